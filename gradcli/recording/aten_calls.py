@@ -1,4 +1,4 @@
-"""Calls of ATen: what the schema of an operation says, the tensors among its arguments, and what is held of a run."""
+"""Calls of ATen: the schema of an operation, the tensors among its arguments, and the records of a run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _pytree = torch.utils._pytree
 
 @dataclass
 class Leaf:
-    """A tensor that no step made.
+    """Tensor that no recorded call made.
 
     Attributes:
-        name: Of the argument, of the parameter, or what it is called where it is used.
-        tensor: Itself, which a later run may find again.
+        name: Name of the argument or of the parameter, or its name in the code that uses it.
+        tensor: The tensor itself, which a later run may find again.
         value: Its numbers when it was first used.
-        is_argument: Whether the function was given it.
+        is_argument: Whether it is an argument of the function.
         is_made: Whether the function made it, from no tensors: `torch.randn(3)`.
     """
 
@@ -38,14 +38,14 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class DecidedValue:
-    """A value of a tensor that Python decided by: `if x.sum() > 0:`.
+    """Value of a tensor that Python decided by: `if x.sum() > 0:`.
 
     Attributes:
-        condition: What is 1 where it holds and 0 where it does not.
-        value: Its numbers.
-        at: The line of the user's, for messages.
-        shown: What is decided, where the user has not written the condition.
-        changes: What is otherwise where it is decided otherwise.
+        condition: The atom of the condition, which is 1 where it holds and 0 where it does not.
+        value: The numbers of the condition.
+        at: The line of the user's code, for messages.
+        shown: The decision in words, where the user has not written the condition.
+        changes: The effect of deciding otherwise, in words.
     """
 
     condition: Any
@@ -57,11 +57,11 @@ class DecidedValue:
 
 @dataclass
 class Application:
-    """One application of an `autograd.Function`, in whose forward steps were recorded.
+    """Application of an `autograd.Function`, in whose forward calls were recorded.
 
     Attributes:
         function: The class.
-        arguments: What it was applied to, with copies of its tensors.
+        arguments: Its arguments, with copies of the tensors.
     """
 
     function: type
@@ -69,10 +69,10 @@ class Application:
 
 
 class WrongDtypeError(InputError):
-    """A function computes in another dtype than that of its arguments.
+    """Error of a function that computes in another dtype than that of its arguments.
 
     Attributes:
-        dtype: The one that it computes in.
+        dtype: The dtype that it computes in.
     """
 
     def __init__(self, dtype: str) -> None:
@@ -83,18 +83,18 @@ class WrongDtypeError(InputError):
 
 
 def numbers_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor; those of whole numbers and truth values as floats."""
+    """Give the numbers of a tensor; whole numbers and truth values as floats."""
     found = array_of(tensor)
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
 def within(value: Any, kind: type) -> list[Any]:
-    """List what is of a type in nested lists, tuples and dictionaries, in order."""
+    """List the values of a type in nested lists, tuples and dictionaries, in order."""
     return [one for one in _pytree.tree_leaves(value) if isinstance(one, kind)]
 
 
 def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
-    """The same nested value with other things in place of those of a type."""
+    """Replace the values of a type in a nested value."""
     return by(value) if isinstance(value, kind) else _pytree.tree_map_only(kind, by, value)
 
 
@@ -104,7 +104,7 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def copied(tensor: Tensor) -> Tensor:
-    """The numbers of a tensor now, without its graph."""
+    """Copy the present numbers of a tensor, without its graph."""
     with torch.no_grad():
         return torch.Tensor.clone(torch.Tensor.detach(tensor))
 
@@ -120,7 +120,7 @@ def is_plain(value: Any) -> bool:
 
 
 def is_followed(output: Any) -> bool:
-    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
+    """Tell whether lines can hold a value: a tensor of floating-point or complex numbers, or of truth values."""
     is_real = isinstance(output, torch.Tensor) and not output.is_meta
     return is_real and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
 
@@ -128,15 +128,15 @@ def is_followed(output: Any) -> bool:
 # -- schemas
 
 Overload = Any
-"""An operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
+"""Operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
 
 
 NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
-"""Operations whose result is followed, and random."""
+"""Operations that mix random numbers into a result that lines can hold."""
 
 
 def name_of(function: Overload) -> str:
-    """Give the name without that of the overload.
+    """Give the name of an operation without its overload.
 
     >>> name_of(torch.ops.aten.add_.Tensor)
     'add_'
@@ -146,19 +146,19 @@ def name_of(function: Overload) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def parameters(function: Overload) -> tuple[str, ...]:
-    """List the names of the arguments."""
+    """List the names of the arguments of an operation."""
     return tuple(one.name for one in function._schema.arguments)
 
 
 def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Bind the arguments of a call by name, with defaults, but for those that the result is written to."""
+    """Bind the arguments of a call by name, with defaults, except the `out` arguments."""
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
     known = (one for one in function._schema.arguments if one.name in given or one.has_default_value())
     return {one.name: given.get(one.name, one.default_value) for one in known if not one.is_out}
 
 
 def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Tell arguments by name apart into those in order and those by keyword."""
+    """Split arguments by name into positional ones and keyword ones."""
     known = [one for one in function._schema.arguments if one.name in given]
     by_name = {one.name: given[one.name] for one in known if one.kwarg_only}
     return [given[one.name] for one in known if not one.kwarg_only], by_name
@@ -181,7 +181,7 @@ def changed_by(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any
 
 @functools.lru_cache(maxsize=4096)
 def functional(function: Overload) -> Overload | None:
-    """Find the operation that gives what another one writes.
+    """Find the operation that returns the result which another one writes to an argument.
 
     >>> functional(torch.ops.aten.add_.Tensor), functional(torch.ops.aten.mul.out)
     (<OpOverload(op='aten.add', overload='Tensor')>, <OpOverload(op='aten.mul', overload='Tensor')>)

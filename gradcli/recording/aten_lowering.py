@@ -1,6 +1,6 @@
-"""Calls of ATen as lines of a Program: of the row that has their name and arguments, or by a rule.
+"""Calls of ATen as lines of a Program: by the row with their name and arguments, or by a rule.
 
-What has neither is decomposed by torch's own tables, down to calls that have one.
+A call with neither is decomposed by torch's own tables, down to calls that have one.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ Value = Any
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
 
 Rule = Callable[..., Any]
-"""Takes what lowers calls and the arguments of one by name; gives what `AtenLowering.call` gives."""
+"""Function of an `AtenLowering` and the arguments of a call by name; returns the same as `AtenLowering.call`."""
 
 MOST_LITERAL = 2**16
-"""Elements of a constant tensor of whole numbers that is written out."""
+"""Most elements of a constant tensor of whole numbers to write out."""
 
 _HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
-"""Arguments that say how a tensor is held."""
+"""Arguments about the storage of a tensor; rows take none of them."""
 
 
 class NoRowError(Exception):
-    """A call is to be decomposed."""
+    """Signal that a call has no row and is to be decomposed."""
 
 
 class AtenLowering:
-    """Appends calls to a Program.
+    """Builder that appends calls of ATen to a Program.
 
     Args:
-        called: What is recorded, for messages.
-        rules: By the name of an operation, or with that of its overload.
+        called: Name of the recorded function, for messages.
+        rules: Rules by the name of an operation, or by its name and overload.
         ask: Asks torch for the meaning of rows that have none.
-        records_meaning: Whether such a meaning is what is recorded: these rows are none then.
+        records_meaning: Whether the recording makes such a meaning itself: rows that need one count as missing then.
 
     Attributes:
-        lowering: What appends lines.
+        lowering: The reader that appends lines.
         span: The place of the next lines, where there is a text already.
     """
 
@@ -104,15 +104,15 @@ class AtenLowering:
         return self.lowering.scope.variables
 
     def retain(self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str]) -> set[Atom]:
-        """Drop all lines but those that some values are made of.
+        """Drop all lines except the ones that some values are made of.
 
         Args:
-            values: That are kept, but for those that follow from what was changed.
-            conditions: That are kept where all their variables are.
-            changed: Names of variables.
+            values: Values to keep, unless they follow from a changed variable.
+            conditions: Conditions to keep where all their variables are kept.
+            changed: Names of the changed variables.
 
         Returns:
-            What is left, variables too.
+            The atoms that are left, with the variables.
         """
         gone = {self.variables[name] for name in changed}
         for line in self.written:
@@ -131,7 +131,7 @@ class AtenLowering:
         return kept
 
     def program(self, atoms: Sequence[Atom]) -> Program:
-        """Give the lines that some values are made of, the last of which is the output."""
+        """Give the Program that computes some values, of which the last is the output."""
         lines = needed(self.written, *atoms)
         used = {one for line in lines for one in line.call.operands}.union(atoms)
         variables = tuple(one for one in self.variables.values() if one in used)
@@ -147,11 +147,11 @@ class AtenLowering:
         return self.lowering.as_number(atom, self.span)
 
     def text(self, text: str, **operands: Atom) -> Atom:
-        """Append the lines of a text of the language in operands of these names."""
+        """Append the lines of a text of the language, whose names stand for these operands."""
         return self.lowering.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
 
     def expanded(self, atom: Atom, size: Sequence[int]) -> Atom:
-        """Append a value in a shape that it broadcasts to; -1 is a size of its own."""
+        """Append a value broadcast to a shape; -1 keeps its own size."""
         own = self.shape(atom)
         lead = len(size) - len(own)
         wanted = tuple(own[n - lead] if one == -1 else one for n, one in enumerate(size))
@@ -162,7 +162,7 @@ class AtenLowering:
         return self.text(f"reshape(reshape(x, -1)[{places}], {show(shape)})", x=self.number(atom))
 
     def merged(self, atom: Atom, before: Atom, places: Sequence[int], shape: Shape) -> Atom:
-        """Append the elements of a value at flat places, and where the place is -1 those of another one of a shape."""
+        """Append the elements of a value at flat places, in a shape; where the place is -1, keep that of `before`."""
         if min(places) >= 0:
             return self.picked(atom, places, shape)
         flat = [len(places) + n if n >= 0 else k for k, n in enumerate(places)]
@@ -200,10 +200,10 @@ class AtenLowering:
         Args:
             function: An operation that changes none of its arguments.
             arguments: By the names of its schema, with atoms in place of tensors.
-            rules: The only ones, where rows are of other numbers.
+            rules: Rules to use in place of all others and of rows, as for complex numbers.
 
         Returns:
-            An atom, or a list of atoms; `NotImplemented` of what has no row.
+            An atom, or a list of atoms; `NotImplemented` if there is neither a rule nor a row.
         """
         name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
         known = self.rules if rules is None else rules
@@ -228,7 +228,7 @@ class AtenLowering:
 
 @functools.lru_cache(maxsize=4096)
 def row_of(name: str) -> Op | None:
-    """Find the row that has the name of an operation of ATen, or is read by it."""
+    """Find the row for the name of an operation of ATen, also without its prefix or its underscores."""
     for one in (name, name.removeprefix("linalg_"), name.removeprefix("special_"), name.strip("_")):
         row = ops.find(one, after_dot=True)
         if row is not None:
@@ -237,12 +237,12 @@ def row_of(name: str) -> Op | None:
 
 
 def as_atom(value: Any) -> Atom:
-    """A tensor's atom, or a number as one."""
+    """Give an atom as it is, and a number as an atom."""
     return value if isinstance(value, sympy.Basic) else exact_number(value)
 
 
 def _static(parameter: str, value: Any) -> Any:
-    """A constant argument as rows have it."""
+    """Give a constant argument in the form that rows take."""
     if parameter == "dims" and value == []:
         return None
     if isinstance(value, tuple | list):

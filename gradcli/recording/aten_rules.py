@@ -1,4 +1,4 @@
-"""Calls of ATen whose row has another name or other arguments, and those that a few rows make up."""
+"""Rules for calls of ATen whose row has another name or other arguments, or that several rows make up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 _ALL = Slice(None, None)
 
 _REDUCTIONS = ("none", "mean", "sum")
-"""Of a loss, by torch's number."""
+"""Reductions of a loss, by torch's number."""
 
 
 def _is(row: str, parameters: str, *, parts: int = 1, most: int | None = None) -> Rule:
@@ -29,8 +29,8 @@ def _is(row: str, parameters: str, *, parts: int = 1, most: int | None = None) -
     Args:
         row: Its name.
         parameters: The arguments of the operation in the order of the row's.
-        parts: How many tensors it gives, of which the row is the first.
-        most: Dimensions of the first argument up to which it is the row.
+        parts: Number of tensors that the operation gives; the row gives the first.
+        most: Most dimensions of the first argument for which the row is used.
     """
 
     def rule(a: AtenLowering, **given: Value) -> Any:
@@ -101,7 +101,7 @@ def _xor(a: AtenLowering, self: Value, other: Value) -> Any:
 
 
 def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Atom:
-    """Join conditions over dimensions, two at a time: where one decides, the others are not asked."""
+    """Fold conditions over dimensions, two at a time: where one decides, the others are not asked."""
     shape, found = a.shape(self), _truth(a, self)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     for one in sorted((n % max(len(shape), 1) for n in dims), reverse=True):
@@ -145,7 +145,7 @@ def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", valu
 # -- at positions
 
 INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _unsafe_index_put".split())
-"""Operations whose positions are given by their numbers, but for those of arguments."""
+"""Operations whose positions are taken as plain numbers, unless they are arguments of the function."""
 
 
 def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
@@ -280,13 +280,13 @@ RULES: Mapping[str, Rule] = {
     "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
     **_each("convolution _convolution mkldnn_convolution", _convolution),
     "_linalg_solve_ex": _solve,
-    **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # of others
+    **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # made of other calls
     "unfold": _unfold,
     "_linalg_eigh": _eigh,
     "_linalg_slogdet": _slogdet,
     "_linalg_svd": _svd,
 }
-"""By the name of an operation, or with that of its overload."""
+"""Rules by the name of an operation, or by its name and overload."""
 
 
 # -- complex numbers: their real and imaginary parts are the last dimension
@@ -298,13 +298,13 @@ def _fourier(
     """Append a discrete Fourier transform.
 
     Args:
-        a: What appends.
+        a: The builder of the lines.
         self: Complex numbers.
-        dim: The dimensions.
-        normalization: By no number, by the root of the count of the elements, or by the count.
-        sign: Of the exponent.
-        half: Whether the first half of the last dimension is wanted.
-        size: Of the last dimension, where its first half is given and the others are conjugates: the sum is real.
+        dim: The dimensions to transform.
+        normalization: 0 to divide by nothing, 1 by the root of the count of the elements, 2 by the count.
+        sign: Sign of the exponent.
+        half: Whether only the first half of the last dimension is wanted.
+        size: Size of the last dimension if only its first half is given, as the others are conjugates and the sum real.
     """
     for one in dim:
         given, is_last = a.shape(self)[one], one == dim[-1]
@@ -323,7 +323,7 @@ def _fourier(
 
 
 def _sines(turns: Sequence[Sequence[int]], quarters: int, count: int) -> str:
-    """The sines of some of `count` parts of a turn, and some quarters more; of half a turn it is 0 in floats too."""
+    """Write sin(2*pi*(n/count + quarters/4)) for each number of turns n; at multiples of half a turn, exactly 0."""
     found = [[(4 * n + quarters * count) % (4 * count) for n in row] for row in turns]
     rows = [[f"sin(pi*{n}/{2 * count})" if n % (2 * count) else "0" for n in row] for row in found]
     listed = [f"[{', '.join(row)}]" for row in rows]
@@ -352,11 +352,11 @@ COMPLEX: Mapping[str, Rule] = {
     "_fft_r2c": lambda a, onesided, **given: _fourier(a, **given, sign=-1, half=onesided),
     "_fft_c2r": lambda a, last_dim_size, **given: _fourier(a, **given, sign=1, size=last_dim_size),
 }
-"""By the name of an operation."""
+"""Rules for complex numbers, by the name of an operation."""
 
 
 def with_parts(a: AtenLowering, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> dict[str, Value]:
-    """Append the two parts of the operands of an operation on complex numbers, which may be numbers of Python."""
+    """Append the two parts of the operands of a complex operation, also of real ones and of numbers of Python."""
     found = dict(atoms)
     for key in ("self", "other"):
         if key in given and not isinstance(given[key], torch.Tensor):

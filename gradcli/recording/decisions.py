@@ -1,4 +1,4 @@
-"""What values decide while a function runs: branches of Python, masks, positions; and what leaves torch.
+"""Decisions by values while a function runs: branches of Python, masks, positions; and numbers that leave torch.
 
 Where two values are the same number, other positions may be taken.
 """
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
 
 LOW = (torch.bfloat16, torch.float16)
-"""Dtypes of fewer digits than are judged."""
+"""Dtypes with fewer digits than are judged."""
 
 BRANCH = "another branch is taken"
 ELEMENTS = "other elements are taken"
-"""What is otherwise where a condition is decided otherwise."""
+"""Effects of deciding a condition otherwise, in words."""
 
 _SMALLEST = frozenset(["argmin", "min"])
 
 _ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
-"""What all values decide."""
+"""Operations that give positions decided by the order of all values."""
 
 
 ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
-"""Operations that give positions which the order of values decides."""
+"""Operations that give positions decided by the order of values."""
 
 
 class RecordedDecisions:
-    """Notes what values decide.
+    """Record of the decisions that values make.
 
     Args:
-        recorder: Whose values they are.
+        recorder: The recorder of the values.
 
     Attributes:
-        guards: The conditions.
-        lost: Where numbers leave torch.
-        remarks: What there is to say of them, with the line after which it matters.
-        low: The first dtype of fewer digits than are judged, and where numbers are of it.
+        guards: The conditions that were decided.
+        lost: Places where numbers leave torch, in words.
+        remarks: Remarks, each with the line after which it matters.
+        low: The first dtype with fewer digits than are judged, and the place where it occurs.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -61,7 +61,7 @@ class RecordedDecisions:
         self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
 
     def read(self, tensor: Tensor, place: CallPlace) -> None:
-        """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""
+        """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
         if tensor.dtype is torch.bool:
             self.guards.append(DecidedValue(self.recorder.operand(tensor, place), tensor, str(place), "", BRANCH))
         else:
@@ -85,12 +85,12 @@ class RecordedDecisions:
         self.remarks[f"{said}: what is computed from them is a constant, as for autograd"] = last
 
     def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
-        """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.
+        """Note the decision that gives a call's whole numbers: the order of values, a mask, or a cast.
 
         Args:
-            name: Of the operation.
+            name: Name of the operation.
             given: Its arguments by name.
-            place: Of the call.
+            place: Place of the call.
         """
         if name in ORDERED:
             with self.recorder.again():
@@ -106,16 +106,16 @@ class RecordedDecisions:
                 self.guards.append(DecidedValue(whole, one, str(place), "a cast to whole numbers", ELEMENTS))
 
     def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
-        """Note positions that a call gives beside values: what decides them counts where they are used."""
+        """Put off noting the decision of positions that a call gives next to values, until they are used."""
         self._ordered[memory(output)] = output, name, given, place
 
     def positions(self, name: str, indices: Sequence[Any], place: CallPlace) -> list[Any]:
-        """Give positions by their numbers; a mask as the positions that it takes.
+        """Give positions as plain numbers, and a mask as the positions that it takes.
 
         Args:
-            name: Of the operation: those of arguments that it reads elements at stay tensors.
-            indices: One of each dimension, or None.
-            place: Of the call.
+            name: Name of the operation; if it reads elements, positions that are arguments stay tensors.
+            indices: Positions or a mask for each dimension, or None.
+            place: Place of the call.
         """
         is_kept = self.recorder.records_meaning or "put" not in name
         found: list[Any] = []
@@ -140,15 +140,15 @@ class RecordedDecisions:
         self.guards.append(DecidedValue(self.recorder.operand(mask, place), mask, str(place), shown, ELEMENTS))
 
     def conditions(self, program: Program) -> Guards:
-        """Give them as values of a Program, and as text.
+        """Give the conditions as values of a Program, and as text.
 
         Args:
-            program: Whose names they are shown by.
+            program: The Program whose names the text uses.
         """
         guards = list(dict.fromkeys(self.guards))
         part = self.recorder.lines.program([guard.condition for guard in guards])
         text = ProgramText(part.lines, {atom: name for name, atom in program.named.items()})
-        free, held = released(part)  # a condition on what is held constant changes with it all the same
+        free, held = released(part)  # a condition on a value held constant changes with it all the same
         found = []
         for guard in guards:
             shown = (guard.shown or text.expression(guard.condition).text) + guard.at
@@ -156,7 +156,7 @@ class RecordedDecisions:
         return Guards(free, tuple(found))
 
     def told(self, program: Program) -> Iterator[str]:
-        """Say which branches were taken, each condition of a line once, and what else there is to know of a Program."""
+        """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
             if guard.changes == BRANCH:
                 condition = known.shown.removesuffix(guard.at)
@@ -168,7 +168,7 @@ class RecordedDecisions:
 
 
 def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
-    """The Program without holding constant any value, or one, and what stands in place of each of these."""
+    """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
     renamed: dict[Atom, Atom] = {}
     lines = []
     for line in program.lines:
@@ -181,10 +181,10 @@ def released(program: Program, only: Atom | None = None) -> tuple[Program, Mappi
 
 
 def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:
-    """Where the values differ that decide the positions which a function gives; None of what is no such function.
+    """Find where the values that decide a function's positions are distinct; None if no values decide.
 
     Args:
-        name: Of the function of torch.
+        name: Name of the function of torch.
         given: Its arguments by the names of ATen's schema.
 
     >>> distinct("argmax", {"self": torch.tensor([3.0, 1.0, 3.0])}).tolist()

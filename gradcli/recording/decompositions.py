@@ -1,4 +1,4 @@
-"""Calls of ATen that torch's tables do not decompose, or whose row is narrower, in functions of torch.
+"""Decompositions of calls of ATen that torch's tables lack, or whose row is narrower, in functions of torch.
 
 Convolutions and pools sum, or fold, windows that slide over a tensor:
 
@@ -23,7 +23,7 @@ from gradcli.recording.aten_calls import Overload, name_of, unbound
 
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Broadcast each alone, as a mask that is known then follows from no argument."""
+    """Broadcast a tensor and its mask separately, so that a constant mask follows from no argument."""
     shape = torch.broadcast_shapes(x.shape, mask.shape)
     return x.expand(shape), mask.expand(shape)
 
@@ -39,7 +39,7 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
 
 
 def _broadcast_in_dim(*given: Any) -> Any:
-    return torch._prims._broadcast_in_dim_aten(*given)  # which is loaded when it is needed
+    return torch._prims._broadcast_in_dim_aten(*given)  # loaded when it is needed
 
 
 def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tensor:
@@ -59,7 +59,7 @@ def _least_squares(self: Tensor, b: Tensor, *_: Any, **__: Any) -> Any:
 
 
 def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Take matrices in a batch one by one, as torch takes any number of dimensions before them."""
+    """Decompose the matrices of a batch one by one, as torch takes any number of dimensions before them."""
 
     @functools.wraps(decompose)
     def whole(*args: Any, **how: Any) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ def _cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
 
 
 def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
-    """Solve for the matrices of a batch, or where the unknown stands before its matrix."""
+    """Solve the linear systems of a batch, also with vectors, or with the unknown left of its matrix."""
     if B.shape == A.shape[:-1]:  # a vector for each matrix
         return _solved(A, B.unsqueeze(-1))[0].squeeze(-1), None, None, None
     if not left:
@@ -105,7 +105,7 @@ def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) 
 
 
 def _along(self: Tensor, dim: int, index: Tensor) -> tuple[Tensor, ...]:
-    """Give the positions in each dimension: those of the index along one, its own along the others."""
+    """Give the positions in each dimension: the index along `dim`, and 0, 1, 2, ... along the others."""
     lines = [
         torch.arange(n).reshape([-1 if m == k else 1 for m in range(self.ndim)]) for k, n in enumerate(index.shape)
     ]
@@ -126,13 +126,13 @@ def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", 
 
 
 _NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
-"""What changes nothing in a fold."""
+"""Neutral element of each fold."""
 
 
 def _scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True, **_: Any
 ) -> Tensor:
-    """Fold at each position what is put there, with what was there before or in its place."""
+    """Fold the source elements at each position, together with the old element or in its place."""
     if any(m != n for k, (m, n) in enumerate(zip(self.shape, index.shape, strict=True)) if k != dim % self.ndim):
         return NotImplemented
     hits = index.unsqueeze(-1) == torch.arange(self.shape[dim])
@@ -149,7 +149,7 @@ def _scatter_reduce(
 
 
 def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make what puts a tensor where a view of another one is."""
+    """Make a function that puts a tensor in the place of a view of another one."""
 
     def put(self: Tensor, src: Tensor, *how: Any) -> Tensor:
         places = view(torch.arange(self.numel()).reshape(self.shape), *how).reshape(-1)
@@ -180,7 +180,7 @@ def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def _householder(A: Tensor, tau: Tensor) -> Tensor:
-    """Multiply the first columns of one by reflections, the last one first."""
+    """Multiply the first columns of the identity by reflections, the last reflection first."""
     if A.ndim > 2:
         return NotImplemented
     found = torch.eye(*A.shape, dtype=A.dtype)
@@ -192,7 +192,7 @@ def _householder(A: Tensor, tau: Tensor) -> Tensor:
 
 @_of_each
 def _qr(A: Tensor, mode: str = "reduced") -> Any:
-    """Reflect what is below the diagonal of each column to 0, with the sign that LAPACK has."""
+    """Reflect the elements below the diagonal of each column to 0, with the sign that LAPACK has."""
     rows, columns = A.shape
     upper, q = A, torch.eye(rows, dtype=A.dtype)
     count = min(rows, columns)
@@ -209,7 +209,7 @@ def _qr(A: Tensor, mode: str = "reduced") -> Any:
 # -- windows
 
 MOST_TERMS = 2**24
-"""Elements of windows and of a kernel, multiplied, up to which a formula has their products, and memory too."""
+"""Largest product of the elements of windows and of a kernel for which their products are written out."""
 
 
 def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -> Tensor:
@@ -220,16 +220,16 @@ def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -
 def _windows(
     x: Tensor, count: int, *where: Any, is_ceil: bool = False, fill: float = 0.0, beyond: float = 0.0
 ) -> Tensor:
-    """Lay the windows of the last dimensions along new ones.
+    """Lay the windows of the last dimensions along new dimensions.
 
     Args:
-        x: What they slide over.
+        x: The tensor that the windows slide over.
         count: How many dimensions.
         where: Sizes of a window; the steps from one to the next, or the sizes if there are none; how much there is
             before the first element and after the last; the steps from one element of a window to the next.
         is_ceil: Whether a last window may reach beyond that.
-        fill: What the padding holds.
-        beyond: What lies beyond.
+        fill: The number in the padding.
+        beyond: The number beyond the padding.
     """
     first = x.ndim - count
     each = [[*(one or where[0])] * (count // len(one or where[0])) for one in where]
@@ -245,7 +245,7 @@ def _windows(
 
 
 def _unfold_backward(grad: Tensor, sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
-    """Add what flows back to each element of a window, with zeros between windows."""
+    """Add the gradients of the elements of each window, with zeros between windows."""
     spread = _padded(grad.unsqueeze(dim + 1), dim + 1, 0, step - 1).flatten(dim, dim + 1)
     more = sizes[dim] - spread.shape[dim]
     return functools.reduce(torch.add, (_padded(spread[..., k], dim, k, more - k) for k in range(size)))
@@ -309,7 +309,7 @@ def _adaptive_pool(fold: str, x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def _embedding_bag(weight: Tensor, index: Tensor, offsets: Tensor, scale: Any, mode: int, *_: Any, **__: Any) -> Any:
-    """Fold the rows of bags of one length."""
+    """Fold the rows of bags of equal length."""
     if len(index) % max(len(offsets), 1) or (offsets.diff() != len(index) // len(offsets)).any():
         return NotImplemented
     fold = ("sum", "mean", "amax")[mode]
@@ -343,7 +343,7 @@ def _convolution_backward(grad: Tensor, x: Tensor, weight: Tensor, _: Any, *how:
 # -- backward passes
 
 MOST_LINEAR = 2**20
-"""Elements of a matrix that stands for a backward pass."""
+"""Most elements of a matrix that stands for a backward pass."""
 
 
 _LINEAR = (
@@ -353,7 +353,7 @@ _LINEAR = (
 
 
 def _linear(name: str) -> Callable[..., Tensor]:
-    """Take a backward pass, which is linear, as the matrix that it is for the shapes and positions that it is given."""
+    """Replace a backward pass, which is linear, by its matrix for the given shapes and positions."""
 
     def backward(grad: Tensor, *how: Any) -> Tensor:
         function = getattr(torch.ops.aten, name).default
@@ -373,7 +373,7 @@ def _outside(grad: Tensor, self: Tensor, lambd: float) -> Tensor:
 
 
 def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
-    """Take a number as a vector of one element, as torch does along a dimension."""
+    """Take a tensor without dimensions as a vector of one element, as torch does along a dimension."""
 
     @functools.wraps(decompose)
     def whole(self: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -426,14 +426,14 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
     **{f"{name}_backward": _linear(f"{name}_backward") for name in _LINEAR},
 }
-"""By the name of an operation."""
+"""Decompositions by the name of an operation."""
 
 
 def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
-    """Run what makes up a call, which is neither differentiated nor draws other numbers afterwards.
+    """Run the decomposition of a call, without autograd, and restore the state of random numbers.
 
     Returns:
-        What the call gives; `NotImplemented` of what is made up of no others.
+        The result of the call; `NotImplemented` if it has no decomposition.
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
     made_of = DECOMPOSITIONS.get(name_of(function)) or torch._decomp.decomposition_table.get(function)
@@ -444,7 +444,7 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
 
 
 def is_unread(function: Overload, given: Mapping[str, Any]) -> bool:
-    """Tell whether a call is no call of its row: a pseudoinverse whose rank moves with the matrix."""
+    """Tell whether the row of a call does not apply: a pseudoinverse of a matrix without full rank."""
     if name_of(function) != "linalg_pinv":
         return False
     return bool((torch.linalg.matrix_rank(given["self"]) < min(given["self"].shape[-2:])).any())

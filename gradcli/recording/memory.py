@@ -1,4 +1,4 @@
-"""Values by the memory that holds them: tensors of the same elements are one value, and writing to it is a new one."""
+"""Values by the memory that holds them: tensors of the same elements are one value, and writing makes a new one."""
 
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
@@ -11,24 +11,24 @@ from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
 
 ASSIGNED = frozenset("copy_ fill_ zero_".split())
-"""Operations in place whose result does not depend on what was there."""
+"""Operations in place whose result does not depend on the old numbers."""
 
 SHAPED = frozenset(
     "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like "
     "_new_zeros_with_same_feature_meta".split()
 )
-"""Operations that take of a tensor its shape alone."""
+"""Operations that use only the shape of a tensor."""
 
 Geometry = tuple[int, tuple[int, ...], tuple[int, ...], Any]
-"""Which elements of a memory a tensor holds."""
+"""Elements of a memory that a tensor holds: offset, shape, strides, dtype."""
 
 
 class Memory:
-    """The values of a recording, which holds none of their memory: the first one there has the others as parts.
+    """Values of a recording by memory, which it does not keep alive; the first value of a memory contains the others.
 
     Args:
-        picked: Makes the value of the elements of another one at flat places.
-        merged: Makes the value of the elements of a new one at flat places, and of that before where there is none.
+        picked: Makes the value of the elements of another value at flat places.
+        merged: Makes the value of the elements of a new value at flat places, and of the old one where a place is -1.
     """
 
     def __init__(self, picked: Callable[[Atom, Tensor], Atom], merged: Callable[[Atom, Atom, Tensor], Atom]) -> None:
@@ -37,18 +37,18 @@ class Memory:
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
 
     def __contains__(self, tensor: Tensor) -> bool:
-        """Tell whether some value is known of the memory of a tensor."""
+        """Tell whether some value is known for the memory of a tensor."""
         return memory(tensor) in self._known
 
     def _values(self, tensor: Tensor) -> dict[Geometry, Atom]:
         return self._known[memory(tensor)][1] if tensor in self else {}
 
     def find(self, tensor: Tensor) -> Atom | None:
-        """Find the value of just the elements of a tensor, if it is known."""
+        """Find the value of exactly the elements of a tensor; None if it is not known."""
         return self._values(tensor).get(geometry(tensor))
 
     def part(self, tensor: Tensor) -> Atom | None:
-        """Find the value of a tensor, or make it of the one that its elements are a part of."""
+        """Find the value of a tensor, or make it from the value that contains its elements."""
         found = self.find(tensor)
         for key, whole in [*self._values(tensor).items()][: found is None]:
             places = places_in(key, geometry(tensor), _count(tensor))
@@ -58,14 +58,14 @@ class Memory:
         return found
 
     def put(self, tensor: Tensor, atom: Atom) -> None:
-        """Note the value that a tensor holds, if there is none: a view of all elements is what it is a view of."""
+        """Note the value of a tensor unless there is one: a view of all elements has the value of its base."""
         if tensor not in self:
             alive = torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
             self._known[memory(tensor)] = alive, {}
         self._values(tensor).setdefault(geometry(tensor), atom)
 
     def write(self, tensor: Tensor, atom: Atom) -> None:
-        """Note a value that was written to a tensor, and so to all that shares its memory."""
+        """Note a value written to a tensor, and so to all tensors that share its memory."""
         values, own = self._values(tensor), geometry(tensor)
         for n, (key, before) in enumerate([*values.items()]):
             places = None if key == own else places_in(own, key, _count(tensor))
@@ -77,7 +77,7 @@ class Memory:
         self._values(tensor)[own] = atom
 
     def forget(self, tensor: Tensor) -> None:
-        """Drop the values of what a tensor shares its memory with."""
+        """Drop the values of all tensors that share elements with a tensor."""
         values, own, count = self._values(tensor), geometry(tensor), _count(tensor)
         for key in [key for key in values if places_in(own, key, count) is not None]:
             del values[key]
@@ -85,12 +85,12 @@ class Memory:
             self._known.pop(memory(tensor), None)
 
     def held(self) -> set[Atom]:
-        """List the values of the memory that somebody holds, and drop the others."""
+        """List the values whose memory is still alive, and drop the others."""
         self._known = {key: (alive, values) for key, (alive, values) in self._known.items() if not alive.expired()}
         return {atom for _, values in self._known.values() for atom in values.values()}
 
     def keep(self, atoms: Container[Atom]) -> None:
-        """Drop all other values, and those in the memory of a larger one that is dropped."""
+        """Drop all values except these, and all values of a memory whose first value is dropped."""
         for key, (alive, values) in [*self._known.items()]:
             if next(iter(values.values())) in atoms:
                 self._known[key] = alive, {place: atom for place, atom in values.items() if atom in atoms}
@@ -104,13 +104,13 @@ def memory(tensor: Tensor) -> int:
 
 
 def alias(tensor: Tensor) -> Tensor:
-    """Hold the memory of a tensor, whatever else the tensor is given by `tensor.data = …`."""
+    """Hold the memory of a tensor, even if `tensor.data = …` gives the tensor another one."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         return tensor.detach()
 
 
 def as_real(tensor: Tensor) -> Tensor:
-    """See complex numbers as their two parts in a last dimension, in the same memory; real ones as they are."""
+    """View complex numbers as two parts in a last dimension, in the same memory; give real ones as they are."""
     if not tensor.is_complex():
         return tensor
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
@@ -131,8 +131,8 @@ def places_in(own: Geometry, other: Geometry, count: int) -> Tensor | None:
     """Find where the elements of one tensor are in another one of the same memory.
 
     Args:
-        own: The one whose places are counted, flat.
-        other: The one whose elements are looked for.
+        own: The tensor whose places are counted, flat.
+        other: The tensor whose elements are looked for.
         count: Elements of the memory.
 
     Returns:

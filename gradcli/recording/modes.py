@@ -12,14 +12,14 @@ from gradcli.errors import GradcliError
 from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
 PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
-"""What goes back through the graph."""
+"""Functions of torch that run a backward pass."""
 
 _READS = {getattr(torch.Tensor, name): name for name in "tolist numpy __array__".split()}
-"""What gives numbers that no call shows."""
+"""Names of the methods that read numbers without a call of ATen."""
 
 
 class Surface(torch.overrides.TorchFunctionMode):
-    """Sees the calls that a recorder must see as they are written.
+    """Mode above autograd that shows a recorder the calls it must see as they are written.
 
     Attributes:
         calls: How many calls of torch the user's code has made.
@@ -51,7 +51,7 @@ class Surface(torch.overrides.TorchFunctionMode):
 
 
 class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):
-    """Sees the calls of ATen while it is entered, and above them what its surface sees."""
+    """Mode that sees the calls of ATen while it is entered, and through its `Surface` some calls above autograd."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,15 +79,15 @@ class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):
             return function(*args, **kwargs)
 
     def composite(self, function: Any, args: Sequence[Any]) -> Any:
-        """Run a call that is a row as it is written, and see it as one, unless a transform of torch.func wraps it."""
+        """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))
         return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
 
     def lose(self, error: Exception) -> None:
-        """Take note of what cannot be recorded.
+        """Take an error of recording.
 
         Raises:
-            Exception: That, as the function is not answered.
+            Exception: The error itself, as the function is not answered.
         """
         raise error
 

@@ -1,7 +1,7 @@
-"""Torch's own passes through a Program, forward and back, as lines of another Program: what rounds, and in which order.
+"""Torch's own passes through a Program, forward and back, as lines of another Program, in the order of rounding.
 
-A backward pass is recorded below autograd like any call, and so is one back through it.  What torch's tables decompose
-is decomposed, as its kernels compute so; the rest is the row that has its name.
+A backward pass is recorded below autograd like any call, and so is one back through it.  Calls that torch's tables
+decompose are decomposed, as its kernels compute so; the others are the row of their name.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -49,7 +49,7 @@ FAULTY: Mapping[str, tuple[Callable[..., Tensor], str]] = {
     "hardsigmoid_backward": (_hardsigmoid_backward, "torch's constant 1/6 is a float32"),
     "binary_cross_entropy_backward": (_cross_entropy_backward, ""),
 }
-"""By the name of an operation: what its kernel computes where torch's table has it right, and what to say of it."""
+"""Computation of each faulty kernel whose entry in torch's table is right, with a remark, by operation."""
 
 AS_MEANT = frozenset(["rrelu"])
 """Functions whose call writes to a tensor of random numbers: their meaning is run."""
@@ -62,11 +62,11 @@ FAULTS: Mapping[str, tuple[Callable[..., Any], str]] = {
         "torch divides by input*(1 - input), and by no less than 1e-12 in float32",
     ),
 }
-"""By rows: where torch's function is known to have another derivative than its meaning, and why."""
+"""Condition under which torch's function has another derivative than its meaning, with the reason, by row."""
 
 
 VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh": (1,)}
-"""Which results of a call are matrices of unit vectors."""
+"""Indices of the results of a call that are matrices of unit vectors."""
 
 
 def _of_whole_vectors(rule: Rule, places: Collection[int]) -> Rule:
@@ -85,13 +85,13 @@ def _of_whole_vectors(rule: Rule, places: Collection[int]) -> Rule:
 
 
 class PassRecorder(Recorder):
-    """Records backward passes too, whatever autograd follows.
+    """Recorder of forward and backward passes, which follows each tensor whether or not autograd does.
 
     Args:
-        is_sound: Whether kernels that are known to be wrong are recorded as they should be.
+        is_sound: Whether to record kernels known to be wrong as they should be.
 
     Attributes:
-        faults: What those that were met are known to do.
+        faults: Remarks on the wrong kernels that were met.
     """
 
     def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
@@ -102,7 +102,7 @@ class PassRecorder(Recorder):
         self._ends, self._spans = list[int](), list[Span]()
 
     def by(self, spans: Mapping[Call, Span]) -> Operation:
-        """Give what runs an operation of a text, and notes its place for all lines that are recorded of it.
+        """Make a function that runs an operation of a text, and notes its place for all lines recorded of it.
 
         Args:
             spans: The places of the operations.
@@ -125,7 +125,7 @@ class PassRecorder(Recorder):
         return super().__torch_dispatch__(function, types, args, kwargs)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
-        """The value that a tensor holds."""
+        """Give the value that a tensor holds."""
         return self._value(tensor, place)
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -149,11 +149,11 @@ class PassRecorder(Recorder):
 
 
 class _Product(torch.autograd.Function):
-    """Goes back through a product by the quotient that torch takes where no factor is 0, but not under a mode."""
+    """Product whose backward divides by each factor, as torch does if no factor is 0, except under a mode."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, run: Callable[[Tensor], Tensor], kept: Sequence[int]) -> Tensor:
-        """Multiply over the dimensions that are 1 in a shape."""
+        """Multiply over the dimensions of size 1 in the shape `kept`."""
         found, ctx.kept = run(x), kept
         ctx.save_for_backward(x, found)
         return found
@@ -186,10 +186,10 @@ def record(
         inputs: An array per variable.
         wrt: The variables to go back to.
         dtype: `float64` or `float32`.
-        is_sound: Whether what is known to be wrong is recorded as it should be.
+        is_sound: Whether to record functions and kernels known to be wrong as they should be.
 
     Returns:
-        None where a call has no meaning here.
+        The recorded passes; None if a call has no meaning here.
     """
     try:
         return _recorded(way, program, inputs, tuple(wrt), dtype, is_sound=is_sound)
@@ -238,7 +238,7 @@ def _recorded(
 
 
 def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:
-    """Find the calls of functions of torch that are known to have another derivative where they are."""
+    """Find the calls whose derivative in torch is known to differ from their meaning's here, with the reason."""
     lines = [line for line in program.lines if line.call.op.name in FAULTS]
     values = evaluate(program, leaves, dtype) if lines else {}
     found = {}
@@ -256,14 +256,14 @@ def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[
 def _passes(
     way: Way, y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Callable[[str, Tensor], Tensor]
 ) -> list[Tensor | None]:
-    """Go back from y, and once more: to the leaves, or through that pass, which is linear in its seed, to that seed.
+    """Go back from y, once or twice: the second time to the leaves, or to the first pass's seed, in which it is linear.
 
     Args:
-        way: How.
+        way: Once (`back`), or twice to the leaves (`twice`) or to the seed (`columns`).
         y: The output.
         leaves: The variables.
         wrt: Their names.
-        seed: Gives what a pass begins with, of the shape of a tensor and by the name of that.
+        seed: Makes the seed of a pass by the name of a tensor, in that tensor's shape.
     """
     if way == "back":
         return _grad([y], leaves, [seed(OF_Y, y)])

@@ -16,16 +16,16 @@ from gradcli.recording.aten_calls import Application, replaced
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
-"""What runs while a custom function is applied."""
+"""Code that runs while a custom function is applied."""
 
 
 @dataclass(frozen=True)
 class CallPlace:
-    """Where a call comes from.
+    """Place in the user's code that a call comes from.
 
     Attributes:
-        frame: Of the user's line that makes it.
-        where: That line; empty where there is none.
+        frame: Frame of the user's line that makes the call.
+        where: File and number of that line; empty where there is none.
         custom: The number of the application of an `autograd.Function` in whose forward it is.
     """
 
@@ -34,18 +34,18 @@ class CallPlace:
     custom: int | None = None
 
     def __str__(self) -> str:
-        """The line behind a message."""
+        """Give the line in parentheses, to put after a message."""
         return f" ({self.where})" * bool(self.where)
 
 
 class Places:
-    """Finds where calls come from.
+    """Finder of the places that calls come from.
 
     Args:
-        copied: Copies the arguments of a custom function.
+        copied: Copies a tensor among the arguments of a custom function.
 
     Attributes:
-        applications: Of `autograd.Function`, in whose forward there were calls.
+        applications: Applications of an `autograd.Function`, in whose forward there were calls.
     """
 
     def __init__(self, copied: Callable[[Tensor], Tensor]) -> None:
@@ -74,7 +74,7 @@ class Places:
 
 
 def next_node() -> int:
-    """Give the number of a node that autograd makes now; what is made later has larger ones."""
+    """Give the number of a node that autograd makes now; later nodes have larger numbers."""
     with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():
         node = torch.ones((), requires_grad=True).clone().grad_fn
         return 0 if node is None else int(node._sequence_nr())
@@ -83,34 +83,34 @@ def next_node() -> int:
 # -- names of tensors that a function finds elsewhere: of parameters, of `self`, of the code around it
 
 UNNAMED = "const"
-"""What a tensor without a name is called, with a number behind it."""
+"""Name of a tensor without a name, with a number after it."""
 
 
 _NUMBERS = re.compile(r"(?:^|\.)(\d+)")
-"""The layers of a `Sequential`, whose names are numbers: `layers.0.weight` is `layers_0.weight` here."""
+"""Numbers that are names of layers, as in a `Sequential`: `layers.0.weight` is `layers_0.weight` here."""
 
 
 class TensorNames:
-    """Hands out names that no other value has.
+    """Names for tensors, each of them different from all others.
 
     Args:
-        function: Whose tensors are named.
+        function: The function whose tensors are named.
         taken: Names of its arguments.
     """
 
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
         self._taken = set(taken)
-        self._numbers: dict[str, int] = {}  # the next one of a name
+        self._numbers: dict[str, int] = {}  # the next number after a name
         self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
     def of(self, tensor: Tensor, frame: FrameType | None) -> str:
-        """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
+        """Choose the best name for a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
 
     def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
-        """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
+        """Find the names of a tensor where it is used: its path in a module, a name of the file, a local name."""
         if frame is None:
             return
         for name, module in _modules_around(frame):
@@ -124,11 +124,11 @@ class TensorNames:
             yield from (before + name for name, value in scope.items() if value is tensor and name.isidentifier())
 
     def first(self, names: Sequence[str]) -> str:
-        """The first of some names that nothing has, or the last with a number."""
+        """Take the first free one of some names, or the last with a number."""
         return self.free(next((name for name in names if name not in self._taken), names[-1]))
 
     def free(self, name: str, *, numbered: bool = False) -> str:
-        """A name as wished for, with a number behind it if that is taken."""
+        """Take a name as wished for, with a number after it if it is taken."""
         name = ".".join(_readable(part) for part in name.split("."))
         found = name
         while numbered or found in self._taken:
@@ -139,21 +139,21 @@ class TensorNames:
 
 
 def _readable(name: str) -> str:
-    """A part of a name as the language reads it: `__h` is `h`, and the layer `a-b` of a `ModuleDict` is `a_b`."""
+    """Spell a part of a name as the language reads it: `__h` is `h`, and the layer `a-b` of a `ModuleDict` is `a_b`."""
     found = re.sub(r"\W", "_", name)
     found = found.strip("_") or UNNAMED if found.startswith("__") else found
     return found if found.isidentifier() else f"{UNNAMED}_{found}"
 
 
 def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
-    """Parameters and buffers of a module, by the identity of their tensors."""
+    """Give the identity and the name of each parameter and buffer of a module."""
     if isinstance(owner, torch.nn.Module):
         for name, tensor in (*owner.named_parameters(), *owner.named_buffers()):
             yield id(tensor), _NUMBERS.sub(lambda number: f"{'_' if number.start() else 'layer_'}{number[1]}", name)
 
 
 def _modules_around(frame: FrameType) -> Iterator[tuple[str, torch.nn.Module]]:
-    """The modules that have a name where a line runs, those of the outermost caller first, and `self` last."""
+    """List the modules that have a name where a line runs, the outermost caller's first, and `self` last."""
     found: list[tuple[str, torch.nn.Module]] = []
     for one, _ in traceback.walk_stack(frame):
         if is_of_user(one.f_code.co_filename):

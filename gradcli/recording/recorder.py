@@ -1,8 +1,8 @@
 """Every call of ATen while a function runs, below autograd, as lines of a Program.
 
-A value is known by the memory that holds it.  What no call made was there before (weights, data) and is a variable
-with a name; what was drawn, or made of nothing, is a constant.  Where autograd does not follow a tensor that the lines
-do, as behind `detach()`, `.data` and `no_grad`, the lines hold it constant too.
+A value is known by the memory that holds it.  A tensor that no call made was there before (weights, data) and is
+a variable with a name; a tensor that was drawn, or made from no tensors, is a constant.  Where autograd does not follow
+a tensor that the lines do, as after `detach()`, `.data` and `no_grad`, the lines hold it constant too.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -33,26 +33,26 @@ from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, ne
 from gradcli.recording.torch_meanings import ask
 
 MOST_CALLS = 100_000
-"""Calls of one recording."""
+"""Most calls of one recording."""
 
 
 class Recorder(DispatchMode):
-    """Records while it is entered.
+    """Mode that records calls of ATen while it is entered.
 
     Args:
-        names: What names the tensors that it is not given.
-        dtype: Of its floating-point arguments; None of a script, which has none.
-        called: What is recorded, for messages.
-        records_meaning: Whether it is what torch makes of a call of its own, all of which is written down.
+        names: Names for the tensors that it is not given.
+        dtype: Dtype of the floating-point arguments; None for a script, which has none.
+        called: Name of the recorded function, for messages.
+        records_meaning: Whether it records torch's own computation of a call, with constants written out.
 
     Attributes:
         leaves: Arguments, and tensors found elsewhere, by name.
-        decisions: What values decided.
-        places: Where calls come from.
-        held: What the lines hold constant that autograd does not follow, and where it is used.
+        decisions: Record of the decisions that values made.
+        places: Finder of the places that calls come from.
+        held: Values held constant, as autograd does not follow them, and the place where each is used.
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
-        origins: Where the values of calls come from.
+        origins: Places of the calls that gave values.
         of_arguments: The values that follow from the arguments of the function.
         takes_gradients: Whether the function goes back through a graph itself.
     """
@@ -75,12 +75,12 @@ class Recorder(DispatchMode):
         self._called, self._count = set[Atom](), 0
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._detached: dict[Atom, Atom] = {}
-        self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # by the number of the call of the user's
+        self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
         self.held: dict[Atom, str] = {}
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places(self._copied)
 
-    # -- what is asked of a recording
+    # -- questions to a recording
 
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """Take tensors as the arguments of the function, by name."""
@@ -88,20 +88,20 @@ class Recorder(DispatchMode):
             self.of_arguments.add(self._leaf(name, tensor, is_argument=True))
 
     def number(self, tensor: Tensor) -> Atom:
-        """Find the value that a tensor holds, or write out the numbers of what no recorded call made."""
+        """Find the value that a tensor holds, or write out its numbers if no recorded call made it."""
         atom = self.atom(tensor)
         return self.lines.number(self.lines.literal(tensor.detach()) if atom is None else atom)
 
     def atom(self, tensor: Tensor) -> Atom | None:
-        """Find the value that a tensor holds; None of what no recorded call made."""
+        """Find the value that a tensor holds; None if no recorded call made it."""
         return self.operand(tensor, CallPlace()) if self.knows(tensor) else None
 
     def knows(self, tensor: Tensor) -> bool:
-        """Tell whether a tensor holds a value that follows from what the function was given or found."""
+        """Tell whether a tensor holds a value that follows from arguments or from tensors found elsewhere."""
         return tensor in self._values or tensor.requires_grad
 
     def program(self, output: Atom) -> Program:
-        """Give the Program of what a value is made of, with its text."""
+        """Give the Program that computes a value, with its text."""
         program = self.lines.program([self.lines.number(output)])
         inside = {line.symbol for line in program.lines}
         named = {name: atom for name, (atom, _) in self.named.items() if atom in inside}
@@ -109,7 +109,7 @@ class Recorder(DispatchMode):
         return written(program, named, self.names.free, last or self.names.first(OUTPUTS))
 
     def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
-        """Give what the function found elsewhere the numbers that it had, such as running means."""
+        """Give tensors found elsewhere, such as running means, the numbers that they had before."""
         for name, leaf in self.leaves.items():
             is_found = not (leaf.is_argument or leaf.is_made) and name not in but
             if is_found and not torch.equal(leaf.tensor, leaf.value):
@@ -121,15 +121,15 @@ class Recorder(DispatchMode):
     def __torch_dispatch__(
         self, function: Overload, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a call, and record it if a value takes part that follows from what the function was given or found."""
+        """Run a call, and record it unless no operand follows from arguments or from tensors found elsewhere."""
         kwargs = kwargs or {}
-        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which puts it off
+        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which is lazy
             function = torch.ops.aten._conj_physical.default
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
         name, changed = name_of(function), calls.changed_by(function, args, kwargs)
         tensors = tensors_in((args, dict(kwargs)))
-        if any(one.is_meta for one in tensors):  # of shapes alone
+        if any(one.is_meta for one in tensors):  # a shape without numbers
             return self.run(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
@@ -145,7 +145,7 @@ class Recorder(DispatchMode):
         if name == "_local_scalar_dense":
             self.decisions.read(tensors[0], place)
             return self.run(function, args, kwargs)
-        if name == "lift_fresh":  # of numbers that Python has
+        if name == "lift_fresh":  # makes a tensor of numbers that Python has
             self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias", "set_"):
             return self.run(function, args, kwargs)
@@ -154,7 +154,7 @@ class Recorder(DispatchMode):
             found = self.run(function, args, kwargs)
             if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
                 return found
-        if "running_mean" in calls.parameters(function):  # which are changed, and the schema does not say so
+        if "running_mean" in calls.parameters(function):  # running means are changed, and the schema does not say so
             tuple(self._value(one, place) for one in tensors)
         keep = self._changed if changed and "running_mean" not in calls.parameters(function) else self._made_of
         return keep(function, args, kwargs, changed, place)
@@ -169,7 +169,7 @@ class Recorder(DispatchMode):
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
             self.decisions.remarks.setdefault(f"{said}: its gradient is that of before", None)
         if torch.is_grad_enabled() and changed[0].requires_grad and self._followed.isdisjoint(inputs):
-            inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # whose gradient is 0
+            inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # a term whose gradient is 0
             results = [self.lines.row("add", *inputs, results[0])]
             self._followed.update(inputs)
         found = self.run(function, args, kwargs)
@@ -186,9 +186,9 @@ class Recorder(DispatchMode):
             return self._constant(found, ())
         is_other = self._of_other_dtype(outputs) and not self._is_given(given)
         if is_other or not any(is_followed(one) for one in outputs):
-            if not (is_other and name in ORDERED):  # an order of constants is theirs
+            if not (is_other and name in ORDERED):  # the order of constants stays the same
                 self.decisions.of_whole_numbers(name, given, place)
-            if self.records_meaning and not function.is_view:  # of positions, whose numbers are any
+            if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
                 self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
@@ -203,7 +203,7 @@ class Recorder(DispatchMode):
     def _lowered(
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
-        """The values that a call gives, and those that it is made of."""
+        """Append the lines of a call; give its results, and the values that it is made of."""
         name, self._count = name_of(function), self._count + 1
         if self._count > MOST_CALLS:
             raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
@@ -238,7 +238,7 @@ class Recorder(DispatchMode):
     def _decomposed(
         self, function: Overload, given: Mapping[str, Any], place: CallPlace, refused: GradcliError | None
     ) -> list[Atom | None]:
-        """The values of what torch's tables make of a call, or ours, whose calls are recorded in its place."""
+        """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
         with self.again():
             parts = self._parts(function, given)
         if parts is NotImplemented:
@@ -254,7 +254,7 @@ class Recorder(DispatchMode):
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
         if (is_written and result is None) or not is_followed(output):
             self._constant(output, [output] * is_written)
-        if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
+        if result is None or not is_followed(output):  # a result that no line gives may not be used
             return
         if output.dtype in LOW and not self.decisions.low:
             self.decisions.low = f"{str(output.dtype).removeprefix('torch.')}{place}"
@@ -274,7 +274,7 @@ class Recorder(DispatchMode):
         self._values.write(output, result)
 
     def _is_given(self, given: Mapping[str, Any]) -> bool:
-        """Tell whether an argument of a call follows from those of the function, but for conditions."""
+        """Tell whether an argument of a call, except a condition, follows from the arguments of the function."""
         known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
         return not self.of_arguments.isdisjoint(known)
 
@@ -287,7 +287,7 @@ class Recorder(DispatchMode):
         return self.dtype is not None and bool(kinds - {self.dtype})
 
     def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
-        """Refuse another dtype of what follows from the arguments; a condition is 0 and 1 in any of them."""
+        """Refuse results in another dtype that follow from the arguments; a condition is 0 and 1 in any dtype."""
         is_given = any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs)
         for one in tensors_in(outputs):
             if is_given and self._of_other_dtype([one]) and one.dtype not in LOW:
@@ -301,15 +301,15 @@ class Recorder(DispatchMode):
         return leaf is not None and leaf.is_argument
 
     def _is_untracked(self, place: CallPlace) -> bool:
-        """Tell whether a call is passed over where autograd does not track it."""
+        """Tell whether to pass over a call, as autograd does not track it."""
         return False
 
     def _is_made(self, tensor: Tensor) -> bool:
-        """Tell whether the function made a tensor of nothing that it was given or found."""
+        """Tell whether the function made a tensor from neither arguments nor tensors found elsewhere."""
         return memory(tensor) in self._made and tensor not in self._values and not tensor.requires_grad
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
-        """Note what a call made that follows from no value."""
+        """Note tensors made or changed by a call that follow from no value."""
         for tensor in map(as_real, (*tensors_in(found), *changed)):
             if self.records_meaning and self.is_of_argument(tensor):
                 continue
@@ -324,7 +324,7 @@ class Recorder(DispatchMode):
         if kwargs.get("create_graph"):
             return function(*args, **kwargs)
         place = self.places.find()
-        if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
+        if self.dtype is not None and place.custom is None:  # in a script each pass has its own answer
             self.decisions.left(path, tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
@@ -346,12 +346,12 @@ class Recorder(DispatchMode):
             return calls.copied(tensor)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
-        """The value that a tensor holds, as autograd follows it."""
+        """Give the value that a tensor holds, held constant where autograd does not follow it."""
         atom = self._value(tensor, place)
         if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
         if not tensor.requires_grad and atom in self._followed:
-            if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
+            if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
             if atom not in self._detached:
                 held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
@@ -360,7 +360,7 @@ class Recorder(DispatchMode):
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
-        is_dual = torch.autograd.forward_ad._current_level >= 0  # whose zeros autograd follows, and no line does
+        is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
         if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
             message = f"autograd follows a tensor{place} that was changed, or made, by what it does not follow"
             raise InputError(message, hint="change a .clone() of it, or outside of no_grad")
@@ -388,14 +388,14 @@ class Recorder(DispatchMode):
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
     def _require_seen(self, tensor: Tensor, place: CallPlace) -> None:
-        """Refuse a tensor that autograd follows and that was made meanwhile by what no line gives."""
+        """Refuse a tensor that autograd follows and that unrecorded code made during the recording."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
             why = "code which cannot be seen, or is a part of what a call gives that is not recorded"
             hint = "compute it by functions of torch"
             raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
     def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
-        """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
+        """Give the value of a tensor made by the function: a number, written-out whole numbers, or a named constant."""
         if tensor.requires_grad:
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
         with self.paused():
@@ -423,7 +423,7 @@ class Recorder(DispatchMode):
         return found
 
     def _learn_names(self, frame: FrameType | None) -> None:
-        """Remember what the user's code calls the values that are there."""
+        """Remember the names that the user's code has for values."""
         for name, value in () if frame is None else frame.f_locals.items():
             if not (name.isidentifier() and calls.is_plain(value)):
                 continue

@@ -1,7 +1,7 @@
-"""What torch makes of a call of its own for operands of some shapes: the meaning of rows that have none.
+"""Meanings of rows that have none: torch's own computation of a call for operands of some shapes.
 
-Nothing of the user's is run: the functions are those of the op table, the numbers any that they take.  Shapes come
-from torch's meta device, the meaning from a recording, when it is asked for.
+No code of the user is run: the functions are the op table's, the numbers any that they take.  Shapes come from torch's
+meta device, the meaning from a recording, when it is asked for.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
 
 MOST_ELEMENTS = 2**20
-"""Elements of an operand, and of a result, of a call that is replaced by other operations."""
+"""Most elements of an operand, and of a result, of a call that is replaced by other operations."""
 
 MOST_PARTS = 10_000
-"""Elements of a tensor that may be taken apart one by one."""
+"""Most elements of a tensor that may be taken apart one by one."""
 
 MOST_PRODUCTS = 2**27
-"""Elements of all its operands, multiplied: positions are compared with one another."""
+"""Largest product of the sizes of its operands: positions are compared with one another."""
 
 
 def ask(
     make_recorder: type[Recorder], call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Any] = ()
 ) -> tuple[AskedMeaning | None, ...]:
-    """Ask torch what a call is made of.
+    """Ask torch for the meaning of a call.
 
     Args:
-        make_recorder: Makes what records.
+        make_recorder: The class of the recorder.
         call: Of a row that torch has; operands that are numbers are handed over as such.
-        shapes: Of its operands.
+        shapes: Shapes of its operands.
         fixed: Numbers of operands that are handed over as they are.
 
     Returns:
-        Each of the tensors that the call gives, None of whole numbers.
+        The meaning of each tensor that the call gives; None for whole numbers.
 
     Raises:
         InputError: Torch refuses it.
@@ -85,13 +85,13 @@ def _require_at_most(name: str, count: int, most: int) -> None:
 
 
 def _nested(value: Any) -> Any:
-    """Numbers that may be a key of a dictionary."""
+    """Turn nested lists of numbers into tuples, which may be keys of a dictionary."""
     return tuple(map(_nested, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A call of a row, as `ask` takes it."""
+    """Call of a row, as `ask` takes it."""
 
     name: str
     numbers: tuple[Any, ...]
@@ -104,7 +104,7 @@ class _Asked:
         return [sympy.Symbol(f"x{n}", real=True) for n in range(len(self.numbers))]
 
     def operands(self, device: str) -> list[Any]:
-        """Operands that every function takes: positions of 0, probabilities, matrices of full rank."""
+        """Make operands that every function takes: positions of 0, probabilities, matrices of full rank."""
         op, found, generator = TABLE[self.name], list[Any](), torch.Generator().manual_seed(0)
         whole = op.positions([len(shape) for shape in self.shapes])
         for n, (shape, number) in enumerate(zip(self.shapes, self.numbers, strict=True)):
@@ -126,7 +126,7 @@ class _Asked:
         """Call torch.
 
         Raises:
-            InputError: It refuses that.
+            InputError: It refuses the call.
         """
         calls, op = TorchCalls(torch, torch.float64), TABLE[self.name]
         call = Call(self.name, tuple(self.symbols), (*self.statics, None)[: len(op.statics)])
@@ -134,13 +134,13 @@ class _Asked:
             found = calls.apply(call, operands)
         except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
-        count = None if op.parts in ((), ("...",)) else len(op.parts)  # others have no name here
+        count = None if op.parts in ((), ("...",)) else len(op.parts)  # further results have no name here
         return tuple(found)[:count] if isinstance(found, tuple | list) else (found,)
 
 
 @contextlib.contextmanager
 def _unseen() -> Iterator[None]:
-    """Run a block that no recorder sees, with autograd."""
+    """Run a block unseen by any recorder, with autograd."""
     modes = torch.utils._python_dispatch._disable_current_modes()
     with modes, torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -152,17 +152,17 @@ def _result_shapes(asked: _Asked) -> tuple[Shape | None, ...]:
     with _unseen():
         try:
             found = asked.run(asked.operands("meta"))
-        except InputError:  # of numbers that are asked for, or in torch's words for real ones
+        except InputError:  # values are needed, or torch's own message for real tensors
             found = asked.run(asked.operands("cpu"))
         return tuple(tuple(one.shape) if one.is_floating_point() else None for one in found)
 
 
 @functools.lru_cache(maxsize=256)
 def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
-    """Record what a call is made of.
+    """Record a call as a Program for each of its results.
 
     Raises:
-        InputError: Values decide that.
+        InputError: Values decide what the call computes.
     """
     operands = asked.operands("cpu")
     tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}

@@ -1,4 +1,4 @@
-"""Which files are the user's own: their lines are named in messages, and their functions are read."""
+"""Tell the user's own files from others: their lines are named in messages, and their functions are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
 
 
 def is_of_user(file: str) -> bool:
-    """Whether a file is neither Python's, a package's that is installed, nor of this package."""
+    """Tell whether a file is the user's: not of Python, of an installed package, or of this package."""
     return not file.startswith(_LIBRARIES) and not _INSTALLED.search(file)
 
 

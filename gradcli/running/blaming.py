@@ -1,9 +1,10 @@
-"""Which `autograd.Function` gives wrong gradients, where it does, and what was tried of it.
+"""Find the `autograd.Function` that gives wrong gradients, and where it does; say which points were tried.
 
-Each is asked alone: what its `backward` gives is laid beside the derivative of its own `forward`.  Mistakes hide where
-nobody looks, so each look differs from the application in one thing: the values, the gradient vector v, or which inputs
-need a gradient.  What the forward refuses is passed over.  What differs is wrong only if the enclosure of the truth
-says so too: at a kink the backward may follow a convention, and a forward may lose digits that its backward keeps.
+Each is asked alone: the result of its `backward` is compared with the derivative of its own `forward`.  Mistakes hide
+where nobody looks, so each look differs from the application in one thing: the values, the gradient vector v, or the
+inputs that need a gradient.  Values that the forward refuses are passed over.  A difference is wrong only if the
+enclosure of the truth says so too: at a kink the backward may follow a convention, and a forward may lose digits that
+its backward keeps.
 """
 
 from __future__ import annotations
@@ -36,37 +37,37 @@ if TYPE_CHECKING:
     from gradcli.running.recorded import FunctionCall, Recorded
 
 MOST_FUNCTIONS = 8
-"""Functions that are asked alone."""
+"""Most functions that are asked alone."""
 
 MOST_ELEMENTS = 100_000
-"""Elements of what one is applied to."""
+"""Most elements of the arguments of one function."""
 
 SECONDS = 1.0
-"""Of processor time, for the looks at all custom functions of a recording."""
+"""Seconds of processor time, for the looks at all custom functions of a recording."""
 
 SCALES = (1.0, 10.0, 1e3, 1e5, 1e8, 1e-3, 1e-6, 1e-8)
-"""What the values are multiplied by, and by their negatives, with a little noise."""
+"""Factors of the values, each also with a minus, and with a little noise."""
 
 CLOSE = {"float64": 1e-8, "float32": 1e-3}
-"""Relative difference of gradients that are the same."""
+"""Largest relative difference of gradients that count as the same."""
 
 ROUNDINGS = 2**12
-"""In units of the dtype, how far a gradient may be off relative to v and y/x, as a backward may compute from y."""
+"""Largest error of a gradient relative to v and y/x, in units of the dtype, as a backward may compute from y."""
 
 HALVES = 20
-"""Steps by which the place is found where a gradient begins to be wrong."""
+"""Steps of bisection to find the place where a gradient begins to be wrong."""
 
 SEED = 0
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was seen of a `backward`.
+    """Result of trying a `backward`.
 
     Attributes:
         called: The class, and the line of its `backward`.
-        tried: What was looked at beside the application itself, as a sentence.
-        fault: What is wrong, as a sentence; empty if nothing is.
+        tried: The points and variants tried besides the application itself, as a sentence.
+        fault: The fault, as a sentence; empty if there is none.
         is_here: Whether it is wrong where it was applied, and not only elsewhere.
     """
 
@@ -107,7 +108,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
 
 
 def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
-    """Say what was looked at."""
+    """Say which points and variants were tried."""
     points = [one.arrays for one in variants if one.arrays is not custom.call.given]
     sizes = np.concatenate([[], *(np.abs(point[name]).ravel() for point in points for name in custom.names)])
     ends = f" of sizes {sizes[sizes > 0].min():.0e} to {sizes.max():.0e}" if sizes.any() else ""
@@ -120,10 +121,10 @@ def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
 
 @dataclass(frozen=True)
 class _Variant:
-    """What a look asks for: the values of the arguments, and what is another than where the function was applied.
+    """Variant of an application to look at: the values of the arguments, and the one thing that differs.
 
-    `tried` says that in the remark, and `where` behind what is wrong; `v` makes of random numbers the gradient vector,
-    and `wrt` are the arguments that need a gradient, all if empty.
+    `tried` names the difference in the remark, and `where` after the fault; `v` makes the gradient vector from random
+    numbers, and `wrt` are the arguments that need a gradient, all if empty.
     """
 
     arrays: Mapping[str, Array]
@@ -135,9 +136,9 @@ class _Variant:
 
 @dataclass(frozen=True)
 class _Look:
-    """What was seen: what `backward` gives by each argument, what is true, and by which arguments it is wrong.
+    """Result of a look: the gradients by `backward`, the true ones, and the arguments by which they are wrong.
 
-    `error` is what is wrong beside numbers: that it fails, or changes v.
+    `error` is a fault besides wrong numbers: `backward` fails, or changes v.
     """
 
     variant: _Variant
@@ -149,12 +150,12 @@ class _Look:
 
 @dataclass
 class _Custom:
-    """One application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were."""
+    """Application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were."""
 
     call: FunctionCall
     given: Mapping[str, Any]
     names: tuple[str, ...]
-    """The arguments that are differentiated by."""
+    """Arguments to differentiate by."""
 
     generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
     _made: Recorded | None = None
@@ -193,13 +194,13 @@ class _Custom:
         return _Look(variant, found, truth, error, wrong)
 
     def near(self, name: str, scale: float) -> Array:
-        """Draw values near a multiple of those of an argument; where they are 0, any."""
+        """Draw values near a multiple of an argument's values; where these are 0, any."""
         array = self.call.given[name]
         spread = np.where(array == 0, self.generator.uniform(-1, 1, size=array.shape), array) * scale
         return np.asarray(spread * self.generator.uniform(0.7, 1.3, size=spread.shape), array.dtype)
 
     def recorded(self, arrays: Mapping[str, Array]) -> Recorded:
-        """Record it, once, or at each point where values decide what it computes.
+        """Record it once, or at each point if values decide the text.
 
         Raises:
             InputError: It cannot be.
@@ -248,11 +249,11 @@ def _is_close(a: Array, b: Array, dtype: str, room: float = 0.0) -> bool:
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= room))
 
 
-# -- what is varied
+# -- variants
 
 
 def _variants(custom: _Custom) -> Iterator[_Variant]:
-    """Give all that is looked at, the application itself first."""
+    """Give all variants to look at, the application itself first."""
     given, names = custom.call.given, custom.names
     yield from (replace(one, arrays=given) for one in _AT_THE_POINT)
     for few in (*itertools.combinations(names, 1), *itertools.combinations(names, max(2, len(names) - 1))):
@@ -272,13 +273,13 @@ _AT_THE_POINT = (
     _Variant({}, "large v", "where v is large", lambda v: 1e4 * v),
     _Variant({}, "v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
 )
-"""What is asked with the values that the function was applied to."""
+"""Variants with the values that the function was applied to."""
 
 _EQUAL = ((0.0, "±0", ""), (-0.0, "±0", ""), (0.7, "equal elements", "where elements are equal"))
-"""Values of all elements."""
+"""Values given to all elements, each with `tried` and `where` of its variant."""
 
 
-# -- what is wrong, and where
+# -- faults, and their places
 
 
 def _words(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:

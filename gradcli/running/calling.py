@@ -1,4 +1,4 @@
-"""A function's parameters with values, as tensors and plain numbers of Python; and one tensor of what it gives back."""
+"""A function's parameters with values, as tensors and plain numbers of Python; and its result as one tensor."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ PLAIN = (bool, int, str)
 
 
 _UNNAMED = ("x", "y", "z", "w")
-"""The parameters of a function that has no names for them."""
+"""Parameters of a function that has no names for them."""
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes.
+    """Parameters that a function takes.
 
     Attributes:
         kinds: By parameter, in order, the type of a plain number of Python that it takes; None of a tensor.
-        optional: What has a default.
-        keyword_only: What has to be named in a call.
+        optional: The parameters with a default.
+        keyword_only: The parameters that have to be named in a call.
     """
 
     kinds: Mapping[str, type | None]
@@ -45,18 +45,18 @@ class Signature:
         return [name for name, kind in self.kinds.items() if kind is None]
 
     def fixed(self, given: Mapping[str, Any]) -> Signature:
-        """The same where plain numbers and words of Python are given, which stay what they are."""
+        """Give the same signature with the types of the plain numbers and words of Python that are given."""
         plain = {name: type(one) for name, one in given.items() if type(one) in (*PLAIN, float) and name in self.kinds}
         return replace(self, kinds={**self.kinds, **plain})
 
 
 def signature(function: Callable[..., Any], called: str, count: int = 1) -> Signature:
-    """The parameters of a function.
+    """Find the parameters of a function.
 
     Args:
-        function: Any callable; of a module, those of its `forward`, and of an `autograd.Function` too.
-        called: What to call it in messages.
-        count: How many it is given, where it is a function of C that says nothing of its own.
+        function: Any callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
+        called: Its name in messages.
+        count: How many it is given, for a function of C without a signature.
 
     Raises:
         InputError: They cannot be known, as of `def f(*x)`.
@@ -73,13 +73,13 @@ def signature(function: Callable[..., Any], called: str, count: int = 1) -> Sign
 
 
 def _plain_type(parameter: inspect.Parameter) -> type | None:
-    """The type of a plain number that a parameter takes, by its annotation, also in quotes, or by its default."""
+    """Find the type of a plain number that a parameter takes, by its annotation, also in quotes, or by its default."""
     annotated = next((kind for kind in PLAIN if parameter.annotation in (kind, kind.__name__)), None)
     return annotated or next((kind for kind in PLAIN if isinstance(parameter.default, kind)), None)
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What to call a function in messages: its name where it is defined, that of torch, or its type."""
+    """Name a function in messages: by its name where it is defined, its name in torch, or its type."""
     custom = custom_of(function)
     if custom is not None:
         return f"{custom.__name__}.apply"
@@ -107,13 +107,13 @@ def _parameters(function: Callable[..., Any], called: str, count: int) -> list[i
 
 
 def custom_of(function: Callable[..., Any]) -> Any:
-    """The `autograd.Function` whose `apply` this is; None of any other function."""
+    """Find the `autograd.Function` whose `apply` this is; None of any other function."""
     owner = getattr(function, "__self__", None)
     return owner if isinstance(owner, type) and issubclass(owner, torch.autograd.Function) else None
 
 
 def argument(kind: type, array: Array | str, name: str) -> Any:
-    """A plain argument: a whole number, true or false, or a word.
+    """Read a plain argument: a whole number, true or false, or a word.
 
     Raises:
         InputError: It is none.
@@ -127,7 +127,7 @@ def argument(kind: type, array: Array | str, name: str) -> Any:
 
 
 def give_values(names: Sequence[str]) -> str:
-    """A hint that names the values to give."""
+    """Write a hint that names the values to give."""
     return "give " + " ".join(f"--at {name}=VALUE" for name in names[:4])
 
 
@@ -147,7 +147,7 @@ def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
 
 
 def require_constants(given: Sequence[str], constants: Sequence[str], taken: Signature, called: str) -> None:
-    """Refuse values for what is neither a parameter nor a tensor that the function finds elsewhere.
+    """Refuse values for names of neither a parameter nor a tensor that the function finds elsewhere.
 
     Raises:
         InputError: There are such.
@@ -160,7 +160,7 @@ def require_constants(given: Sequence[str], constants: Sequence[str], taken: Sig
 
 
 def one_tensor(found: Any, called: str) -> Tensor:
-    """What a function gives back as one tensor: several are flattened and put one behind the other.
+    """Join the results of a function to one tensor: stack them if of one shape, else flatten and concatenate them.
 
     Raises:
         InputError: It gives back something else.

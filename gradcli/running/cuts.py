@@ -1,11 +1,11 @@
-"""Whether a gradient is that of the function, or of the function with something held constant.
+"""Check that a gradient is the function's own, and not the function's with something held constant.
 
     x*x.detach()    x*x.data    x*x.item()    x*torch.from_numpy(x.numpy())    with torch.no_grad(): ...
 
-What autograd holds constant, the recording does too, so that all readings agree on a gradient that is not the
-function's.  What is detached stands in the recording: without that, the gradient must be the same.  What leaves torch
-does not: the function itself is called on both sides of the point, along two random directions, and must give what the
-recording gives there, but for rounding.
+The recording holds the same values constant as autograd, so that all readings agree on a gradient that is not the
+function's.  A detached value stands in the recording: without detaching it, the gradient must be the same.  A number
+that leaves torch does not: the function itself is called on both sides of the point, along two random directions, and
+must give the same value as the recording there, but for rounding.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ DIRECTIONS = 2
 """Random directions, each with a call of the function on either side."""
 
 SAME = {"float64": 1e-6, "float32": 1e-3}
-"""Relative difference of gradients that are the same."""
+"""Largest relative difference of gradients that count as the same."""
 
 MOST_LINES = 20
-"""Values that are held constant, of which the first that matters is named."""
+"""Most values held constant that are tried, to name the first that matters."""
 
 SEED = 0
 
 
 def cuts(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boundary]:
-    """What there is to say of a gradient that is not the function's.
+    """Find the reasons why a gradient is not the function's.
 
     Args:
         recorded: The function at its point.
         wrt: The variables to differentiate by.
-        slack: How far the recording may be off the function, relative to the largest number.
+        slack: Largest error of the recording, relative to the largest number.
     """
     try:
         yield from [*_detached(recorded, wrt)] or _left(recorded, wrt, slack)
@@ -53,7 +53,7 @@ def cuts(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Bound
 
 
 def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
-    """That the gradient is another one where nothing is held constant."""
+    """Report a gradient that changes if nothing is held constant."""
     here = _gradient(recorded, recorded.program, wrt)
     found = _released(recorded, wrt, here, None)
     if found is None:
@@ -69,7 +69,7 @@ def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
 
 
 def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | None) -> tuple[int, float] | None:
-    """The entry in which the gradient differs most with nothing held constant, or all but one value; None if none."""
+    """Find the entry of the gradient that changes most if no value, or not `only`, is held constant; None if none."""
     whole, is_changed = released(recorded.program, only)
     if not is_changed or not here.size:
         return None
@@ -80,7 +80,7 @@ def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | 
 
 
 def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array:
-    """The gradient of y, or of its elements with random weights, as cuts may cancel in their sum: all flat."""
+    """Compute the gradient of y, or of its elements with random weights, as cuts may cancel in their sum: all flat."""
     shape = recorded.value.shape
     v = np.ones(shape) if recorded.value.size == 1 else np.random.default_rng(SEED).normal(size=shape)
     found = vjp(run(program, recorded.arrays, tuple(wrt), recorded.call.dtype), v, tuple(wrt))
@@ -88,7 +88,7 @@ def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array
 
 
 def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boundary]:
-    """That the function gives other numbers next to the point than its recording, along each direction."""
+    """Report a function that gives other numbers next to the point than its recording, along each direction."""
     generator = np.random.default_rng(SEED)
     step = float(np.finfo(recorded.call.dtype).eps) ** (1 / 3)
     told = ""
@@ -125,7 +125,7 @@ def replay(program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], 
 
 
 def _largest_term(program: Program, values: Mapping[Atom, Tensor]) -> float:
-    """The largest number that the output is a sum of, and so rounds with: terms may cancel."""
+    """Find the largest number that the output is a sum of, and so rounds with: terms may cancel."""
     terms, found = {program.output}, 0.0
     for line in reversed(program.lines):
         if line.symbol in terms and line.call.op.is_linear:

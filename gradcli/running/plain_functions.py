@@ -1,4 +1,4 @@
-"""What is asked by plain functions: recording, a check in a test suite, and each derivative as `Function` has it.
+"""Questions as plain functions: recording, a check in a test suite, and each derivative as `Function` has it.
 
 >>> vjp("x**2", [1, 2], [1, 1]).vjp["x"]
 array([2., 4.])
@@ -26,12 +26,12 @@ R = TypeVar("R")
 
 @brief
 def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> PythonFunction:
-    """A function of Python as a `Function`, recorded where it is called with these tensors.
+    """Make a `Function` of a function of Python, recorded where it is called with these tensors.
 
     Args:
         function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         tensors: Its arguments in order: tensors, arrays, numbers.
-        named: Those given by name.
+        named: Its arguments by name.
 
     Returns:
         A `Function` whose variables are the parameters; its numbers are those of the function itself, run again, its
@@ -82,16 +82,16 @@ def check(
         tensors: Its arguments; those that require a gradient are differentiated by, or all if none does.
         rtol: Relative tolerance, a usual one of the dtype by default.
         atol: Absolute tolerance beyond that.
-        allow: Verdicts that pass beside `agree`.
-        strict: Whether lost digits fail also in an entry that is small beside the largest one of its gradient.
+        allow: Verdicts that pass besides `agree`.
+        strict: Whether lost digits fail also in an entry that is small next to the largest one of its gradient.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
-            rounding.  That is what can be asked in bfloat16 and float16; the truth is the enclosure of this one.
-        k: How many times.
+            rounding.  Tensors in bfloat16 and float16 need it; the truth is the enclosure of this one.
+        k: How many times the errors of `versus` pass.
         named: Arguments by name.
 
     Returns:
-        The answer, with what every reading says of each entry; with `versus` that of the other in float64, with the
-        errors of y and of each gradient as remarks.
+        The answer, with the number of every reading for each entry; with `versus` that of the other in float64, with
+        the errors of y and of each gradient as remarks.
 
     Raises:
         AssertionError: An entry does not agree, or could not be checked; its text has the table.
@@ -121,7 +121,7 @@ def check(
 
 
 Asked = Function | Callable[..., Any] | str
-"""What a derivative is of; a function of Python is recorded with the values that it is asked for at."""
+"""Subject of a derivative; a function of Python is recorded at the values of the question."""
 
 
 def _plain(method: Callable[Concatenate[Function, P], R]) -> Callable[Concatenate[Asked, P], R]:

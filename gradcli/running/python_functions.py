@@ -1,4 +1,4 @@
-"""A `Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure."""
+"""`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PythonFunction(Function):
 
     Args:
         function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
-        called: What to call it.
+        called: Its name in messages.
         given: Values of parameters that `at` need not repeat.
-        count: How many tensors it is given, where it does not say itself what it takes.
+        count: Number of tensors that it is given, for a function without a signature.
 
     Raises:
         InputError: Its parameters have no names.
@@ -62,16 +62,16 @@ class PythonFunction(Function):
 
     @property
     def has_values(self) -> bool:
-        """Whether it can be called without further values."""
+        """Tell whether it can be called without further values."""
         return not [name for name in self._taken.kinds if name not in {*self._given, *self._taken.optional}]
 
     @property
     def has_passes(self) -> bool:
-        """Backward passes are those of the question."""
+        """Tell whether it has backward passes of its own: it takes the question's."""
         return False
 
     def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
-        """Refused: a function of Python is recorded where it is called.
+        """Refuse, as a function of Python is recorded where it is called.
 
         Raises:
             InputError: Always.
@@ -90,7 +90,7 @@ class PythonFunction(Function):
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
     ) -> ColumnPlan:
-        """The parameters bound to columns; of their values only the shapes count, so it is recorded at zeros."""
+        """Bind parameters to columns; only the shapes of their values count, so the function is recorded at zeros."""
         given = self._by_name(at)
         bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
         zeros = {name: np.zeros(found[1]) for name, found in bound.items() if found is not None}
@@ -116,16 +116,16 @@ class PythonFunction(Function):
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}
 
     def _value(self, name: str, value: Value) -> Any:
-        """The numbers of a value; the word of a parameter that takes one."""
+        """Read the numbers of a value, or the word of a parameter that takes one."""
         return str(value) if self._taken.kinds.get(name) is str else read_value(value, f"--at {name}")
 
     def recorded(self, at: Inputs | None = None) -> Recorded:
-        """The function recorded at a point."""
+        """Record the function at a point."""
         given = {name: self._value(name, value) for name, value in self._by_name(at).items()}
         return self._recorded(given, None, frozenset())
 
     def _recorded(self, given: Mapping[str, Array], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
-        """The function recorded with arguments of the types that it takes.
+        """Record the function with arguments of the types that it takes.
 
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
         dtype, or needs whole numbers, it is called again with those.
@@ -154,7 +154,7 @@ class PythonFunction(Function):
     def _types(
         self, given: Mapping[str, Array], asked: Dtype | None, dtype: Dtype, wrt: frozenset[str]
     ) -> Iterator[tuple[Dtype, frozenset[str]]]:
-        """The dtypes and sets of parameters of whole numbers that are tried, the likeliest first."""
+        """Give the dtypes and the sets of whole-number parameters to try, the likeliest first."""
         candidates = [
             name for name in self._taken.tensors
             if name in given and name not in wrt and np.all(given[name] == np.round(given[name]))
@@ -165,18 +165,18 @@ class PythonFunction(Function):
 
 
 def _dtype_of(values: Sequence[Any]) -> Dtype | None:
-    """The dtype of the first tensor of floating-point numbers, if questions have it."""
+    """Find the dtype of the first tensor of floating-point numbers; None if questions do not have it."""
     kinds = (one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point())
     known: dict[Any, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
     return known.get(next(kinds, None))
 
 
 _OF_TYPES = (TypeError, RuntimeError, IndexError)
-"""What torch raises where an argument should be of another type."""
+"""Errors that torch raises where an argument should be of another type."""
 
 
 def _giving_back(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A question, behind which tensors that the function finds elsewhere are what they were before."""
+    """Wrap a question, so that tensors found elsewhere get their numbers back after it."""
 
     @functools.wraps(method)
     def asked(self: PythonFunction, /, *args: Any, **kwargs: Any) -> Any:
@@ -193,7 +193,7 @@ for _name in "eval vjp vjps grad jacobian jvp hessian hvp check improve explain 
 
 
 def named(target: Target) -> Function:
-    """The function that a target names, in its file or module.
+    """Load the function that a target names, in its file or module.
 
     Raises:
         InputError: There is none, or it fails when it is run.

@@ -1,7 +1,7 @@
-"""A recording that is believed: its text replayed gives the function's own value, but for rounding.
+"""Recording that is believed: its text replayed gives the function's own value, but for rounding.
 
-The numbers of an answer are those of the function itself, which is run again for them; the formula and the enclosure
-are those of the text.
+The numbers of an answer come from the function itself, which is run again for them; the formula and the enclosure
+come from the text.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from gradcli.running.cuts import cuts, largest, replay
 from gradcli.running.targets import guarded
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
-"""How far a replay may be off, relative to its largest number, where an operation is run by its meaning."""
+"""Largest error of a replay, relative to its largest number, where an operation is run by its meaning."""
 
 LOW_SLACK = 2.0**-4
-"""The same where some of it is in bfloat16 or float16, which is replayed in the dtype of the value."""
+"""Largest error where some of it is in bfloat16 or float16, which is replayed in the dtype of the value."""
 
 
-# -- what a second run has in common with the first
+# -- state that a second run shares with the first
 
 
 _GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
@@ -50,11 +50,11 @@ _GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (np.random.get_state, np.random.set_state),
     (random.getstate, random.setstate),
 )
-"""Of random numbers, which everybody shares: torch's, NumPy's, and Python's."""
+"""Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
 
 
 def random_states() -> tuple[Any, ...]:
-    """The states of the generators of random numbers."""
+    """Get the states of the generators of random numbers."""
     return tuple(get() for get, _ in _GENERATORS)
 
 
@@ -77,16 +77,16 @@ def drawing_from(states: Sequence[Any]) -> Iterator[None]:
 
 @dataclass
 class Borrowed:
-    """Tensors of the user's that hold other numbers while a question is answered, with what they held before."""
+    """Tensors of the user's that hold other numbers while a question is answered, with their old numbers."""
 
     _before: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict)
 
     def take(self, tensor: Tensor) -> None:
-        """Remember what a tensor holds, the first time."""
+        """Remember the numbers of a tensor, the first time."""
         self._before.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
 
     def give_back(self) -> None:
-        """Give all of them what they held, and whether they require a gradient."""
+        """Give all of them the numbers and the `requires_grad` that they had before."""
         for tensor, value, requires_grad in self._before.values():
             if not torch.equal(tensor, value):
                 tensor.data.copy_(value)
@@ -96,7 +96,7 @@ class Borrowed:
 
 
 def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
-    """Keep for the backward pass what tensors hold that a function changes, whose numbers come back before it."""
+    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
     if not changed:
         return contextlib.nullcontext()
     places = {tensor.untyped_storage()._cdata for tensor in changed}
@@ -120,18 +120,18 @@ def uncompiled() -> contextlib.AbstractContextManager[Any]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One run of a function, as a Program that computes the same.
+    """Run of a function, as a Program that computes the same.
 
     Attributes:
-        call: What is run.
+        call: The function with its arguments.
         program: The Program of the text.
         arrays: The value of every variable: of the arguments, and of the tensors that were found elsewhere.
-        constants: The names of the latter.
-        remarks: What to know of the recording.
-        recorder: All that was recorded.
-        value: What the function gave.
-        formulas: Those that were confirmed, by the variables that they are by.
-        ran: The graph that is there, of a tensor that a script made.
+        constants: The names of the tensors found elsewhere.
+        remarks: Remarks on the recording.
+        recorder: The recorder of the run.
+        value: The value of the function.
+        formulas: The confirmed formulas, by the variables to differentiate by.
+        ran: The graph of a tensor that a script made; None for a function.
     """
 
     call: FunctionCall
@@ -147,13 +147,13 @@ class Recorded:
 
     @property
     def called(self) -> str:
-        """What the function is called."""
+        """Name of the function in messages."""
         return self.call.called
 
     def forward(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
     ) -> Forward:
-        """The function run again, with a graph for the variables to differentiate by, also a second time."""
+        """Run the function again, with a graph for the variables to differentiate by, also a second time."""
         if self.ran is not None:
             return self.ran
         found = self.recorder.leaves
@@ -176,27 +176,27 @@ class Recorded:
         return forward
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
-        """As `forward`, and the tensors that the text has names for, which are made in the same order."""
+        """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
         recorder = self.call.recorder()
         forward = self.forward(arrays, wrt, recorder=recorder)
         made = {name: tensor for name, (_, tensor) in recorder.named.items() if name in self.program.named}
         return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
 
     def _require_repeated(self, found: Array) -> None:
-        """Refuse a function whose value is another one when it is called again with the same arguments."""
+        """Refuse a function whose value changes when it is called again with the same arguments."""
         if not _is_close(found, self.value, SLACK[self.call.dtype]):
             values = f"{_short(self.value)}, then {_short(found)}"
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
             raise InputError(f"{self.called} gives another value when it is called again: {values}", hint=hint)
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """A check with what there is to say of the branches that were taken, and of custom functions.
+        """Add to a check the remarks on the branches that were taken, and on custom functions.
 
-        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
+        A branch whose condition is at its boundary is a kink; a disagreement is blamed on a custom function.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
         found = self._cuts(tuple(wrt)) if check.verdict in ("agree", "unchecked", "inaccurate") else ()
-        if found or (self.recorder.decisions.lost and self.recorder.dtype is not None):  # of a script it is not asked
+        if found or (self.recorder.decisions.lost and self.recorder.dtype is not None):  # in a script it is not asked
             check = replace(with_boundaries(check, self.value, found), proven=False)
         if check.verdict != "disagree":
             return check
@@ -205,7 +205,7 @@ class Recorded:
         return replace(check, findings=tuple(noted))
 
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
-        """Whether the gradient is of the function with something held constant, asked once, and not of a script."""
+        """Find reasons why the gradient is not the function's, as values are held constant; once, and in no script."""
         if wrt not in self._known_cuts:
             is_open = self.doubt or self.recorder.dtype is None
             self._known_cuts[wrt] = () if is_open else tuple(cuts(self, wrt, SLACK[self.call.dtype]))
@@ -213,17 +213,17 @@ class Recorded:
 
     @property
     def doubt(self) -> str:
-        """Why a number that the text contradicts is not said to be wrong; empty where it is."""
+        """Reason not to call a number wrong that the text contradicts; empty where there is none."""
         low = self.recorder.decisions.low
         return f"some of it is computed in {low}, whose digits are not judged" if low else ""
 
     @property
     def is_of_point(self) -> bool:
-        """Whether Python decided by values, or computed with them: elsewhere the text may be of another function."""
+        """Tell whether Python decided by values, or computed with them: elsewhere the function may be another one."""
         return bool(self.recorder.decisions.lost or self.recorder.decisions.guards)
 
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
-        """What decides otherwise beside the point."""
+        """Find the conditions that are decided otherwise next to the point."""
         guards = self.recorder.decisions.conditions(self.program)
         shapes = {symbol: tuple(self.recorder.leaves[symbol.name].value.shape) for symbol in guards.program.variables}
         inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
@@ -231,22 +231,22 @@ class Recorded:
 
     @property
     def applications(self) -> Sequence[Application]:
-        """The applications of custom functions; of a script those that the value is made of."""
+        """Applications of custom functions; in a script, only the ones that the value is made of."""
         own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
         return [one for n, one in enumerate(self.recorder.places.applications) if n in own or not self.ran]
 
     @property
     def customs(self) -> tuple[str, ...]:
-        """The custom functions that it applies."""
+        """Names of the custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
 
     def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
-        """The custom functions whose gradients are wrong, but for those that the verdict of this point tells of."""
+        """Say which custom functions have wrong gradients, except faults that the verdict of this point tells of."""
         return tuple(one.fault for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
 
     @property
     def tried(self) -> tuple[str, ...]:
-        """What was looked at of each custom function."""
+        """Sentences on the points and variants tried of each custom function."""
         return tuple(one.tried for one in self._trials)
 
     @cached_property
@@ -254,12 +254,12 @@ class Recorded:
         return trials(self) if self.applications else []
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
-        """The same with other numbers in tensors that the function finds elsewhere."""
+        """Record the function again with other numbers in tensors that it finds elsewhere."""
         tensors = {name: leaf.tensor for name, leaf in self.recorder.leaves.items() if name in given}
         return self.call.recorded(tensors, given)
 
     def at(self, arrays: Mapping[str, Array]) -> Recorded:
-        """The same function recorded at another point, where it may take other branches."""
+        """Record the same function at another point, where it may take other branches."""
         given = {name: array for name, array in arrays.items() if name not in self.constants}
         other = replace(self.call, given={**self.call.given, **given}).recorded()
         if other.program.names != self.program.names:
@@ -270,14 +270,14 @@ class Recorded:
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A function with the values that it is called with.
+    """Function with the values that it is called with.
 
     Attributes:
-        function: What is called.
-        called: What to call it in messages.
+        function: The function.
+        called: Its name in messages.
         taken: Its parameters.
         given: Values by parameter, or by the name of a tensor that is found elsewhere.
-        dtype: Of the floating-point arguments.
+        dtype: Dtype of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
         borrowed: The tensors found elsewhere that are given other values, to be given back.
     """
@@ -294,14 +294,14 @@ class FunctionCall:
     def recorded(
         self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})
     ) -> Recorded:
-        """The function run once, and recorded.
+        """Run the function once, and record it.
 
         Args:
             constants: Tensors that it finds elsewhere.
-            numbers: What they are to hold.
+            numbers: The numbers that these are to hold.
 
         Raises:
-            InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
+            InputError: It fails, gives no tensor, cannot be recorded, or its recording gives another value.
         """
         recorder = self.recorder()
         try:
@@ -323,20 +323,20 @@ class FunctionCall:
         return made
 
     def recorder(self) -> Recorder:
-        """What records a run."""
+        """Make the recorder of a run."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
         return Recorder(names, getattr(torch, self.dtype), self.called)
 
     def forward(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Any], recorder: Recorder | None
     ) -> Forward:
-        """The function run with a graph, and with the random numbers of the first run.
+        """Run the function with a graph, and with the random numbers of the first run.
 
         Args:
             arrays: Values of the parameters and constants.
             wrt: The names to differentiate by.
             constants: The tensors that the function finds elsewhere, by name.
-            recorder: What records it, if that is wanted.
+            recorder: The recorder of the run, if it is to be recorded.
         """
         values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
@@ -358,7 +358,7 @@ class FunctionCall:
         return Forward({**constants, **tensors}, y)
 
     def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Any:
-        """A tensor, or a plain number or a word of Python."""
+        """Make a tensor, or a plain number or a word of Python, of the value of a parameter."""
         kind, is_whole = self.taken.kinds[name], name in self.whole
         if kind is not None or (is_whole and not self.given[name].ndim):
             return argument(kind or int, self.given[name], name)
@@ -368,7 +368,7 @@ class FunctionCall:
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
 
-        They keep them until the question is answered, as the backward pass reads them.
+        The tensors keep these values until the question is answered, as the backward pass reads them.
         """
         for name, tensor in constants.items():
             if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
@@ -404,7 +404,7 @@ def require_same(made: Recorded, y: Tensor) -> None:
 
 
 def _is_close(found: Array, own: Array, slack: float, scale: float = 0.0) -> bool:
-    """Whether two arrays are the same, but for some of the digits of the largest number, or of a larger scale."""
+    """Tell whether two arrays are the same up to `slack`, relative to the largest number or to a larger scale."""
     if found.shape != own.shape:
         return False
     with np.errstate(all="ignore"):

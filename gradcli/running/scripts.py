@@ -1,6 +1,6 @@
-"""A whole script that is run and recorded below autograd, and an answer to each of its backward passes.
+"""Whole script, run and recorded below autograd, with an answer to each of its backward passes.
 
-After a pass stays what the script still holds.
+After a pass, only the values that the script still holds are kept.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -45,21 +45,21 @@ from gradcli.running.calling import Signature
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 
 MOST_PASSES = 100
-"""Passes that are answered; the script goes on without being recorded."""
+"""Most passes to answer; after them the script goes on without being recorded."""
 
 
 Tell = Callable[[Pass], None]
-"""Takes each pass when it is over."""
+"""Function that takes each pass when it is over."""
 
 
 @dataclass(frozen=True)
 class UserScript:
-    """A script as Python is given it.
+    """Script in the form in which Python is given it.
 
     Attributes:
         name: The path of the file; `-c` or `-` of a text.
-        arguments: Of its command line.
-        text: None for that of the file.
+        arguments: Arguments of its command line.
+        text: Its text; None for that of the file.
     """
 
     name: str
@@ -84,7 +84,7 @@ class UserScript:
 
 
 class _TextLoader(InspectLoader):
-    """Load a module from a text, whose lines tracebacks then show."""
+    """Loader of a module from a text, whose lines tracebacks then show."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
@@ -104,7 +104,7 @@ def answer_passes(
     """Run a script as Python does, and answer its backward passes as they happen.
 
     Args:
-        script: What to run.
+        script: The script to run.
         tell: Takes each pass when it is over.
         check: Whether to compare with the reference.
         seconds: That the check of each pass may take; None for as many as usual.
@@ -128,7 +128,7 @@ def answer_passes(
 
 
 def own_traceback(error: BaseException) -> str:
-    """Format an error of a script as Python would, without the frames of what runs the script."""
+    """Format an error of a script as Python would, without the frames of the code that runs the script."""
     told = traceback.TracebackException.from_exception(error)
     waiting = [told]
     for one in waiting:
@@ -145,11 +145,11 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 
 
 _READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
-"""Operations by which a script looks at what a pass leaves behind."""
+"""Operations by which a script reads the results of a pass."""
 
 
 class ScriptRecorder(Recorder):
-    """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
+    """Recorder of a script, which never sees an error of recording; after a pass, values no longer held are forgotten.
 
     Args:
         tell: Takes each pass when it is over.
@@ -171,10 +171,10 @@ class ScriptRecorder(Recorder):
         self._lost: Exception | None = None
         self._outcome: tuple[Any, Exception | None] | None = None
         self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
-        self._is_changed = False  # a leaf is, as by an optimizer, until then
+        self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
 
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a call, and keep its result or its error, to tell them from those of recording."""
+        """Run a call, and keep its result or its error, to tell it from an error of recording."""
         try:
             self._outcome = super().run(function, args, kwargs), None
         except Exception as error:
@@ -185,7 +185,7 @@ class ScriptRecorder(Recorder):
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
+        """Run a call, and record it while there may be answers; the script never sees an error of recording."""
         call = partial(function, *args, **(kwargs or {}))
         if not self.is_on or os.getpid() != self._process:
             return call()
@@ -201,17 +201,17 @@ class ScriptRecorder(Recorder):
             return call() if self._outcome is None else self._outcome[0]
 
     def lose(self, error: Exception) -> None:
-        """Keep the first error for the pass that is next."""
+        """Keep the first error for the next pass."""
         self._lost = self._lost or error
 
     def begin(self) -> None:
-        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
+        """Forget the values of the last pass, before the first call that may belong to the next one."""
         is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
         if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
             self._collect()
 
     def _collect(self) -> None:
-        """Forget all but the values that the script still holds and that can be differentiated."""
+        """Forget all values except the differentiable ones that the script still holds."""
         before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
         guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
@@ -236,7 +236,7 @@ class ScriptRecorder(Recorder):
         self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
 
     def _is_made(self, tensor: Tensor) -> bool:
-        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
+        """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
         return not (tensor.requires_grad or tensor in self._values)
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
@@ -250,16 +250,16 @@ class ScriptRecorder(Recorder):
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
     def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> tuple[Recorded, Inquiry]:
-        """A tensor with what the script made it of, and what every question about it begins with.
+        """Give the recording of a tensor, and the inquiry that every question about it begins with.
 
         Args:
             y: The tensor.
             wanted: The leaves to differentiate by; all that require a gradient if None.
-            called: What it is called in messages.
+            called: Its name in messages.
 
         Raises:
-            InputError: It is of another dtype than is judged, was made by what cannot be recorded, or is no function of
-                a leaf that is asked for.
+            InputError: It is of another dtype than is judged, was made by code that cannot be recorded, or is no
+                function of a leaf that is asked for.
         """
         dtype = str(y.dtype).removeprefix("torch.")
         if dtype not in ("float64", "float32"):
@@ -270,7 +270,7 @@ class ScriptRecorder(Recorder):
         program = self.program(output)
         leaves = {name: self.leaves[name] for name in program.names}
         reached = {program.output}
-        for line in reversed(program.lines):  # no further than what is detached
+        for line in reversed(program.lines):  # no further than a detached value
             if line.symbol in reached and not line.call.op.is_detached:
                 reached.update(line.call.operands)
         free = {str(one): leaves[str(one)].tensor for one in program.variables if one in reached}
@@ -314,13 +314,13 @@ class ScriptRecorder(Recorder):
         return found
 
     def _added(self, path: str) -> list[str]:
-        """The leaves to whose `.grad` a pass adds, as earlier passes left something there."""
+        """List the leaves to whose `.grad` a pass adds, as earlier passes left something there."""
         grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
         with self.paused():
             return [name for name, grad in grads.items() if grad is not None and numbers_of(grad).any()]
 
     def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
-        """Say what `.grad` holds after a pass that added to what earlier ones left there."""
+        """Add a warning with the numbers in `.grad` after a pass that added to the results of earlier ones."""
         if told.answer is None or not (names := [name for name in added if name in told.answer.wrt]):
             return told
         with self.paused():
@@ -363,7 +363,7 @@ class ScriptRecorder(Recorder):
     def _beginnings(self, recorded: Program, trace: Trace) -> tuple[str, ...]:
         """Say where infinity and NaN begin: the first call that makes them of other numbers, forward, else back."""
         program, places, place = trace.program, dict[Span, CallPlace](), CallPlace()
-        for line in reversed(recorded.lines):  # what a call is made of comes from where it does
+        for line in reversed(recorded.lines):  # the lines that make up a call have its place
             place = places[line.span] = self.origins.get(line.symbol, place)
         found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
         for way, begins in {"": _forward, "the backward pass of ": _back}.items():
@@ -378,7 +378,7 @@ class ScriptRecorder(Recorder):
 
 
 _NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
-"""By what each is known; where one leads to the other, infinity is the first."""
+"""Test for each, by name; where one leads to the other, infinity is the first."""
 
 
 def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
@@ -397,9 +397,9 @@ def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
-"""What passes call the gradient vector."""
+"""Names of the gradient vector among the arguments of passes."""
 
 
 def _only(value: Any) -> Any:
-    """The only one of several."""
+    """Unwrap a list or tuple of one value; give anything else as it is."""
     return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value

@@ -1,7 +1,7 @@
-"""What names a function of Python, and the file or the module that it is in, run as an import runs it.
+"""Names of functions of Python, and the file or the module of each, run as an import runs it.
 
-What it prints goes to standard error, and the working directory stays.  What is under `if __name__ == "__main__":` does
-not run.
+Its output goes to standard error, and the working directory stays.  Code under `if __name__ == "__main__":` does not
+run.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _IN_MODULE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A function of Python.
+    """Name of a function of Python.
 
     Attributes:
-        text: As typed.
+        text: The name as typed.
         file: The path of the file, if it is named by one.
         module: The name of the module, if by that.
-        name: In it, with attributes behind dots.
+        name: The name of the function in it, with attributes after dots.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Target:
 
     @property
     def short(self) -> str:
-        """Without the folders of the file."""
+        """Name without the folders of the file."""
         return f"{PurePath(self.file).name}::{self.name}" if self.file else self.text
 
 
@@ -83,7 +83,7 @@ def _first_function(path: str) -> str:
 
 
 def target(text: str) -> Target | None:
-    """The function that a text names; None for any other text, which is an expression.
+    """Find the function that a text names; None for any other text, which is an expression.
 
     >>> target("model.py::Net.loss").name, target("package.module:loss").module, target("x**2"), target("x[1:n]")
     ('Net.loss', 'package.module', None, None)
@@ -99,7 +99,7 @@ def target(text: str) -> Target | None:
 
 
 def load(target: Target) -> Any:
-    """The function that a target names.
+    """Load the function that a target names.
 
     Raises:
         InputError: There is no such file, module or name; it fails when it is run, or leaves; it is no function.
@@ -114,7 +114,7 @@ def guarded(what: str) -> Iterator[None]:
     """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
 
     Args:
-        what: What is done, for messages.
+        what: The activity in words, for messages.
 
     Raises:
         InputError: It raised something, or left.
@@ -147,7 +147,7 @@ def end(code: int) -> None:
 
 @contextlib.contextmanager
 def away_from_output() -> Iterator[TextIO | None]:
-    """Send standard output to standard error within a block, that of programs too which the block starts.
+    """Send standard output to standard error within a block, also from programs that the block starts.
 
     Yields:
         The standard output of before, to write answers to.
@@ -173,7 +173,7 @@ def away_from_output() -> Iterator[TextIO | None]:
 
 
 def _where(error: BaseException) -> str:
-    """The last line of the user's that an error went through."""
+    """Name the last line of the user's that an error went through."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_of_user(frame.filename)]
     return f" ({line_of_file(own[-1].filename, own[-1].lineno)})" if own else ""
@@ -205,7 +205,7 @@ def _of_module(target: Target) -> ModuleType:
 
 
 def _found(target: Target, module: ModuleType) -> Any:
-    """The attribute that the name is."""
+    """Find the function of a module by the name of the target."""
     found: Any = module
     for word in target.name.split("."):
         names = [name for name in dir(found) if not name.startswith("_")]

@@ -1,6 +1,6 @@
 """Two implementations of one function held to the same truth: is the error of one at most k times that of the other?
 
-The question of those who write kernels in low precision, where neither has all digits.  The truth is the enclosure of
+The question of authors of kernels in low precision, where neither has all digits.  The truth is the enclosure of
 the baseline, recorded in float64 at the very numbers that both are given.
 
 Source: the tests of FlashAttention, T. Dao et al., which allow twice the error of PyTorch in the same precision.
@@ -24,7 +24,7 @@ from gradcli.running.calling import name_of
 Called = Callable[..., Any]
 
 SEED = 0
-"""Of the gradient vector."""
+"""Seed of the random gradient vector."""
 
 
 def compare(
@@ -33,12 +33,12 @@ def compare(
     """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
 
     Args:
-        record: What makes a function of the baseline and of tensors, to be checked.
-        function: What is compared.
-        baseline: With what.
+        record: Makes a `Function` of the baseline and of tensors, to be checked.
+        function: The implementation to compare.
+        baseline: The implementation to compare it with.
         tensors: The arguments of both, in order.
-        named: And by name.
-        k: How many times its error passes.
+        named: The arguments of both by name.
+        k: How many times the error of the baseline passes.
 
     Returns:
         The check of the baseline in float64, with a remark for y and for each gradient.
@@ -78,7 +78,7 @@ def compare(
 
 
 def _largest(errors: Array) -> float:
-    """The largest magnitude; infinite where one is not finite."""
+    """Give the largest magnitude; infinity if an error is not finite."""
     return float(np.where(np.isfinite(errors), np.abs(errors), math.inf).max(initial=0.0))
 
 
@@ -87,7 +87,7 @@ def _double(one: Any) -> Any:
 
 
 def _ran(function: Callable[..., Any], given: Mapping[str, Any], positional: int, wrt: Sequence[str]) -> list[Any]:
-    """The gradient vector, then y and the gradients in float64."""
+    """Run a function; give the gradient vector, then y and the gradients in float64."""
     values = {name: one.detach().clone().requires_grad_() if name in wrt else one for name, one in given.items()}
     items = list(values.items())
     y = function(*(one for _, one in items[:positional]), **dict(items[positional:]))
