@@ -24,6 +24,11 @@ class Shown:
         super().__init_subclass__()
         cls._repr_pretty_ = Shown._repr_pretty_  # type: ignore[method-assign]
 
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
     def __str__(self) -> str:
         """Write the compact screen, as the shell shows it on a terminal of 100 columns."""
         return Shown.write(self, "text").removesuffix("\n")
