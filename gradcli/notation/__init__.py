@@ -1,9 +1,9 @@
-r"""How mathematics is written, as trees, in plain characters, in Unicode and in LaTeX.
+r"""Notation of mathematics, as trees: in plain characters, in Unicode and in LaTeX.
 
 typesetting  names, numbers and text in LaTeX
 
 Each node knows its three spellings, and none is ever read back from another.  A form has the signs of a node in the
-three beside one another, with `%s` for each part.  Trees are written when they are read: an answer that is printed as
+three next to one another, with `%s` for each part.  Trees are written when they are read: an answer that is printed as
 bare numbers costs no typesetting.  Knows neither formulas nor answers.
 """
 
@@ -18,31 +18,31 @@ from typing import Literal
 from gradcli.notation import typesetting
 
 Spelling = Literal["text", "pretty", "latex"]
-"""In plain characters, as people write it in Unicode, or in LaTeX with amsmath."""
+"""Spelling in plain characters, in Unicode as people write it, or in LaTeX with amsmath."""
 
 
 class Notation(ABC):
-    """Something in mathematical notation, in three spellings."""
+    """Mathematical notation of something, in three spellings."""
 
     __slots__ = ()
 
     @abstractmethod
     def spelled(self, how: Spelling) -> str:
-        """In one of the spellings."""
+        """Write the notation in one of the spellings."""
 
     @property
     def text(self) -> str:
-        """In plain characters."""
+        """Spelling in plain characters."""
         return self.spelled("text")
 
     @property
     def pretty(self) -> str:
-        """As people write it, in Unicode."""
+        """Spelling in Unicode, as people write it."""
         return self.spelled("pretty")
 
     @property
     def latex(self) -> str:
-        """In LaTeX, with amsmath."""
+        """Spelling in LaTeX, with amsmath."""
         return self.spelled("latex")
 
 
@@ -60,7 +60,7 @@ class Signs:
     latex: str
 
     def __call__(self, *parts: Notation) -> WrittenParts:
-        """The node with these parts."""
+        """Make the node with these parts."""
         return WrittenParts(self, parts)
 
 
@@ -72,34 +72,34 @@ class WrittenParts(Notation):
     parts: tuple[Notation, ...] = ()
 
     def spelled(self, how: Spelling) -> str:
-        """The signs with the parts between them."""
+        """Write the signs with the parts between them."""
         signs: str = getattr(self.form, how)
         return signs % tuple(part.spelled(how) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Named(Notation):
-    """What something is called: a variable, a line, a constant tensor."""
+    """Name of something: a variable, a line, a constant tensor."""
 
     word: str
 
     def spelled(self, how: Spelling) -> str:
-        """In LaTeX one letter, a Greek letter, or italics."""
+        """Write the name; in LaTeX one letter, a Greek letter, or italics."""
         return typesetting.name(self.word) if how == "latex" else self.word
 
 
 @dataclass(frozen=True, slots=True)
 class Typed(Named):
-    """What is shown as it is typed: keys, keywords, equations of `einsum`."""
+    """Words shown as they are typed: keys, keywords, equations of `einsum`."""
 
     def spelled(self, how: Spelling) -> str:
-        """In LaTeX in typewriter type."""
+        """Write the words; in LaTeX in typewriter type."""
         return typesetting.typed(self.word) if how == "latex" else self.word
 
 
 @dataclass(frozen=True, slots=True)
 class Bar(Notation):
-    """The adjoint of something that has a name: a bar over a letter, over the letter of `t1`, or over a whole word.
+    """Adjoint of something that has a name: a bar over a letter, over the letter of `t1`, or over a whole word.
 
     >>> Bar("x").pretty, Bar("t1").text, Bar("t1").latex
     ('x̄', 'adj(t1)', '\\\\overline{\\\\mathit{t1}}')
@@ -108,7 +108,7 @@ class Bar(Notation):
     name: str
 
     def spelled(self, how: Spelling) -> str:
-        """As a function of the name, with combining marks, or with a bar as long as the name."""
+        """Write the adjoint as a function of the name, with combining marks, or with a bar as long as the name."""
         letter, rest = self.name[:1], self.name[1:]
         if how == "text":
             return f"adj({self.name})"
@@ -130,7 +130,7 @@ class Digits(Notation):
     digits: str
 
     def spelled(self, how: Spelling) -> str:
-        """In LaTeX powers of ten instead of exponents."""
+        """Write the digits; in LaTeX powers of ten instead of exponents."""
         is_name = self.digits.isidentifier() and self.digits not in ("inf", "nan")
         if how == "latex":
             return typesetting.name(self.digits) if is_name else typesetting.number(self.digits)
@@ -149,7 +149,7 @@ class Element(Notation):
     index: tuple[int | str, ...] = ()
 
     def spelled(self, how: Spelling) -> str:
-        """As the language has it, or with a subscript."""
+        """Write the index as the language has it, or as a subscript."""
         name, at = typesetting.name(self.name) if how == "latex" else self.name, ",".join(map(str, self.index))
         return name + ((f"_{{{at}}}" if how == "latex" else f"[{at}]") if at else "")
 
@@ -170,18 +170,18 @@ _COMMA = Signs("%s, %s", "%s, %s", "%s, %s")
 
 
 def second(y: Notation, row: Notation, column: Notation) -> Notation:
-    """A second derivative, by two things or twice by one."""
+    """Write a second derivative, by two things or twice by one."""
     return SECOND_BY_ONE(y, row) if row == column else SECOND(y, row, column)
 
 
 def directional(index: Sequence[int | str]) -> Notation:
-    """An element of Ju, or the whole of it."""
+    """Write an element of Ju, or the whole Ju."""
     at = ",".join(map(str, index))
     return Signs(f"(Ju)[{at}]", f"(Ju)[{at}]", f"(J u)_{{{at}}}")() if at else JU()
 
 
 def joined(parts: Sequence[Notation], form: Signs = _COMMA) -> Notation:
-    """Parts one after another, with commas or with the signs of a form between."""
+    """Join parts, with commas or with the signs of a form between."""
     first, *rest = parts
     for part in rest:
         first = form(first, part)

@@ -1,7 +1,7 @@
 r"""Names, numbers and text of the user's in LaTeX that compiles whatever they hold, with amsmath alone.
 
-Nothing arrives raw: every character that is special to TeX is escaped, and what is not ASCII becomes a command or its
-code point.  Knows no formulas.
+Nothing arrives raw: a character that is special to TeX is escaped, and one outside ASCII becomes a command or
+its code point.  Knows no formulas.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
     "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon vartheta varphi varrho varsigma"
 ).split()
-"""Names that are commands; `lambda` is a keyword of Python's and comes as the letter alone."""
+"""Greek names that are commands; `lambda` is a keyword of Python's and comes as the letter alone."""
 
 _LETTERS = dict(zip("αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", GREEK, strict=True))
 _LETTERS |= {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
@@ -27,7 +27,7 @@ _SPECIAL |= {
     character: rf"\text{word}{{}}"
     for character, word in zip(r"\^~<>|", "backslash asciicircum asciitilde less greater bar".split(), strict=True)
 }
-"""In every encoding of LaTeX's."""
+"""Commands that every encoding of LaTeX has."""
 
 _MATHEMATICS = {
     character: rf"\(\{word}\)"
@@ -38,7 +38,7 @@ _MATHEMATICS = {
 
 
 def name(word: str) -> str:
-    r"""What a user calls something, in mathematics: one letter, a Greek letter, or italics.
+    r"""Write a name of the user's in mathematics: one letter, a Greek letter, or italics.
 
     >>> name("x"), name("alpha"), name("my_weight"), name("λ"), name("é")
     ('x', '\\alpha', '\\mathit{my\\_weight}', '\\lambda', '\\mathrm{U{+}00E9}')
@@ -72,7 +72,7 @@ def _letter(character: str) -> str:
 
 
 def text(words: str) -> str:
-    r"""Words in a paragraph.
+    r"""Write words in a paragraph.
 
     >>> text("50% of x_1 & ∂y")
     '50\\% of x\\_1 \\& \\(\\partial\\)y'
@@ -80,7 +80,7 @@ def text(words: str) -> str:
     'x{[}0{]}'
     """
     shown = "".join(map(_character, words)).replace("--", "-{}-").replace("--", "-{}-")
-    return "{*}" + shown[1:] if shown.startswith("*") else shown  # behind a `\\\\` it would be an argument
+    return "{*}" + shown[1:] if shown.startswith("*") else shown  # after a `\\\\` it would be an argument
 
 
 def _character(character: str) -> str:
@@ -96,7 +96,7 @@ def _character(character: str) -> str:
 
 
 def typed(words: str) -> str:
-    r"""A line of the language as it was typed, in typewriter type; its spaces stay.
+    r"""Write a line of the language as it was typed, in typewriter type; its spaces stay.
 
     >>> typed("x**2 + y_1")
     '\\texttt{x**2 + y\\_1}'
@@ -105,7 +105,7 @@ def typed(words: str) -> str:
 
 
 def number(digits: str) -> str:
-    r"""A float from its shortest digits, in mathematics.
+    r"""Write a float from its shortest digits, in mathematics.
 
     >>> number("1.25e-05"), number("1e+16"), number("-1e-08"), number("-inf"), number("nan"), number("0.5")
     ('1.25 \\cdot 10^{-5}', '10^{16}', '-10^{-8}', '-\\infty', '\\mathrm{nan}', '0.5')

@@ -1,11 +1,11 @@
 """Results out: an answer becomes a document that is rendered, or data that is written.  Does no mathematics.
 
-document                         what a page is made of, and what it is shown on
+document                         the nodes of a page, and its screen
 compose                          an answer as a document, a module a family of answers
 render                           a document on a terminal, in Markdown, LaTeX, HTML; graphs for other programs to draw
-components                       the arrays that a command is asked for
+components                       the arrays of an answer
 data                             an answer as JSON, CSV, bare numbers and arrays
-wording, numbers                 what all of these say alike: words, names of entries, digits
+wording, numbers                 common to all of these: words, names of entries, digits
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gradcli.results import BackwardGraph, Pass, Result, Source
 __all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
 WIDTH, DIGITS = 100, 6
-"""Columns and significant digits of what Python shows: those of a terminal."""
+"""Columns and significant digits of an answer shown in Python: those of a terminal."""
 
 
 def rendered(answer: Result, form: str, screen: Screen, digits: int | None = None) -> str:
-    """The answer in a format, as `pieces` gives it."""
+    """Write the answer in a format: all `pieces` in one string."""
     return "".join(pieces(answer, form, screen, digits))
 
 
@@ -37,7 +37,7 @@ def pieces(
     *,
     one_document: bool = False,
 ) -> Iterator[str]:
-    """The answer in a format, part by part: a matrix may be as large as the memory, and its text is larger.
+    """Write the answer in a format, part by part: a matrix may fill the memory, and its text is larger.
 
     Args:
         answer: The object.
@@ -65,7 +65,7 @@ def pieces(
 
 
 def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
-    """What people read."""
+    """Write an answer as a page for people: a table, LaTeX, Markdown, HTML, or the source of a drawing."""
     if isinstance(answer, BackwardGraph) and answer.drawing in ("dot", "mermaid"):
         from gradcli.report.render import graphs
 
@@ -93,7 +93,7 @@ def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
 
 
 def pass_line(one: Pass, screen: Screen) -> str:
-    """A backward pass of a script in a line."""
+    """Write a backward pass of a script in a line."""
     from gradcli.report.compose import passes
     from gradcli.report.render import terminal
 
@@ -101,7 +101,7 @@ def pass_line(one: Pass, screen: Screen) -> str:
 
 
 def in_python(answer: Result, form: str) -> str:
-    """What `print` and a notebook show of an answer.
+    """Show an answer in Python, for `print` or for a notebook.
 
     Args:
         answer: The object.
@@ -129,13 +129,13 @@ def in_python(answer: Result, form: str) -> str:
 
 
 def _compact(answer: Result) -> Document:
-    """The compact screen, its notes in the words of Python."""
+    """Compose the compact screen, its notes in the words of Python."""
     document = compose(printable(answer), DIGITS, is_full=False)
     return tuple(Note(_reworded(node.words)) if isinstance(node, Note) else node for node in document)
 
 
 def _reworded(words: Line) -> Line:
-    """What we say ourselves; what was typed stays."""
+    """Put our own words in the words of Python; leave typed ones."""
     return tuple(
         Styled(keywords.in_python(part.words)) if isinstance(part, Styled) and part.role == "plain" else part
         for part in words

@@ -1,4 +1,4 @@
-"""The arrays that a command is asked for: one for each variable, of a Hessian one for each two of them, or one."""
+"""Arrays of an answer: one for each variable, of a Hessian one for each two of them, or one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Component(Record):
     """One array of an answer.
 
     Attributes:
-        label: What it is.
+        label: Its name.
         array: Its numbers.
-        variable: By which it is; None of the value and of Ju.
+        variable: The variable of differentiation; None of the value and of Ju.
         rows: The shape of the rows of a matrix, that of y or of the variable `by`; None of a vector.
-        of: What its entries belong to, as `results.Entry` has it.
+        of: The quantity of its entries, as in `results.Entry`.
         by: The variable of the row, of the Hessian.
     """
 
@@ -72,7 +72,7 @@ def components(answer: results.Answer) -> list[Component]:
 
 
 def gradient(answer: results.Gradient | results.Hessian | results.HVP) -> list[Component]:
-    """List the gradient by variable, which second derivatives have beside them."""
+    """List the gradient by variable; second derivatives show it too."""
     y = Named(answer.output)
     of: results.Of = "" if isinstance(answer, results.Gradient) else "gradient"
     return [Component(PARTIAL(y, Named(name)), answer.grad[name], name, of=of) for name in answer.wrt]

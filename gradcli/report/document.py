@@ -1,7 +1,7 @@
-"""What a page of an answer is made of: nodes from top to bottom, whose words are spans with a role; and its screen.
+"""Nodes of a page, from top to bottom, whose words are spans with a role; and the screen of a page.
 
 A composer makes a document of an answer and knows no format; a renderer writes a document and asks nothing of the
-answer.  What is mathematics stays a tree, what is an array stays one: each format writes them in its own way.
+answer.  Mathematics stays a tree, an array stays an array: each format writes them in its own way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gradcli.results import Array, GraphEdge, GraphNode, Verdict
 from gradcli.results.record import Record
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
-"""What words are: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""
+"""Roles of words: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""
 
 TONES: Mapping[Verdict, Role] = {
     "agree": "good",
@@ -42,7 +42,7 @@ _ASCII = str.maketrans(
     | dict.fromkeys("⎡⎢⎣", "[")
     | dict.fromkeys("⎤⎥⎦", "]")
 )
-"""What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
+"""ASCII for our own words and signs, where a screen has no others; formulas are in SymPy's notation there."""
 
 # -- within a line
 
@@ -55,7 +55,7 @@ class Styled(Record):
 
 
 class Symbol(Record):
-    """What something is called, in mathematical notation."""
+    """Name of something, in mathematical notation."""
 
     notation: Notation
 
@@ -79,10 +79,10 @@ class WordList(Record):
 
 
 class EquationCell(Record):
-    """A cell that says what something is: a table shows its right side, where there are no tables it is an equation.
+    """Name and value of something: a table shows only the value; where there are no tables, it is an equation.
 
     Attributes:
-        left: What it is, so that it can stand alone.
+        left: The name, so that the cell can stand alone.
         right: An array, a formula, or the words in their place.
     """
 
@@ -95,12 +95,12 @@ Line = tuple[Inline, ...]
 
 
 def line(*parts: str | Inline) -> Line:
-    """Parts of a line, texts being plain words; empty ones are nothing."""
+    """Join parts of a line, texts being plain words; leave out empty ones."""
     return tuple(Styled(part) if isinstance(part, str) else part for part in parts if part != "")
 
 
 def lines(*cells: str | Inline | Line) -> tuple[Line, ...]:
-    """Cells of a row, each of one part."""
+    """Make the cells of a row, each a line or one part."""
     return tuple(cell if isinstance(cell, tuple) else line(cell) for cell in cells)
 
 
@@ -120,7 +120,7 @@ class Note(Record):
 
 
 class Abreast(Record):
-    """Short lines, beside each other where there is room."""
+    """Short lines, next to each other where there is room."""
 
     lines: tuple[Line, ...]
 
@@ -133,7 +133,7 @@ class Table(Record):
         rows: Cells; None for rows that are left out.
         is_numeric: Whether all but the first column are numbers.
         has_rules: Whether rows of several lines have a rule between them.
-        labels: How many columns at the left say what the rows are.
+        labels: Number of columns at the left with the names of the rows.
         footer: A row below a rule; empty for none.
         is_pointed: Whether numbers stand below each other by their points.
         is_folded: Whether it stays a table on a narrow screen, the formulas in its first column folded.
@@ -161,13 +161,13 @@ class Blocks(Record):
 
     Attributes:
         name: Of the matrix.
-        rows: What the rows are elements of.
-        columns: What the columns are elements of.
+        rows: Tensors whose elements are the rows.
+        columns: Tensors whose elements are the columns.
         blocks: A matrix for each row axis and each column axis, as an equation.
-        marks: What stands in the place of a number that is not to be trusted, by its row axis, its row, its column
+        marks: Words in the place of a number that is not to be trusted, by its row axis, its row, its column
             axis and its column.
-        weights: What the rows of the first axis are weighed by, whose sum is the row of the second; None for neither.
-        instead: What a screen shows that its columns do not fit and their parts would fill; None where they may.
+        weights: Weights of the rows of the first axis, whose sum is the row of the second; None for neither.
+        instead: Table shown where the columns do not fit and their parts would take many lines; None if parts may.
     """
 
     name: Notation
@@ -180,7 +180,7 @@ class Blocks(Record):
 
 
 class Graph(Record):
-    """Nodes and what leads from one to another, from the first on."""
+    """Nodes and the edges from one to another, from the first on."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
@@ -191,7 +191,7 @@ class ScriptText(Record):
 
     Attributes:
         source: The text.
-        language: What it is written in.
+        language: Its language.
     """
 
     source: str
@@ -201,11 +201,11 @@ class ScriptText(Record):
 Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText
 Document = tuple[Node, ...]
 
-# -- what a page is shown on
+# -- the screen of a page
 
 
 class Screen(Record):
-    """Where a page goes: the width of the terminal (None in a pipe), and what it can show.
+    """Screen of a page: the width of the terminal (None in a pipe), and the characters and colours that it has.
 
     Where there are only the characters of ASCII for our own words, those of the user are in the encoding, or escapes.
     """
@@ -216,16 +216,16 @@ class Screen(Record):
     encoding: str = "ascii"
 
     def shown(self, words: str) -> str:
-        """Words as they will be written, so that a column is as wide as the escapes in it."""
+        """Write words in the screen's characters, so that a column is as wide as the escapes in it."""
         if not self.ascii:
             return words
         return in_ascii(words).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def written(self, notation: Notation) -> str:
-        """Unicode mathematics, or SymPy's notation where there are no such characters."""
+        """Write Unicode mathematics, or SymPy's notation where there are no such characters."""
         return self.shown(notation.text if self.ascii else notation.pretty)
 
 
 def in_ascii(words: str) -> str:
-    """Our own words where there are no other characters."""
+    """Write our own words in ASCII."""
     return words.translate(_ASCII)

@@ -19,17 +19,17 @@ EDGE = 3
 """Elements shown at either end of a long axis."""
 
 LONG = 12
-"""Elements of an axis from which on only its ends are shown."""
+"""Most elements of an axis that are all shown; of a longer one, only the ends are."""
 
 
 MANY = 2**16
-"""Elements that are turned into text at a time: as Python's numbers they take several times their own memory."""
+"""Most elements turned into text at a time: as Python's numbers they take several times their own memory."""
 
 Anything = TypeVar("Anything")
 
 
 def digits(number: Any) -> str:
-    """One element of an array, without the `.0` of whole numbers; of conditions, the word.
+    """Write one element of an array, without the `.0` of whole numbers; of conditions, the word.
 
     >>> digits(np.float64(2)), digits(np.float64(0.1)), digits(np.float32(0.1))
     ('2', '0.1', '0.1')
@@ -41,7 +41,7 @@ def digits(number: Any) -> str:
 
 
 def elements(array: Array) -> str:
-    """Elements separated by commas, a line a row; the corners and the count of a large array."""
+    """Write elements separated by commas, a line a row; the corners and the count of a large array."""
     if array.ndim == 0:
         return digits(array[()])
     if array.size == 0:
@@ -57,7 +57,7 @@ def elements(array: Array) -> str:
 
 
 def ends(size: int) -> list[int]:
-    """Positions of an axis; only the ends of a long one, -1 standing for the rest."""
+    """List the positions of an axis; only the ends of a long one, -1 standing for the rest."""
     if size <= LONG:
         return list(range(size))
     return [*range(EDGE), -1, *range(size - EDGE, size)]
@@ -74,7 +74,7 @@ def in_a_line(array: Array, number: Callable[[Any], str] = digits) -> str:
 
 
 def in_lists(array: Array) -> Any:
-    """An array as nested lists of Python floats, or a float; what JSON cannot hold as the strings it reads as.
+    """Turn an array into nested lists of Python floats, or a float; numbers that JSON lacks become strings.
 
     >>> in_lists(np.array([1.0, np.nan, -np.inf]))
     [1.0, 'NaN', '-Infinity']
@@ -88,7 +88,7 @@ def in_lists(array: Array) -> Any:
 
 
 def json_number(number: Any) -> float | str:
-    """A float, or `"NaN"`, `"Infinity"`, `"-Infinity"`."""
+    """Turn a number into a float, or `"NaN"`, `"Infinity"`, `"-Infinity"`."""
     exact = float(str(number))
     if math.isnan(exact):
         return "NaN"
@@ -98,7 +98,7 @@ def json_number(number: Any) -> float | str:
 
 
 def spaced(row: Array) -> Iterator[str]:
-    """The numbers of a vector with blanks between, at most `MANY` at a time."""
+    """Write the numbers of a vector with blanks between, at most `MANY` at a time."""
     for first in range(0, len(row), MANY):
         yield " " * (first > 0) + " ".join(map(digits, row[first : first + MANY]))
 
@@ -107,11 +107,11 @@ def spaced(row: Array) -> Iterator[str]:
 
 
 def changed(answer: Anything, leaf: Callable[[Any], Any]) -> Anything:
-    """The same answer, with what `leaf` makes of each text, number and array in it.
+    """Replace each text, number and array of an answer by the value of `leaf` for it.
 
     Args:
-        answer: An object of `gradcli.results`, or what is in one; names are left as they are.
-        leaf: What becomes of one.
+        answer: An object of `gradcli.results`, or a part of one; names are left as they are.
+        leaf: Function of one text, number or array.
 
     >>> changed((1, {"x": "a"}), lambda one: one * 2)
     (2, {'x': 'aa'})
@@ -132,16 +132,16 @@ def changed(answer: Anything, leaf: Callable[[Any], Any]) -> Anything:
 
 
 def printable(answer: Anything) -> Anything:
-    """The same answer, with nothing in its texts that a terminal or a page would not show as itself."""
+    """Escape all in the texts of an answer that a terminal or a page would not show as itself."""
     return changed(answer, lambda one: displayable(one) if isinstance(one, str) else one)
 
 
 def rounded(answer: Anything, digits: int) -> Anything:
-    """The same answer, every float in it rounded; text and whole numbers stay.
+    """Round every float of an answer; text and whole numbers stay.
 
     Args:
-        answer: An object of `gradcli.results`, or what is in one.
-        digits: How many are left.
+        answer: An object of `gradcli.results`, or a part of one.
+        digits: Number of digits to keep.
 
     >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
     (0.333, 2, {'x': 123000.0})

@@ -1,4 +1,4 @@
-"""What all formats say alike: names of entries and of nodes, claims, verdicts, and when a stream has gone by.
+"""Words common to all formats: names of entries and of nodes, claims, verdicts, and the summary of a stream.
 
 An entry is called `∂y[0]/∂x[1]`, `vᵀJ x[1]` or `y[0]`, and the same in one plain word.
 """
@@ -15,17 +15,17 @@ from gradcli.report.numbers import digits
 from gradcli.results.verdicts import row_called
 
 RATIO = Signs("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
-"""A derivative in a line of words."""
+"""Derivative in a line of words."""
 
 OF_PRODUCT = Signs("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
-"""What an element of vᵀJ is called."""
+"""Name of an element of vᵀJ."""
 
 
 def entry(of: results.Entry, y: str) -> Notation:
-    """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
+    """Name an entry of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is the output's name.
 
-    Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
-    the gradient beside them `∂y/∂x[1]`.
+    Of accumulated passes, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
+    the gradient next to them `∂y/∂x[1]`.
 
     >>> entry(results.Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
     '∂y[0]/∂x[1]'
@@ -50,13 +50,13 @@ def entry(of: results.Entry, y: str) -> Notation:
 
 
 def plain_entry(of: results.Entry, y: str) -> str:
-    """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
+    """Name an entry in one ASCII word: `dy[0]/dx[1]`, `x[1]` for vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
     found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
     return found.replace(" ", "_")
 
 
 def status(claim: results.Claim) -> str:
-    """What became of a claim; that nothing contradicts one that was not compared says nothing.
+    """Name the outcome of a claim; one without a counterexample at 0 points was not compared.
 
     >>> status(results.Claim("x", "0", "gradient", "no counterexample", 0))
     'not compared'
@@ -67,19 +67,19 @@ def status(claim: results.Claim) -> str:
 # -- nodes and edges of backward graphs
 
 MAX_NODES = 20_000
-"""Nodes of a graph that is written whole."""
+"""Most nodes of a graph written whole."""
 
 _LONGEST = 40
-"""Characters of a name in a label."""
+"""Most characters of a name in a label."""
 
 
 def clipped(name: str) -> str:
-    """A name, without its end where it is very long."""
+    """Cut off the end of a very long name."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
 def node_text(node: results.GraphNode) -> str:
-    """The variable of a leaf; else the text that the operation comes from, with the names of its result.
+    """Write the variable of a leaf; else the text of the operation, after the names of its result.
 
     >>> node_text(results.GraphNode(0, "MulBackward0", "x*y", ("z",)))
     'z = x*y'
@@ -88,7 +88,7 @@ def node_text(node: results.GraphNode) -> str:
 
 
 def numbered(graph: results.BackwardGraph) -> Iterator[tuple[results.GraphEdge, str]]:
-    """The edges, with the number of the input where there are several from one node."""
+    """Pair the edges with the number of the input, empty where only one leaves a node."""
     count = Counter(edge.source for edge in graph.edges)
     return ((edge, str(edge.input) if count[edge.source] > 1 else "") for edge in graph.edges)
 
@@ -97,7 +97,7 @@ def require_few_nodes(graph: results.BackwardGraph, form: str) -> None:
     """Refuse a graph that is too large to be written whole.
 
     Raises:
-        TooLargeError: So it is.
+        TooLargeError: More nodes than `MAX_NODES`.
     """
     if len(graph.nodes) > MAX_NODES:
         raise TooLargeError(
@@ -112,26 +112,26 @@ AGAIN = (
     "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
     "time'; x.grad = None or zero_grad() between passes starts anew"
 )
-"""What to know of passes that add up."""
+"""Advice on passes that add up."""
 
 ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this one; x.grad = None starts anew"
-"""What to know of one pass."""
+"""Advice on one pass."""
 
 NO_VARIABLE = "there is no variable to differentiate by"
-"""In the place of derivatives."""
+"""Words in the place of derivatives."""
 
 NO_ELEMENTS = "empty, as the output has no elements"
-"""In the place of a Jacobian."""
+"""Words in the place of a Jacobian."""
 
 NEITHER = "neither proved nor refuted"
-"""Of a claim that nothing contradicts, where that is no proof."""
+"""Outcome of a claim with neither a counterexample nor a proof."""
 
 LONG_EXPRESSION = 400
-"""Characters of an expression that are repeated above an answer."""
+"""Most characters of an expression repeated above an answer."""
 
 
 def statement(answer: results.Answer | results.ClosedForm | results.Improvement) -> str:
-    """The function as it was typed, with a name for its value; the beginning of a long one."""
+    """Write the function as it was typed, with a name for its value; the beginning of a long one."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
@@ -139,12 +139,12 @@ def statement(answer: results.Answer | results.ClosedForm | results.Improvement)
 
 
 def _has_names(expression: str) -> bool:
-    """Whether a statement names its value, so that `y = ` before it would mislead."""
+    """Tell whether a statement names its value, so that `y = ` before it would mislead."""
     return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
 
 
 def diagonal(answer: results.Differentiation) -> str:
-    """That Jacobians are diagonal, and what v = ones then gives: where v is that, and of the Jacobian itself."""
+    """Name the diagonal Jacobians, and the use of v = ones; empty unless v is ones or J itself is asked for."""
     found = [name for name in answer.wrt if name in answer.symbolic and answer.symbolic[name].structure == "diagonal"]
     is_ones = isinstance(answer, results.VJP) and bool((answer.v == 1).all())
     if not found or not (is_ones or isinstance(answer, results.Jacobian)) or answer.value.size <= 1:
@@ -159,17 +159,17 @@ def diagonal(answer: results.Differentiation) -> str:
 
 
 def accumulating(answer: results.Products) -> str:
-    """What to know of passes that add up, or of one that others would add to."""
+    """Advise on passes that add up, or on one that others would add to."""
     return (AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad")
 
 
 def judged(verdict: results.Verdict, *, proven: bool) -> str:
-    """A verdict, and whether the enclosure proves it."""
+    """Write a verdict, with `(proven)` if the enclosure proves it."""
     return f"{verdict} (proven)" if proven else verdict
 
 
 def standing(check: results.Check) -> str:
-    """The verdict of a check and what it stands on: whether it is proven, of all entries or of a sample.
+    """Write the verdict of a check and its basis: proven or not, all entries or a sample.
 
     >>> standing(results.Check("agree", 4, 4, 0.0, proven=True)), standing(results.Check("kink", 1, 1, 0.0))
     ('agree (proven, all 4 entries)', 'kink (the one entry)')
@@ -186,7 +186,7 @@ def standing(check: results.Check) -> str:
 
 
 def extent(check: results.Check) -> str:
-    """How many entries a verdict is of."""
+    """Count the entries that a verdict covers."""
     if check.undecided and check.verdict != "unchecked":
         return undecided(check)
     if check.checked < check.entries:
@@ -198,12 +198,12 @@ def extent(check: results.Check) -> str:
 
 
 def undecided(check: results.Check) -> str:
-    """Count what was tried and not decided; empty if there is nothing."""
+    """Count the entries tried and not decided; empty if there are none."""
     return f"{check.undecided:,} of {check.checked + check.undecided:,} undecided" if check.undecided else ""
 
 
 def of_sample(check: results.Check | None) -> str:
-    """That a verdict is not of all entries, in one line; empty if it is."""
+    """Say in one line that a verdict does not cover all entries; empty if it does."""
     if check is None or not (check.sampled or check.undecided):
         return ""
     what = "the verdict is that of a sample, " * (not check.undecided) + extent(check).removesuffix(" sampled")
@@ -211,25 +211,25 @@ def of_sample(check: results.Check | None) -> str:
 
 
 def in_dtype(answer: results.Answer | results.Improvement) -> str:
-    """What it was computed in, where that is not the usual."""
+    """Write the dtype of an answer; empty for the usual float64."""
     return "" if answer.dtype == "float64" else f" in {answer.dtype}"
 
 
 def covered(check: results.Check) -> tuple[str, str]:
-    """How many entries were compared, and the largest error among them."""
+    """Write the number of compared entries, and the largest error among them."""
     details = f" ({chosen(check)})" if chosen(check) else ""
     entries = f"{check.checked:,} of {check.entries:,}{details}"
     return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
 
 
 def chosen(check: results.Check) -> str:
-    """How the entries were chosen, if they are not all alike."""
+    """Say how the entries were chosen; empty if they are all alike."""
     zeros = f"{check.zeros:,} of them zero by structure" if check.zeros else ""
     return "; ".join(filter(None, [zeros, "" if check.chosen == "all" else check.chosen]))
 
 
 def claimed(claim: results.Claim) -> str:
-    """What became of a claim, with the number of points where that matters."""
+    """Write the outcome of a claim, with the number of points where that matters."""
     match claim:
         case results.Claim(status="agrees"):
             return "agrees at this point"
@@ -240,7 +240,7 @@ def claimed(claim: results.Claim) -> str:
 
 
 def counterexample(claim: results.Claim) -> str:
-    """Where a claim is wrong, and by what; empty if that is not known."""
+    """Write where a claim is wrong, the truth and the claimed value; empty if that is not known."""
     if claim.claimed is None or claim.truth is None:
         return ""
     place = f"entry {Element('', claim.entry).text} is" if claim.entry else "it is"
@@ -254,7 +254,7 @@ def sampled(sampling: results.Sampling) -> str:
 
 
 def conclusion(answer: results.Checking) -> str:
-    """The last line, as the exit code has it."""
+    """Write the last line, as the exit code has it."""
     if answer.passed:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
         check = answer.check
@@ -271,7 +271,7 @@ def conclusion(answer: results.Checking) -> str:
 
 
 def facts(page: results.FunctionPage) -> Iterator[tuple[str, str]]:
-    """What there is to say of a function, by what it is."""
+    """List facts about a function, as pairs of label and text."""
     about = page.entry
     yield "computes", about.doc
     yield "group", about.group
@@ -290,11 +290,11 @@ _MOST_FINDINGS = 5
 
 
 def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool) -> str:
-    """The lines for stderr; none where nobody waits for them and nothing is to be said.
+    """Write the lines for stderr; none where nobody waits and there is nothing to report.
 
     Args:
-        passage: What went by.
-        seconds: How long it took.
+        passage: Summary of the stream.
+        seconds: Duration of the stream.
         is_terminal: Whether somebody waits.
 
     >>> summary(results.StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)

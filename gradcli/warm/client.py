@@ -24,14 +24,14 @@ PASSED = "SIGINT SIGQUIT SIGHUP SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGWINCH SIGCONT
 """Signals that go on to the child."""
 
 TYPED = "SIGINT SIGQUIT SIGHUP SIGWINCH SIGCONT SIGTSTP".split()
-"""Those that a terminal sends to all processes of a command, such as the pager."""
+"""Signals that a terminal sends to all processes of a command, such as the pager."""
 
 LIVED_THROUGH = "SIGWINCH SIGCONT SIGTSTP".split()
-"""Those that end nothing."""
+"""Signals that end nothing."""
 
 
 def process() -> int:
-    """The entry point of `gradcli`: answered by the warm process, or by this one."""
+    """Run the command `gradcli`, of which this is the entry point, by the warm process or by this one."""
     if os.environ.get(paths.VARIABLE) != "0" and sys.argv[1:2] != [paths.COMMAND] and not _runs_code(sys.argv[1:]):
         code = answered()
         if code is not None:
@@ -42,7 +42,7 @@ def process() -> int:
 
 
 def _runs_code(words: Sequence[str]) -> bool:
-    """Whether a call runs code of the user's, or names an open file: it might tell a forked process from another.
+    """Tell whether a call runs the user's code or names an open file: it might tell a forked process from another.
 
     >>> _runs_code(["run", "fit.py"]), _runs_code(["grad", "model.py::loss"]), _runs_code(["grad", "x[1:3]"])
     (True, True, False)
@@ -57,7 +57,7 @@ def _runs_code(words: Sequence[str]) -> bool:
 
 
 def answered() -> int | None:
-    """The exit code of this call from the warm process; None if there is none that takes it."""
+    """Get the exit code of this call from the warm process; None if there is none that takes it."""
     try:
         import _socket
 
@@ -82,7 +82,7 @@ def answered() -> int | None:
 
 
 def _ended(connection: _socket.socket, child: int, folder: int) -> int:
-    """The exit code of a child that is given this call, its folder and its streams; or end as it does."""
+    """Give a child this call, its folder and its streams, and get its exit code; or end as it does."""
     from gradcli.warm import protocol
 
     deadly = _pass_signals(child)
@@ -104,7 +104,7 @@ def _ended(connection: _socket.socket, child: int, folder: int) -> int:
 
 
 def _pass_signals(child: int) -> list[int]:
-    """From here on signals go to the child; those that did and may end it."""
+    """Pass signals on to the child; give the list of passed signals that may end it."""
     import _signal  # type: ignore[import-not-found]
 
     names = {getattr(_signal, name): name for name in PASSED}
@@ -143,7 +143,7 @@ def _send(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -
 
 
 def _given() -> bytes:
-    """What this process was given."""
+    """Pack the arguments, variables, umask and ignored signals of this process."""
     import _signal
     import marshal  # Python has imported it, for modules
 

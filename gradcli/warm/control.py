@@ -18,14 +18,14 @@ _PROGRAM = (
     "import sys; sys.path[:] = dict.fromkeys(p for p in [*sys.path, sys.argv[2]] if p); "
     "from gradcli.warm.server import main; main(float(sys.argv[1]))"
 )
-"""Not `-m`, which would look for modules in the folder that it stands in."""
+"""Program for `-c`, not `-m`, which would look for modules in the current folder."""
 
 _OF_NOBODY = {"GRADCLI_CONFIG": ""}
 """No settings are read at the start: each call reads its own."""
 
 
 def running(name: str = "*") -> list[int]:
-    """The numbers of the processes, or of that of a name; each stands in the file that its process has locked."""
+    """List the numbers of the processes, or of the one with a name, from the files that they have locked."""
     if not paths.is_possible() or not paths.is_safe():
         return []
     import fcntl
@@ -51,7 +51,7 @@ def stop() -> list[int]:
 
 
 def begin(idle: float) -> IO[bytes]:
-    """Start a process, detached; what it says: a line when it takes calls, or else why it does not.
+    """Start a process, detached; give its output: a line when it takes calls, or else why it does not.
 
     Args:
         idle: Seconds without a call after which it ends.
@@ -72,9 +72,9 @@ def begin(idle: float) -> IO[bytes]:
 
 
 def start(idle: float) -> str:
-    """Start a process, and wait until it takes calls; why it does not, or nothing."""
+    """Start a process, and wait until it takes calls; give the reason why it does not, or nothing."""
     with begin(idle) as said:
-        lines = said.read().decode(errors="replace").split("\n")  # to the end of what it says
+        lines = said.read().decode(errors="replace").split("\n")  # to the end of its output
     if "ready" in lines:
         return ""
     return next(filter(None, reversed(lines)), "another one is about to")

@@ -1,7 +1,7 @@
-"""The folder of the socket, its name, and what a start of Python depends on.
+"""Folder and name of the socket, and the conditions of a start of Python.
 
-The name is of what is installed (version, interpreter, files of the package, torch) and of what a start depends on
-beside that (variables that are heeded at import, limits, priority, processors, open standard streams), so that nobody
+The name is made of the installation (version, interpreter, files of the package, torch) and of the other conditions
+of a start (variables that are heeded at import, limits, priority, processors, open standard streams), so that nobody
 ever talks to a process that has imported something else, or was started otherwise.
 """
 
@@ -23,7 +23,7 @@ COMMAND = "warm"
 """The command about the process, which it never runs itself."""
 
 VARIABLE = "GRADCLI_WARM"
-"""Of the environment: 1 starts the process by the first call, 0 asks none."""
+"""Environment variable: 1 starts the process by the first call, 0 asks none."""
 
 AT_IMPORT = (
     *("OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "GOTO_", "BLIS_", "VECLIB_", "NPY_", "NUMPY_", "SYMPY_", "FLINT_"),
@@ -31,14 +31,14 @@ AT_IMPORT = (
     *("LD_", "DYLD_", "PYTHON", "MALLOC_", "GLIBC_", "LC_", "LANG", "LOCPATH", "GRADCLI_DEBUG", "VIRTUAL_ENV"),
     *("TYPER_", "_TYPER_", "TERMINAL_WIDTH", "GITHUB_ACTIONS", "PY_COLORS"),
 )
-"""How variables begin that the loader, Python, or a library heeds once, at its start."""
+"""Prefixes of variables that the loader, Python, or a library heeds once, at its start."""
 
 LONGEST = 100
-"""Bytes of the path of a socket, of which systems take 103 to 107."""
+"""Most bytes of the path of a socket, of which systems take 103 to 107."""
 
 
 def is_possible() -> bool:
-    """Whether this system has what it takes: fork, and sockets that carry descriptors and signal their end."""
+    """Tell whether this system has fork, and sockets that carry descriptors and signal their end."""
     if not (hasattr(os, "fork") and hasattr(os, "O_ASYNC")):
         return False
     try:
@@ -49,7 +49,7 @@ def is_possible() -> bool:
 
 
 def folder() -> str:
-    """Where the socket is: a folder of the user's run time, or else a temporary one of the user's own."""
+    """Name the folder of the socket: in the user's run-time folder, or else a temporary one of the user's own."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and len(runtime) + 40 < LONGEST and _is_ours(runtime):
         return os.path.join(runtime, "gradcli")
@@ -60,7 +60,7 @@ def folder() -> str:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether it is a folder, no link to one, of this user, which nobody else may look into."""
+    """Tell whether a path is a folder, no link to one, of this user, which nobody else may look into."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -69,12 +69,12 @@ def _is_ours(path: str) -> bool:
 
 
 def is_safe() -> bool:
-    """Whether the folder is there, and is the user's alone."""
+    """Tell whether the folder is there, and is the user's alone."""
     return _is_ours(folder())
 
 
 def made() -> bool:
-    """Make the folder where it is missing; whether it is safe."""
+    """Make the folder where it is missing; tell whether it is safe."""
     try:
         os.mkdir(folder(), 0o700)
     except FileExistsError:
@@ -85,18 +85,18 @@ def made() -> bool:
 
 
 def socket_path() -> str:
-    """Where the socket of the process for calls such as this is, or would be."""
+    """Name the socket of the process for calls such as this, be it there or not."""
     return os.path.join(folder(), f"{name()}.socket")
 
 
 def name() -> str:
-    """The name of the process for calls such as this, from what it has imported and how it was started."""
+    """Name the process for calls such as this, by its imports and the conditions of its start."""
     said = "\n".join([gradcli.__version__, sys.version, sys.prefix, PACKAGE, *_installed(), *_start()])
     return f"{int.from_bytes(said.encode('utf-8', 'surrogateescape'), 'big') % (2**61 - 1):x}"
 
 
 def _installed() -> Iterator[str]:
-    """When the files of the package and of torch were written, and what is installed beside torch."""
+    """List the times at which files of the package and of torch were written, and the packages next to torch."""
     folders = [PACKAGE]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -117,7 +117,7 @@ def _installed() -> Iterator[str]:
 
 
 def _start() -> Iterator[str]:
-    """What a start of Python depends on beside what is installed."""
+    """List the conditions of a start of Python, besides the installation."""
     import resource
 
     root = os.stat("/")

@@ -1,4 +1,4 @@
-"""What is said on the socket, and the descriptors that go with it.
+"""Messages on the socket, and the descriptors that go with them.
 
 child     CHILD, its number
 client    the call, with its folder and its streams
@@ -17,17 +17,17 @@ NUMBER = 4
 
 
 def number(value: int) -> bytes:
-    """A number as it is sent."""
+    """Encode a number to be sent."""
     return value.to_bytes(NUMBER, "big", signed=True)
 
 
 def value(data: bytes) -> int:
-    """The number that was sent."""
+    """Decode a number that was sent."""
     return int.from_bytes(data, "big", signed=True)
 
 
 def received(connection: _socket.socket, size: int) -> bytes:
-    """So many bytes.
+    """Receive `size` bytes.
 
     Raises:
         EOFError: There are fewer.
@@ -43,7 +43,7 @@ def received(connection: _socket.socket, size: int) -> bytes:
 
 
 def peer(connection: _socket.socket) -> int:
-    """The user at the other end; -1 where the system does not say."""
+    """Get the user at the other end; -1 where the system does not say."""
     if hasattr(_socket, "SO_PEERCRED"):
         found = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
         return int.from_bytes(found[4:8], sys.byteorder)

@@ -41,8 +41,8 @@ _FIRST = (
     "jacobian [x*y,x+y] --at x=3 --at y=5 --json; grad abs(x) --at 0; check x**3 --at 2 --claim 3*x**2; "
     "grad mean((X@w-y)**2)"
 )
-"""What is answered before the first fork, beside the first example of each command, so that no call spends its time on
-what is done once."""
+"""Calls answered before the first fork, besides the first example of each command, so that no call spends its time on
+work that is done once."""
 
 
 def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
@@ -66,7 +66,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         lock.truncate(0)
         threads = load()
         if path != paths.socket_path():
-            return  # what is installed has changed meanwhile
+            return  # the installation has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
             new = path.removesuffix("socket") + str(os.getpid())  # nobody else's who lives
             with contextlib.suppress(FileNotFoundError):
@@ -82,15 +82,15 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
 
 
 def main(idle: float) -> None:
-    """The program of the process, which says a line on its output when it takes calls."""
+    """Run the program of the process, which says a line on its output when it takes calls."""
     from gradcli.cli import process
 
     serve(idle, say_ready, loaded, partial(process, is_forked=True))
 
 
 def say_ready() -> None:
-    """Tell who started the process, and write nothing any more."""
-    with contextlib.suppress(OSError):  # whoever started it has gone
+    """Tell the starter of the process that it is ready, and write nothing any more."""
+    with contextlib.suppress(OSError):  # the starter has gone
         os.write(1, b"ready\n")
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
@@ -99,7 +99,7 @@ def say_ready() -> None:
 
 
 def loaded() -> int:
-    """Import all, and answer one call of each kind; how many threads torch takes by itself."""
+    """Import all, and answer one call of each kind; give the number of threads that torch takes by itself."""
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
@@ -118,10 +118,10 @@ def loaded() -> int:
             main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
-        finalizer.atexit = False  # what is shared is not taken down by each child
+        finalizer.atexit = False  # shared objects are not taken down by each child
     for module in list(sys.modules.values()):
         if isinstance(module, ModuleType):
-            vars(module).pop("__warningregistry__", None)  # what was warned of is warned of again
+            vars(module).pop("__warningregistry__", None)  # past warnings are given again
     gc.collect()
     gc.freeze()
     return threads
@@ -129,7 +129,7 @@ def loaded() -> int:
 
 @dataclass
 class _Server:
-    """The loop of the process, and what a child that it forks begins with."""
+    """Loop of the process, and the start of each child that it forks."""
 
     listener: socket.socket
     lock: int
@@ -156,7 +156,7 @@ class _Server:
                             os._exit(70)
 
     def _be_a_call(self, connection: socket.socket) -> None:
-        """Be what a client asks for, if it is one of this user whose call can be answered here, and end."""
+        """Answer the call of a client in this child, if the client is of this user, and end."""
         os.setpgid(0, 0)
         for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
@@ -173,11 +173,11 @@ class _Server:
         finish(connection, self.program)
 
 
-# -- a forked process made what a started one would be, and its end
+# -- making a forked child like a started process, and its end
 
 
 def become(connection: socket.socket, threads: int) -> None:
-    """Take over a call, with so many threads of torch.
+    """Take over a call, with `threads` threads of torch.
 
     Raises:
         OSError, EOFError: The client has gone.
@@ -206,7 +206,7 @@ def become(connection: socket.socket, threads: int) -> None:
 
 
 def _restore(threads: int) -> None:
-    """Give torch and NumPy what they have at a start: threads, and random numbers that nobody else has."""
+    """Give torch and NumPy the state of a start: threads, and random numbers that nobody else has."""
     if threads:
         import numpy as np
 
@@ -220,7 +220,7 @@ def _restore(threads: int) -> None:
 def finish(connection: socket.socket, program: Callable[[], int]) -> None:
     """Run a program, and end with its exit code, as Python does but for taking down all that was imported.
 
-    Whatever else ends this process with an exit code says so, and where the client has gone, it ends too.
+    Any other end of this process sends its exit code too; where the client has gone, the process ends.
     """
     own, end = os.getpid(), os._exit
 

@@ -1,13 +1,13 @@
 """Answers as documents: a compact one, or the same with everything unfolded.  Knows no format.
 
-answers                          of a function at a point or at many: what is given, the numbers, what is wrong
+answers                          of a function at a point or at many: the inputs, the numbers, the findings
 views                            the readings of a check, claims, the tensors of a graph
 closed_forms                     formulas and the verdict on them; formulas alone
 chain_rule                       the chain rule, a row an adjoint
 functions                        the functions of the language
-improve                          the best form of a function, and what it loses
+improve                          the best form of a function, and the bits that it loses
 passes                           a backward pass of a script in a line
-writer                           numbers as they are shown, and which of them are not to be trusted
+writer                           numbers as text, and marks on the doubtful ones
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def compose(answer: Result, digits: int | None = None, *, is_full: bool = True) 
     Args:
         answer: The object.
         digits: Significant digits of its numbers; None for all.
-        is_full: Whether to unfold all there is to say, which no screen has room for.
+        is_full: Whether to unfold everything, which no screen has room for.
     """
     match answer:
         case Source():

@@ -1,8 +1,8 @@
-"""Answers of a function at a point or at many: the function, its numbers, the formulas and the verdict, what is wrong.
+"""Answers of a function at a point or at many: the function, its numbers, the formulas and the verdict, the findings.
 
 Folded, all of it is seen at once: a scalar derivative in a line, arrays as they can be typed, a few entries.  Unfolded,
-arrays are tables, and nothing is left out but the middle of what is long.  A vector-Jacobian product is drawn as its
-definition: v as weights beside the rows of the Jacobian that they weigh, the product below them.
+arrays are tables, and nothing is left out but the middle of long ones.  A vector-Jacobian product is drawn as its
+definition: v as weights next to the rows of the Jacobian that they weigh, the product below them.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import LONG
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
-"""Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
+"""Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
 
 MOST_BELOW = 2
-"""Notes that stand below the answer; more of them stand above."""
+"""Most notes below the answer; more of them stand above it."""
 
 BY_SEVERAL = Signs("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
 PRODUCT = Signs("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\partial %s}")
 ROWS = {"hvp": "Hu", "jvp": "Ju"}
-"""What rows of elements are called, but gradients."""
+"""Names of rows of elements; all others are gradients."""
 
 
 def is_small(answer: results.Differentiation | results.Hessian) -> bool:
-    """Whether all of the Jacobian or of the Hessian is shown."""
+    """Tell whether the whole Jacobian or Hessian is shown."""
     columns = sum(answer.inputs[name].size for name in answer.wrt)
     if isinstance(answer, results.Hessian):
         return columns <= MOST_ROWS
@@ -56,15 +56,15 @@ def is_small(answer: results.Differentiation | results.Hessian) -> bool:
 
 
 def elements(name: str, shape: tuple[int, ...]) -> list[str]:
-    """What the elements of an array are called."""
+    """Name the elements of an array."""
     return [Element(name, place).pretty for place in np.ndindex(shape)]
 
 
 class Composer(Writer):
-    """What composes answers."""
+    """Composer of answers."""
 
     def nodes(self, answer: results.Answer) -> Iterator[doc.Node]:
-        """From top to bottom."""
+        """Compose an answer from top to bottom."""
         yield doc.Note(line(code(wording.statement(answer))))
         if isinstance(answer, results.BackwardGraph):
             yield from graph(answer, self)
@@ -92,7 +92,7 @@ class Composer(Writer):
         yield from notes if is_below else ()
 
     def _notes(self, answer: results.Answer) -> Iterator[doc.Node]:
-        """What there is to say of what does not agree, and of the answer itself."""
+        """Compose the findings of the check, the remarks and the conclusion."""
         if isinstance(answer, results.Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
@@ -108,7 +108,7 @@ class Composer(Writer):
             yield doc.Note(line(doc.Styled(wording.conclusion(answer), "good" if answer.passed else "bad")))
 
     def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
-        """What does not agree, and how to write the function better."""
+        """Compose the disagreements found by the check, and the better form of the function."""
         check = answer.check
         if check is None:
             return
@@ -128,7 +128,7 @@ class Composer(Writer):
             yield doc.Note(line("better: ", code(better.expression), "   ", standing(better.verdict), why))
         yield from map(note, check.notes)
 
-    # -- what is given
+    # -- the inputs
 
     def _given(self, answer: results.Answer) -> Iterator[doc.Node]:
         arrays: dict[str, results.Array] = {**answer.inputs, answer.output: answer.value}
@@ -158,7 +158,7 @@ class Composer(Writer):
     # -- one number by another
 
     def _equation(self, answer: results.Answer) -> doc.Note | None:
-        """What it is, its formula, its value and the verdict, in a line; None of more than one number."""
+        """Compose derivative, formula, value and verdict in a line; None unless it is one number by one number."""
         if len(answer.inputs) != 1 or not isinstance(answer, results.Judged):
             return None
         (name,) = answer.inputs
@@ -223,7 +223,7 @@ class Composer(Writer):
                 )
 
     def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
-        """The product alone, a row a variable; unfolded, with the gradient of the loss of the function in one go."""
+        """Tabulate the product alone, a row a variable; unfolded, with the gradient of the loss taken in one go."""
         wrong = wrong_of(answer)
         rows: list[tuple[Notation, results.Array, Doubts]] = [
             (IN_GRAD(Named(name)), answer.vjp[name], of_product(wrong, name, answer.v)) for name in answer.wrt
@@ -233,7 +233,7 @@ class Composer(Writer):
         return self.arrays(rows)
 
     def _row(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
-        """A quantity by its elements, in columns where they are few."""
+        """Tabulate a quantity by its elements, in columns where they are few."""
         if self.is_full or sum(part.array.size for part in parts) > MOST_COLUMNS:
             return self._arrays(answer, parts)
         columns, cells = [], []
@@ -249,7 +249,7 @@ class Composer(Writer):
         return self.arrays((part.label, part.array, verdicts(of_array(wrong, part))) for part in parts)
 
     def _matrix(self, answer: results.Differentiation | results.Hessian) -> doc.Node:
-        """All blocks as one matrix, of a product with v beside its rows; folded, the blocks of a larger one."""
+        """Compose all blocks as one matrix, with v next to its rows for a product; folded, list large ones."""
         parts = components(answer) if isinstance(answer, results.Hessian) else jacobian(answer)
         if not parts and isinstance(answer, results.Differentiation):
             return note(f"the Jacobian is left out: {answer.jacobian_omitted}")
@@ -261,7 +261,7 @@ class Composer(Writer):
         return self._weighted(answer, found) if isinstance(answer, results.VJP | results.Explanation) else found
 
     def _blocks(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Blocks:
-        """The blocks side by side, those of a Hessian below each other too."""
+        """Put the blocks side by side, those of a Hessian below each other too."""
         y, wrong, names = answer.output, wrong_of(answer), answer.wrt
         columns = tuple(doc.MatrixAxis(name, answer.inputs[name].shape) for name in names)
         by = list(dict.fromkeys(part.by for part in parts))
@@ -281,7 +281,7 @@ class Composer(Writer):
         )
 
     def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
-        """The Jacobian with v beside its rows, and the product below them."""
+        """Put v next to the rows of the Jacobian, and the product below them."""
         wrong, names, marks = wrong_of(answer), answer.wrt, dict(found.marks)
         for n, name in enumerate(names):
             for j, verdict in of_product(wrong, name, answer.v).items():
@@ -298,7 +298,7 @@ class Composer(Writer):
         return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
 
     def _products(self, answer: results.Products) -> doc.Table:
-        """A row a v; a column a variable, and one for what its `.grad` holds."""
+        """Tabulate a row for each v, a column for each variable, and one for the contents of its `.grad`."""
         accumulates = answer.answers[0].accumulated is not None
         headers = ["v", *(f"vᵀJ {name}" for name in answer.wrt)]
         headers += [f"{name}.grad after" for name in answer.wrt] * accumulates
@@ -326,5 +326,5 @@ class Composer(Writer):
 
 
 def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
-    """The number of an element in row-major order."""
+    """Compute the number of an element in row-major order."""
     return int(np.ravel_multi_index(at, shape)) if shape else 0

@@ -1,6 +1,6 @@
-"""The chain rule step by step: the lines forward, a row an adjoint backward, and what their end is the sum of.
+"""The chain rule step by step: the lines forward, the adjoints backward (a row each), and the sum at their end.
 
-Unfolded, an adjoint has the numbers of its product, and its rule in words; the ends of what is long are shown.
+Unfolded, an adjoint has the numbers of its product, and its rule in words; long lists are shown by their ends.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gradcli.report.document import line, lines
 from gradcli.results import Adjoint, Explanation, Term
 
 MOST_ROWS, MAX_ROWS = 8, 40
-"""Lines and adjoints that are shown, folded and unfolded; of more, the ends."""
+"""Most lines and adjoints shown, folded and unfolded; of more, the ends."""
 
 MOST_TERMS = 3
-"""Terms of a sum over uses, folded."""
+"""Most terms of a sum over uses, folded."""
 
 SMALL = 6
-"""Elements of y up to which vᵀJ is written as a sum of rows of J."""
+"""Most elements of y for which vᵀJ is written as a sum of rows of J."""
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUMMED = notation.Signs("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
@@ -32,7 +32,7 @@ _BY_ELEMENT = notation.Signs("*", "⊙", r"\odot")()
 
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
-    """The lines forward, where there are several, and the adjoints backward."""
+    """Compose the lines forward, where there are several, and the adjoints backward."""
     most = MAX_ROWS if write.is_full else MOST_ROWS
     if answer.steps_count > 1:
         steps = [
@@ -52,7 +52,7 @@ def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
 
 
 def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) -> doc.Line:
-    """What the backward pass leaves in the `.grad` of a variable, as a sum of rows of J and in numbers."""
+    """Compose the `.grad` of a variable after the backward pass, as a sum of rows of J and in numbers."""
     words = _weighted_sum(answer, name, write)
     between: list[str | doc.Inline] = [] if words is None else [doc.Symbol(words), " = "]
     return line(f"{name}.grad = vᵀJ = ", *between, *numbers)
@@ -64,7 +64,7 @@ def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) ->
 def _adjoint(
     adjoint: Adjoint, answer: Explanation, notations: Mapping[str, notation.Notation], write: Writer
 ) -> tuple[doc.Line, ...]:
-    """What it is the sum of, in names and in numbers, its value, and the rule."""
+    """Compose the row of an adjoint: its sum in names and in numbers, its value, and the rule."""
     parts: list[str | doc.Inline] = [doc.Symbol(adjoint.notation)]
     rule: list[str | doc.Inline] = [adjoint.rule]
     if adjoint.name == answer.output and not adjoint.terms:
@@ -89,7 +89,7 @@ def _adjoint(
 def _term(
     term: Term, adjoint: Adjoint, notations: Mapping[str, notation.Notation], write: Writer
 ) -> Iterator[doc.FormulaText | doc.Styled]:
-    """The adjoint of the line that uses it, times the local derivative, by its name or as a formula."""
+    """Compose a term: the adjoint of the line that uses it, times the local derivative by name or as a formula."""
     above = notations.get(term.source)
     sign = notation.POINTWISE if _is_by_element(term) else notation.TIMES
     named = above and sign(above, notation.PARTIAL(notation.Named(term.source), notation.Named(adjoint.name)))
@@ -103,7 +103,7 @@ def _term(
 
 
 def _factors(term: Term) -> Iterator[str | doc.Inline]:
-    """The numbers of the product."""
+    """Compose the numbers of the product."""
     yield "sum(" * term.summed
     for n, factor in enumerate(term.factors):
         if n:
@@ -113,7 +113,7 @@ def _factors(term: Term) -> Iterator[str | doc.Inline]:
 
 
 def _words(term: Term) -> Iterator[str | doc.Inline]:
-    """The rule in words, and the local derivative where the formula has it by a name."""
+    """Compose the rule in words, and the local derivative where the formula has only its name."""
     if term.words:
         yield f" ({term.words})"
     if all(term.entry) and term.derivative is not None:
@@ -134,7 +134,7 @@ def _is_by_element(term: Term) -> bool:
 
 
 def _weighted_sum(answer: Explanation, name: str, write: Writer) -> notation.Notation | None:
-    """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
+    """Write a product as rows of J weighted by the elements of v; None unless they are 2 to `SMALL`."""
     if not 1 < answer.v.size <= SMALL:
         return None
     rows = [
@@ -152,6 +152,6 @@ def _weight(digits: str) -> notation.Notation:
 
 
 def _subscripted(name: str, index: tuple[int, ...]) -> notation.Notation:
-    """An element of y with its index below, as textbooks have the rows of J."""
+    """Write an element of y with its index below, as textbooks write the rows of J."""
     plain = notation.Element(name, index)
     return notation.Signs(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()

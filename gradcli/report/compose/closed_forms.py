@@ -1,4 +1,4 @@
-"""The formulas of an answer, what their names stand for, and the verdict on them and on the numbers."""
+"""Formulas of an answer, the meanings of their names, and the verdict on them and on the numbers."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from gradcli.report.document import TONES, line, lines
 from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
 
 MOST_FORMULAS = 6
-"""Formulas beside a verdict."""
+"""Most formulas next to a verdict."""
 
 LONG = 160
-"""Characters of formulas from which on they stand above the numbers."""
+"""Most characters of formulas next to a verdict; longer ones stand above the numbers."""
 
 LONGEST = 1_000
-"""Characters of a formula that a compact screen shows."""
+"""Most characters of a formula on a compact screen."""
 
 MOST_FINDINGS = 3
-"""What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
+"""Most disagreements put in sentences; the numbers of a matrix are marked besides."""
 
 GRADIENT = Signs("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
-"""The gradient by a variable of a function."""
+"""Gradient of a function by a variable."""
 
 LOSS = Signs("loss", "loss", r"\mathit{loss}")()
 _EQUATION = Signs("%s = %s", "%s = %s", "%s = %s")
 
 
 def note(words: str) -> doc.Note:
-    """A paragraph of our own words."""
+    """Make a paragraph of our own words."""
     return doc.Note(line(words))
 
 
 def code(words: str) -> doc.Styled:
-    """Words as they were typed."""
+    """Mark words as typed."""
     return doc.Styled(words, "code")
 
 
 def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
-    """Formulas without numbers, and how to get these."""
+    """Compose formulas without numbers, and how to get the numbers."""
     yield doc.Note(line(code(statement(answer))))
     sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
     if sizes:
@@ -62,11 +62,11 @@ def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.No
     yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
 
 
-# -- beside the verdict
+# -- next to the verdict
 
 
 def long_formulas(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> Iterator[doc.Table]:
-    """All formulas; in short, where they are long: above the numbers, which are then seen with the verdict."""
+    """Tabulate all formulas; in short, only long ones, above the numbers, which are then seen with the verdict."""
     found = list(equations(answer))
     if is_full and found:
         yield formulas(answer)
@@ -76,7 +76,7 @@ def long_formulas(answer: results.Judged | results.ClosedForm, *, is_full: bool)
 
 
 def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> doc.Table:
-    """The formulas unless they are above, the verdict, and how many entries it is of."""
+    """Tabulate the formulas unless they are above, the verdict, and its number of entries."""
     check = answer.check
     found = [] if is_full else list(equations(answer))
     headers, extent = ["cross-check", "entries"], ""
@@ -117,7 +117,7 @@ def _length(one: doc.EquationCell) -> int:
 
 
 def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Line]]:
-    """What stands above them, and the first of them; one alone has its name above it."""
+    """List the first formulas, below a header; one alone has its name as the header."""
     if len(found) == 1:
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
     cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in found[:MOST_FORMULAS]]
@@ -132,15 +132,15 @@ def _in_short(one: doc.EquationCell) -> str | doc.Inline:
 
 
 def standing(verdict: results.Verdict, *, proven: bool = False) -> doc.Styled:
-    """A verdict with its sign, in its colour."""
+    """Write a verdict with its sign, in its colour."""
     return doc.Styled(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
 
-# -- all of them
+# -- all formulas
 
 
 def formulas(answer: results.Judged | results.ClosedForm) -> doc.Table:
-    """The function, and a row for each formula or for the reason why there is none; or the formulas as a matrix."""
+    """Tabulate the function and each formula, or the reason why there is none; or the formulas as a matrix."""
     found = list(all_formulas(answer))
     if (
         isinstance(answer, results.Differentiation)
@@ -159,7 +159,7 @@ def formulas(answer: results.Judged | results.ClosedForm) -> doc.Table:
 
 
 def _formula_matrix(found: Sequence[results.Formula]) -> doc.Table | None:
-    """Formulas as a matrix, if they are written out as the entries of one."""
+    """Arrange formulas as a matrix, if they are written out as the entries of one."""
     cells = {(cell.row, cell.column): cell for formula in found for cell in formula.brief}
     rows, columns = (list(dict.fromkeys(key[n] for key in cells)) for n in (0, 1))
     if len(rows) < 2 or len(cells) != len(rows) * len(columns):
@@ -169,32 +169,32 @@ def _formula_matrix(found: Sequence[results.Formula]) -> doc.Table | None:
 
 
 def loss_of(answer: results.Answer | results.ClosedForm) -> results.Loss | None:
-    """What v comes from, if it was given so."""
+    """Get the loss that v comes from; None if v was given otherwise."""
     first = answer.answers[0] if isinstance(answer, results.Products) else answer
     return first.loss if isinstance(first, results.VJP | results.Explanation) else None
 
 
 def formula_notes(answer: results.Answer) -> Iterator[doc.Note]:
-    """What names in formulas stand for, and where these were confirmed, each once."""
+    """Explain the names in formulas, and where the formulas were confirmed, each once."""
     shown = list(all_formulas(answer))
     yield from definitions(shown)
     yield from map(note, sorted({formula.note for formula in shown if formula.note}))
 
 
 def definitions(found: Iterable[results.Formula]) -> Iterator[doc.Note]:
-    """What names in formulas stand for, each once: where s[i] = ..., and m = ..."""
+    """Define the names in formulas, each once: "where s[i] = ...", "and m = ..."."""
     known = {left.text: (left, right) for formula in found for left, right in formula.definitions}
     for n, (left, right) in enumerate(known.values()):
         yield doc.Note(line("and " if n else "where ", doc.FormulaText(_EQUATION(left, right))))
 
 
 def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula]:
-    """The formulas of an answer, whatever they are of."""
+    """List all formulas of an answer."""
     return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, results.Formula))
 
 
 def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.EquationCell]:
-    """What each formula is of, and the formula or why there is none."""
+    """Pair the label of each formula with the formula, or with the reason why there is none."""
     for label, found, omitted in _blocks(answer):
         match found:
             case results.Formula():
@@ -212,7 +212,7 @@ def _equation(cell: results.Cell) -> doc.EquationCell:
 def _blocks(
     answer: results.Answer | results.ClosedForm,
 ) -> Iterator[tuple[Notation, results.Formula | Notation | None, str]]:
-    """What each formula of an answer is of, the formula, and why there is none; a block of a Hessian once."""
+    """List label, formula, and reason why there is none; a block of a Hessian once."""
     y = Named(answer.output)
     pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:

@@ -14,7 +14,7 @@ from gradcli.results import FunctionPage, Functions, Listing
 
 
 def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
-    """Lists and pages, in the order asked for."""
+    """Compose lists and pages, in the order asked for."""
     for part in answer.parts:
         if isinstance(part, FunctionPage):
             yield from _page(part, composer)
@@ -26,7 +26,7 @@ def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
 
 
 def _listing(listing: Listing) -> Iterator[doc.Node]:
-    """A table for each group of functions."""
+    """Tabulate each group of functions."""
     if listing.word:
         yield note(f"functions with '{listing.word}' in their name, group or description")
     for group, entries in groupby(listing.entries, key=lambda entry: entry.group):

@@ -1,4 +1,4 @@
-"""The best form of a function: what is lost before and after, the form, where it switches, and how it is known."""
+"""The best form of a function: bits lost before and after, the form, where it switches, and how that is known."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gradcli.report.wording import in_dtype, statement
 from gradcli.results import Improvement, Strip
 
 MOST_KEPT = 23 / 53
-"""The share of the bits that may be lost by a number that agrees with the truth."""
+"""Largest share of its bits that a number may lose and still agree with the truth."""
 
 UNKNOWN = "–"
-"""In the place of what is not known."""
+"""Sign for an unknown number."""
 
 
 def improvement(answer: Improvement, *, is_full: bool) -> Iterator[doc.Node]:
-    """From top to bottom.
+    """Compose the page from top to bottom.
 
     Args:
         answer: The object.
@@ -53,7 +53,7 @@ def _given(answer: Improvement) -> Iterator[doc.Line]:
 
 
 def _table(strip: Strip, answer: Improvement) -> doc.Table:
-    """A column a magnitude."""
+    """Tabulate the lost bits, a column a magnitude."""
     places = [place if isinstance(place, str) else _short(place) for place in strip.places]
     rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
     if strip.after:
@@ -63,7 +63,7 @@ def _table(strip: Strip, answer: Improvement) -> doc.Table:
 
 
 def _short(place: float) -> str:
-    """A magnitude, as it is typed.
+    """Write a magnitude as it is typed.
 
     >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
     ('-1e300', '2.23e-308', '0.001', '1e6')

@@ -11,7 +11,7 @@ from gradcli.report.numbers import in_a_line
 from gradcli.results import Pass
 
 MOST_NAMES = 4
-"""Names of leaves in the line, and of modules."""
+"""Most names of leaves in the line, and of modules."""
 
 
 def pass_line(one: Pass) -> doc.Note:
@@ -36,6 +36,6 @@ def pass_line(one: Pass) -> doc.Note:
 
 
 def _first(words: Sequence[str]) -> str:
-    """The first of several, and how many more."""
+    """Join the first of several, and count the others."""
     more = f" and {len(words) - MOST_NAMES} more" if len(words) > MOST_NAMES else ""
     return f"{', '.join(words[:MOST_NAMES])}{more}"

@@ -1,4 +1,4 @@
-"""What all readings say of a function, claims of its derivative, its backward graph: numbers beside each other."""
+"""Numbers next to each other: the readings of a function, claims of its derivative, its backward graph."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gradcli.report.wording import claimed, clipped, counterexample, entry
 from gradcli.results import BackwardGraph, Checking, Claim, Entry, GraphTensor
 
 MOST_TENSORS, MAX_TENSORS = 8, 200
-"""Tensors of a graph, folded and unfolded."""
+"""Most tensors of a graph, folded and unfolded."""
 
 MOST_OPINIONS, MAX_OPINIONS = 6, 20
-"""Entries whose readings stand beside each other, folded and unfolded; JSON and plain have all."""
+"""Most entries whose readings stand next to each other, folded and unfolded; JSON and plain have all."""
 
 STATUS_TONES: Mapping[str, doc.Role] = {
     "proved": "good",
@@ -30,7 +30,7 @@ STATUS_TONES: Mapping[str, doc.Role] = {
 
 
 def opinions(answer: Checking, write: Writer) -> Iterator[doc.Node]:
-    """The readings beside each other, the worst entries first; a column that says nothing is none."""
+    """Tabulate the readings next to each other, the worst entries first, without empty columns."""
     shown = answer.opinions[: MAX_OPINIONS if write.is_full else MOST_OPINIONS]
     yield _known_columns([_opinion(one, answer, write) for one in shown])
     if write.is_full and (more := answer.opinions_count - len(shown)) > 0:
@@ -54,7 +54,7 @@ def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]
 
 
 def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
-    """What became of it, and where it is wrong."""
+    """Compose the outcome of a claim, and where it is wrong."""
     numbers = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
     point = ", ".join(f"{name} = {write.listed(array)}" for name, array in numbers.items())
     short = write.rounded(claim)
@@ -67,7 +67,7 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
 
 
 def graph(answer: BackwardGraph, write: Writer) -> Iterator[doc.Node]:
-    """The tree, and what each tensor holds."""
+    """Compose the tree, and the contents of each tensor."""
     if answer.drawing != "table":
         yield doc.Graph(answer.nodes, answer.edges)
     if answer.drawing != "tree":
@@ -97,14 +97,14 @@ def _tensor(tensor: GraphTensor, write: Writer) -> dict[str, doc.Line]:
 
 
 def _known_columns(rows: Sequence[Mapping[str, doc.Line]]) -> doc.Table:
-    """A table of the columns in which any row says something."""
+    """Tabulate the columns in which any row has words."""
     headers = [header for header in rows[0] if any(row[header] for row in rows)] if rows else []
     cells = tuple(tuple(row[header] for header in headers) for row in rows)
     return doc.Table(lines(*headers), cells)
 
 
 def _difference(opinion: Entry) -> str:
-    """The quotient to the digit where its error begins, and the error."""
+    """Write the quotient to the digit where its error begins, and the error."""
     if opinion.difference is None:
         return ""
     quotient, error = opinion.difference, opinion.difference_error or 0.0
@@ -112,7 +112,7 @@ def _difference(opinion: Entry) -> str:
 
 
 def _to_digits_of(quotient: float, error: float) -> str:
-    """The digits of a number down to the first of its error.
+    """Write the digits of a number down to the first of its error.
 
     >>> _to_digits_of(3.14159, 2e-3)
     '3.142'

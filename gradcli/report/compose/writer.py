@@ -1,4 +1,4 @@
-"""Numbers as they are shown: with fewer digits, listed or as tables; and which of them are not to be trusted."""
+"""Numbers as text: with fewer digits, listed or as tables; and marks on the doubtful ones."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from gradcli.results.record import Record
 
 Index = tuple[int, ...]
 Place = tuple[str, str | None, str | None, Index | None, Index | None]
-"""What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
+"""Quantity of an entry, the variable of its row in a Hessian, its variable, its row and its column."""
 
 ROUNDING = 1e-12
-"""What is left of jumps that cancel, relative to their sizes."""
+"""Rounding left of jumps that cancel, relative to their sizes."""
 
 MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
 
 
 def mark(verdict: Verdict) -> str:
-    """The sign of a verdict."""
+    """Get the sign of a verdict."""
     return MARKS.get(verdict, "✗")
 
 
 def tone(verdict: Verdict) -> Role:
-    """The role of a number with this verdict: one that is not the truth is bad, whatever explains it."""
+    """Get the role of a number with this verdict: a number other than the truth is bad, whatever explains it."""
     return "bad" if mark(verdict) == "✗" else TONES[verdict]
 
 
 def wrong_of(answer: Judged) -> dict[Place, Entry]:
-    """The entries that do not agree, by where they are; one of a Hessian stands for its mirror image too."""
+    """Index the entries that do not agree by their place; one of a Hessian stands for its mirror image too."""
     findings = () if answer.check is None else answer.check.findings
     found: dict[Place, Entry] = {
         (one.of, one.variable, one.by, one.column, one.row): one for one in findings if one.of == "hessian"
@@ -46,9 +46,9 @@ def wrong_of(answer: Judged) -> dict[Place, Entry]:
 
 
 def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index, Verdict]:
-    """The verdicts on elements of vᵀJ: their own, or the worst of what v weighs for them, which is no more certain.
+    """Collect verdicts on elements of vᵀJ: their own, or else the worst of the entries that v weighs for them.
 
-    Kinks whose jumps of the slope add up to 0 leave it smooth.
+    A sum is no more certain than its worst entry; kinks whose jumps of the slope add up to 0 leave it smooth.
     """
     own: dict[Index, Verdict] = {}
     parts: dict[Index, Verdict] = {}
@@ -67,7 +67,7 @@ def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index,
 
 
 def of_array(found: Mapping[Place, Entry], part: Component) -> dict[Index, Entry]:
-    """The entries of one array, by their index: that of the row, of the column, or of both."""
+    """Index the entries of one array by row, by column, or by both."""
     return {
         (row or ()) + (column or ()): entry
         for (of, by, variable, row, column), entry in found.items()
@@ -77,23 +77,23 @@ def of_array(found: Mapping[Place, Entry], part: Component) -> dict[Index, Entry
 
 
 def verdicts(found: Mapping[Index, Entry]) -> dict[Index, Verdict]:
-    """The verdicts of entries."""
+    """Map indices to the verdicts of their entries."""
     return {place: entry.verdict for place, entry in found.items()}
 
 
 # -- numbers
 
 Doubts = Mapping[Index, Verdict]
-"""Which elements of an array are not to be trusted."""
+"""Verdicts on the elements of an array that are not to be trusted."""
 
 _Item = TypeVar("_Item")
 
 
 class Writer(Record):
-    """What writes numbers.
+    """Writer of numbers.
 
     Attributes:
-        digits: How many they have; None for all.
+        digits: Significant digits; None for all.
         is_full: Whether arrays are unfolded, as tables.
     """
 
@@ -101,25 +101,25 @@ class Writer(Record):
     is_full: bool
 
     def number(self, number: Any) -> str:
-        """A number in digits."""
+        """Write a number."""
         return digits(self.rounded(number))
 
     def rounded(self, found: Any) -> Any:
-        """An array, or a part of an answer, with as many digits."""
+        """Round an array, or a part of an answer, to as many digits."""
         return found if self.digits is None else rounded(found, self.digits)
 
     def listed(self, array: Array) -> str:
-        """An array as it can be typed; of a long one, its ends."""
+        """Write an array as it can be typed; of a long one, its ends."""
         return in_a_line(array, self.number)
 
     def cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
-        """A number; one that is not the truth stands out, with the truth beside it."""
+        """Write a number; a wrong one stands out, with the truth next to it."""
         if found is None:
             return line(doc.Styled(self.number(number), role))
         return line(doc.Styled(self.beside(number, found), tone(found.verdict)))
 
     def beside(self, number: Any, found: Entry) -> str:
-        """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
+        """Write a wrong number and the truth, with as many digits as it takes to tell them apart."""
         shown = self.number(number)
         if found.one_sided is not None:
             return f"{shown} {MARKS['kink']} {self.enclosed(found)}"
@@ -130,7 +130,7 @@ class Writer(Record):
         return f"{shown} ✗ truth {truth}"
 
     def marked(self, array: Array, doubts: Doubts, role: doc.Role = "strong") -> doc.Line:
-        """An array as it is listed, in which elements stand out that are not to be trusted, or how many do."""
+        """List an array with its doubtful elements marked, or with a count of them."""
         if self.is_full:
             return line(doc.ArrayNumbers(array))
         shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
@@ -156,7 +156,7 @@ class Writer(Record):
         yield doc.Styled("]", "strong")
 
     def arrays(self, arrays: Iterable[tuple[Notation, Array, Doubts]], header: str = "") -> doc.Table:
-        """A row an array, with its shape."""
+        """Tabulate arrays, a row each, with their shapes."""
         rows = []
         for label, array, doubts in arrays:
             cell = doc.EquationCell(label, doc.ArrayNumbers(array)) if self.is_full else self.marked(array, doubts)
@@ -164,7 +164,7 @@ class Writer(Record):
         return doc.Table(lines("", "shape", header), tuple(rows))
 
     def enclosed(self, one: Entry) -> str:
-        """The truth; where fewer digits of it are proven than a float has, with the radius."""
+        """Write the truth; where fewer digits of it are proven than a float has, with the radius."""
         if one.one_sided is not None:
             left, right = map(self.number, one.one_sided)
             return f"left {left}, right {right}"
@@ -175,7 +175,7 @@ class Writer(Record):
 
 
 def cut(rows: Sequence[_Item], count: int, most: int) -> tuple[_Item | None, ...]:
-    """The rows; of more than `most`, those at the ends."""
+    """Keep the rows; of more than `most`, the ends."""
     if count <= most and len(rows) == count:
         return tuple(rows)
     half = most // 2

@@ -32,9 +32,9 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 
 
 def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
-    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
+    """Write vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
-    Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
+    Of several products, `v` counts them from 1; of passes that accumulate, `grad` is the content of `.grad` after each.
     Of a check, a row an opinion, then a row a claim.
 
     Raises:
@@ -68,7 +68,7 @@ def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
 
 
 def _index(position: Sequence[int]) -> str:
-    """An index in one cell.
+    """Write an index in one cell.
 
     >>> _index((0, 1)), _index(())
     ('0 1', '')
@@ -77,7 +77,7 @@ def _index(position: Sequence[int]) -> str:
 
 
 def _entries(head: list[str], *arrays: results.Array) -> Iterator[list[str]]:
-    """A row an element, in row-major order: what it is of, its index, and the numbers of all arrays there."""
+    """List a row for each element, in row-major order: `head`, its index, and the numbers of all arrays there."""
     for position in np.ndindex(arrays[0].shape):
         yield [*head, _index(position), *(digits(array[position]) for array in arrays)]
 
@@ -102,7 +102,7 @@ def _header(answer: results.Answer) -> Row:
 
 
 def _numbers(answer: results.Answer) -> Iterator[list[str]]:
-    """The entries of vectors, and of matrices a row after the other."""
+    """List the entries of vectors, and of matrices a row after the other."""
     for _, parts in groupby(components(answer), key=lambda one: one.variable if one.rows is None else one.by):
         members = list(parts)
         rows = members[0].rows
@@ -113,7 +113,7 @@ def _numbers(answer: results.Answer) -> Iterator[list[str]]:
 
 
 def _checking(answer: results.Checking) -> Iterator[list[str]]:
-    """The opinions, then the claims; of a claim that is refuted, the truth and in words what it says instead."""
+    """List the opinions, then the claims; of a refuted claim, the truth and a note with both values."""
     kind = np.dtype(answer.dtype).type
     for one in answer.opinions:
         numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]

@@ -1,10 +1,10 @@
-"""Answers and errors as lines of JSON, one object each: what their fields are called, schema 1, in their order.
+"""Answers and errors as lines of JSON, one object each: names and order of their fields, schema 1.
 
 Floats are the shortest that round-trip; numbers that are not finite are the strings `"NaN"`, `"Infinity"` and
 `"-Infinity"`, so that every JSON parser reads the line.
 
-One list has the keys of all classes as words, in their order: a class has those whose attribute it has.  Key `a` is
-always there, `b?` unless its value is None, `c~` unless there is nothing in it; `d=e` is of the attribute e.  The value
+`_KEYS` lists the keys of all classes in order; a class has the keys that are attributes of it.  Key `a` is
+always there, `b?` unless its value is None, `c~` unless it is empty; `d=e` is of the attribute e.  The value
 is that of the attribute, or made of the object by one of `_MADE`.
 """
 
@@ -29,25 +29,25 @@ from gradcli.report.wording import require_few_nodes
 SCHEMA = 1
 
 LONG_ROW = 2**10
-"""Elements of a row that is turned into Python's numbers by itself: together they take several times their memory."""
+"""Elements from which on a row is turned into Python's numbers by itself: all rows at once take too much memory."""
 
 MOST_LOCAL = 10_000
-"""Numbers of a local derivative that are written out, as many as of a Jacobian."""
+"""Most numbers of a local derivative written out, as many as of a Jacobian."""
 
 
 def _symbolic(one: Any) -> Any:
-    """The formulas of an answer: by variable, by two of them, or the one of Ju."""
+    """Get the formulas of an answer: by variable, by two of them, or the one of Ju."""
     is_one = isinstance(one, results.ClosedForm) and one.command == "jvp"
     return one.symbolic.get("") if is_one else one.symbolic
 
 
 def _repeating(one: Any) -> Any:
-    """The formulas that have names for what they repeat, in which those of vᵀJ come first."""
+    """Get the formulas whose repeated parts are named: those of vᵀJ, or else all."""
     return getattr(one, "products", None) or _symbolic(one)
 
 
 def _shortened(symbolic: Any) -> Any:
-    """The formulas with names for what they repeat, held as the formulas are; empty where there is nothing to name."""
+    """Shorten formulas by names for their repeated parts, nested as they are; empty where there is nothing to name."""
     match symbolic:
         case results.Formula():
             return symbolic.brief_text if symbolic.definitions else ""
@@ -57,7 +57,7 @@ def _shortened(symbolic: Any) -> Any:
 
 
 def _names(symbolic: Any) -> dict[str, Notation]:
-    """What the names in these stand for."""
+    """Collect the meanings of the names in formulas."""
     match symbolic:
         case results.Formula(definitions=definitions):
             return {name.text: meaning for name, meaning in definitions}
@@ -74,7 +74,7 @@ def _structures(one: Any) -> dict[str, str]:
 
 
 def _opinions(answer: results.Checking) -> tuple[results.Entry, ...]:
-    """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
+    """Put torch's numbers in the precision of the answer, so that their digits are the shortest."""
     kind = np.dtype(answer.dtype).type
     return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
 
@@ -105,7 +105,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "page_example": lambda one: {"command": one.example_command, "answer": one.example},
     "default": lambda one: ... if one.is_required else one.default,
 }
-"""Values that are no attributes; `...` of one that is absent."""
+"""Values other than plain attributes, by their name; `...` for an absent one."""
 
 _KEYS = """
 schema=command command expression id name shape=data dtype of~ by? variable~ row? column? operation points?
@@ -130,12 +130,12 @@ _OWN: Mapping[type, str] = {
     results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
     results.FunctionPage: "meaning example=page_example",
 }
-"""The keys of classes that call something else by one of those names."""
+"""Keys of the classes in which one of those names means something else."""
 
 
 @cache
 def _keys(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
-    """The keys of one class, each with its mark and the getter of its value."""
+    """List the keys of one class, each with its mark and the getter of its value."""
     found = []
     for word in _OWN.get(kind, _KEYS).split():
         key, _, source = word.partition("=")
@@ -148,17 +148,17 @@ def _keys(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
 
 
 def _count(name: str, one: Any) -> int:
-    """How many there are, where not all are listed."""
+    """Count all of a list that is cut short; 0 where the list is whole."""
     found: int = getattr(one, name)
     return found if found > len(getattr(one, name.removesuffix("_count"))) else 0
 
 
 def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[str]:
-    """The answer, a line an object.
+    """Write the answer, a line an object.
 
     Args:
         answer: The object.
-        one_document: Whether to write one value, which a file of JSON has: an array, if there are several objects.
+        one_document: Whether to write one value, as a file of JSON must be: an array, if there are several objects.
     """
     found = list(_objects(answer))
     has_brackets = one_document and len(found) > 1
@@ -170,7 +170,7 @@ def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[st
 
 
 def _objects(answer: results.Result) -> Iterator[Any]:
-    """An object a product, a function, or a group of a brief list; else one."""
+    """List an object for each product, function, or group of a brief list; else one."""
     head = {"schema": SCHEMA, "command": "functions"}
     if not isinstance(answer, results.Functions):
         yield from map(value, answer.answers if isinstance(answer, results.Products) else [answer])
@@ -185,11 +185,11 @@ def _objects(answer: results.Result) -> Iterator[Any]:
 
 
 def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
-    """The answer to one request of a stream, always one line: that of `pieces`, or several products in a list.
+    """Write the answer to one request of a stream on one line: as `pieces` does, or several products in a list.
 
     Args:
         answer: The object.
-        head: What to repeat of the request, behind the schema.
+        head: Fields of the request to repeat, after the schema.
     """
     if isinstance(answer, results.Products):
         found = {"command": answer.command, "answers": value(answer.answers)}
@@ -199,12 +199,12 @@ def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
 
 
 def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, line: int | None = None) -> str:
-    """The error as one line, with its newline.
+    """Write the error as one line, with its newline.
 
     Args:
-        error: It.
-        head: What to repeat of a request, behind the schema.
-        line: Of the stream that the request was on.
+        error: The error.
+        head: Fields of a request to repeat, after the schema.
+        line: Number of the request's line in the stream.
     """
     found: dict[str, Any] = {"kind": error.kind, "message": error.in_shell.message}
     if error.place is not None:
@@ -217,11 +217,11 @@ def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, 
     return json.dumps({"schema": SCHEMA, **(head or {}), "error": found}, allow_nan=False) + "\n"
 
 
-# -- answers as what JSON can hold
+# -- answers as JSON's types
 
 
 def value(one: Any) -> Any:
-    """What JSON can hold of an answer or of a part of one; an array that is large stays itself until it is written."""
+    """Turn an answer or a part of one into JSON's types; a large array stays itself until it is written."""
     match one:
         case None | str() | bool() | int():
             return one
@@ -247,9 +247,9 @@ def _is_absent(mark: str, held: Any) -> bool:
 
 
 def _unfolded(array: results.Array) -> Any:
-    """The rows of an array, which is large, or where they are short or it has none, its numbers."""
+    """Split a large array into its rows; where they are short or it has none, into its numbers."""
     return list(array) if array.ndim > 1 and array[0].size >= LONG_ROW else in_lists(array)
 
 
 _WRITTEN = json.JSONEncoder(allow_nan=False, default=_unfolded).iterencode
-"""The text of what JSON can hold and of large arrays, part by part."""
+"""Text of JSON's types and of large arrays, part by part."""

@@ -22,9 +22,9 @@ from gradcli.report.wording import plain_entry, status
 
 
 def pieces(answer: results.Answer | results.ClosedForm | results.Functions | results.Improvement) -> Iterator[str]:
-    """vᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
+    """Write vᵀJ, Hu or the gradient, variable by variable in the order of `wrt`; J or the Hessian as a matrix; Ju; y.
 
-    Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
+    Of several products, those of each v one after the other; of passes that accumulate, `.grad` after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
     of a brief list, a line a group.  Of an improvement, the form alone.
@@ -50,7 +50,7 @@ def pieces(answer: results.Answer | results.ClosedForm | results.Functions | res
 
 
 def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
-    """The formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
+    """List the formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
     blocks = answer.products.values() or [
         formula
         for (row, column), formula in answer.blocks.items()
@@ -60,7 +60,7 @@ def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
 
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
-    """The rows of the command's own quantity; those of matrices side by side."""
+    """List the rows of the command's own quantity; those of matrices side by side."""
     parts = components(answer)
     match answer:
         case results.Jacobian() | results.Hessian():
@@ -74,7 +74,7 @@ def _numbers(answer: results.Answer) -> Iterable[results.Array]:
 
 
 def _abreast(blocks: Sequence[results.Array]) -> Iterator[results.Array]:
-    """Matrices side by side, a row at a time: together they may fill the memory."""
+    """Join matrices side by side, a row at a time: together they may fill the memory."""
     return map(np.concatenate, zip(*blocks, strict=True))
 
 
@@ -108,9 +108,9 @@ def _matrix(array: results.Array, rows: int) -> results.Array:
 
 
 def named(answer: results.Answer) -> dict[str, results.Array]:
-    """Inputs by their names, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and what else there is.
+    """Name the inputs, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and the other arrays.
 
-    An input that is called as one of these is `input_NAME`.
+    An input whose name is one of these is `input_NAME`.
     """
     found = _arrays(answer)
     if isinstance(answer, results.Products):
@@ -121,13 +121,13 @@ def named(answer: results.Answer) -> dict[str, results.Array]:
 
 
 def _arrays(answer: results.Answer) -> dict[str, results.Array]:
-    """The fields that are arrays, or hold some by name."""
+    """Collect the fields that are arrays, or hold some by name."""
     held = (_by(field.name, getattr(answer, field.name)) for field in fields(answer) if field.name != "inputs")
     return {name: array for one in held for name, array in one.items()}
 
 
 def _by(name: str, held: Any) -> dict[str, results.Array]:
-    """An array by its name, or several by their names behind it."""
+    """Map a name to its array, or to several, each by that name and its own after it."""
     match held:
         case np.ndarray():
             return {name: held}
@@ -137,7 +137,7 @@ def _by(name: str, held: Any) -> dict[str, results.Array]:
 
 
 def primary_array(answer: results.Answer) -> results.Array:
-    """The command's own quantity.
+    """Get the command's own quantity.
 
     Raises:
         InputError: It has one array for each of several variables, or none.

@@ -3,5 +3,5 @@
 terminal                         tables in frames, for terminals and pipes
 markdown, latex, html            GitHub's Markdown; a fragment of LaTeX; a page, or a part of a notebook
 graphs                           backward graphs for other programs to draw
-drawings                         equations with numbers in place, trees of characters, and what all show as tables
+drawings                         graphs drawn with characters, and nodes laid out as tables
 """

@@ -22,23 +22,23 @@ from gradcli.report.wording import node_text
 from gradcli.results import GraphEdge
 
 MAX_LINES = 400
-"""Lines of a tree."""
+"""Most lines of a tree."""
 
 DEEPEST = 12
-"""Branches inside one another that are indented, on a screen that is wide enough."""
+"""Most branches inside one another that are indented, on a screen that is wide enough."""
 
 _BRANCH = 4
 """Columns that a branch takes."""
 
 _LABEL = 40
-"""Columns that a tree leaves for what a line says, at least."""
+"""Fewest columns that a tree leaves for the words of a line."""
 
 
 # -- backward graphs
 
 
 def tree(graph: doc.Graph, screen: Screen) -> list[str]:
-    """The lines of a graph from its output, or the first `MAX_LINES` and how much is left."""
+    """Draw the lines of a graph from its output, or the first `MAX_LINES` and the number of nodes left."""
     if not graph.nodes:
         return ["empty"]
     drawn: set[int] = set()
@@ -51,13 +51,13 @@ def tree(graph: doc.Graph, screen: Screen) -> list[str]:
 
 
 def _tree(graph: doc.Graph, room: int, drawn: set[int]) -> Iterator[str]:
-    """The lines, without recursion; what has been drawn is in `drawn`."""
+    """Draw the lines, without recursion; `drawn` collects the nodes drawn."""
     edges: dict[int, list[GraphEdge]] = {}
     for edge in graph.edges:
         edges.setdefault(edge.source, []).append(edge)
     arrivals = Counter(edge.target for edge in graph.edges)
     deepest = max(1, min(DEEPEST, room // _BRANCH))
-    later = deque([0])  # what was cut off
+    later = deque([0])  # roots of branches cut off
     while later:
         root = later.popleft()
         waiting = [] if root in drawn else [("", "", root, 0)]
@@ -78,7 +78,7 @@ def _tree(graph: doc.Graph, room: int, drawn: set[int]) -> Iterator[str]:
 
 
 def _branches(following: Sequence[GraphEdge], indent: str, level: int) -> list[tuple[str, str, int, int]]:
-    """What leads to each node that follows, and what stands before the lines below it."""
+    """List each following node with the lead of its line, and the indent of the lines below it."""
     if len(following) == 1:
         return [(f"{indent}↓ ", indent, following[0].target, level)]
     found = []
@@ -94,7 +94,7 @@ def _branches(following: Sequence[GraphEdge], indent: str, level: int) -> list[t
 
 
 def table(node: doc.Table | doc.Blocks) -> doc.Table:
-    """The node as rows below headers: of blocks one matrix, long axes by their ends; with weights, their sum below."""
+    """Lay out the node below headers: blocks as one matrix, long axes by their ends; weights with the sum below."""
     if isinstance(node, doc.Table):
         return node
     columns = [(b, j, label) for b, axis in enumerate(node.columns) for j, label in labels(axis).items()]
@@ -117,7 +117,7 @@ def table(node: doc.Table | doc.Blocks) -> doc.Table:
 
 
 def _entry(node: doc.Blocks, a: int, i: int, b: int, j: int) -> doc.Line:
-    """A number: of the answer bold, of what it is made of plain, a zero of a matrix faint."""
+    """Write a number: of the answer bold, of its parts plain, a zero of a matrix faint."""
     if min(i, j) < 0:
         return doc.line("…")
     number = node.blocks[a][b][1][i, j]
@@ -126,7 +126,7 @@ def _entry(node: doc.Blocks, a: int, i: int, b: int, j: int) -> doc.Line:
 
 
 def labels(axis: doc.MatrixAxis) -> dict[int, doc.Styled | doc.Symbol]:
-    """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
+    """Name flat positions `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     name, shape = axis.name, axis.shape
     return {
         n: doc.Styled("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))

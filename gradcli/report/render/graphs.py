@@ -17,11 +17,11 @@ from gradcli.report.wording import node_text, numbered, require_few_nodes
 from gradcli.results import BackwardGraph, GraphNode
 
 _PLAIN = frozenset(" ,()/:")
-"""Characters beside letters and digits that mean nothing in a quoted label of Mermaid's."""
+"""Characters besides letters and digits that mean nothing in a quoted label of Mermaid's."""
 
 
 def render(graph: BackwardGraph, language: str) -> str:
-    """The graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
+    """Write the graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
 
     Raises:
         TooLargeError: More nodes than `MAX_NODES`.
@@ -54,12 +54,12 @@ def _mermaid(graph: BackwardGraph) -> Iterator[str]:
 
 
 def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
-    """The operation, what it comes from, and its value with the adjoint."""
+    """Write the operation, its source text, and its value with the adjoint."""
     return newline.join(map(escaped, filter(None, (node.name, node_text(node), _numbers(node)))))
 
 
 def _numbers(node: GraphNode) -> str:
-    """What went forward and what came back; a variable has no `.grad` before the backward pass."""
+    """Write the value forward and the adjoint backward; a variable has no `.grad` before the backward pass."""
     if node.value is None:
         return ""
     value = in_a_line(node.value)
@@ -74,5 +74,5 @@ def _quoted(words: str) -> str:
 
 
 def _coded(words: str) -> str:
-    """By entity codes, `#42;` for `*`."""
+    """Escape characters by entity codes, `#42;` for `*`."""
     return "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in words)

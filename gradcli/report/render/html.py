@@ -1,7 +1,7 @@
 """A document in HTML: a page of its own that needs nothing from elsewhere, or a part of a notebook.
 
-Formulas are Unicode mathematics, drawings and scripts keep their lines, and whatever was typed is escaped.  What is
-wide scrolls by itself.  Colours can be read on light and on dark ground, and words say everything that they say.
+Formulas are Unicode mathematics, drawings and scripts keep their lines, and typed words are escaped.  Wide
+parts scroll by themselves.  Colours can be read on light and on dark ground, and words say everything that they say.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gradcli.report.document import Screen
 from gradcli.report.render import drawings, terminal
 
 COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
-"""Of verdicts: as far from white as from black."""
+"""Colours of verdicts: as far from white as from black."""
 
 _SCREEN = Screen(encoding="utf-8")
 
@@ -37,7 +37,7 @@ _STYLE = """
 .gradcli .aside { opacity: .7; }
 .gradcli .good, .gradcli .open, .gradcli .lost, .gradcli .bad { font-weight: 600; }
 """ + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in COLORS.items())
-"""Of parts of a page, which may stand beside others that are not ours; those of tables outdo the ones of notebooks."""
+"""Style of our parts of a page, which may stand next to others; rules for tables outdo those of notebooks."""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -57,13 +57,13 @@ body {{ margin: 1.5em; }}
 
 
 def render(document: doc.Document) -> str:
-    """A page, called what stands at the top of the document."""
+    """Write a page, titled by the words at the top of the document."""
     title = next((_plain(node.words) for node in document if isinstance(node, doc.Title | doc.Note)), "")
     return _PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
 
 
 def fragment(document: doc.Document) -> str:
-    """The document with its style, to stand within another page.
+    """Write the document with its style, to stand within another page.
 
     >>> "<td>a &lt; b</td>" in fragment((doc.Table(doc.lines("", ""), (doc.lines("x", "a < b"),)),))
     True
@@ -73,7 +73,7 @@ def fragment(document: doc.Document) -> str:
 
 
 def _parts(node: doc.Node) -> Iterator[str]:
-    """Elements that end with a newline each."""
+    """Write elements that end with a newline each."""
     match node:
         case doc.Title(words=words):
             yield f"<h3>{_line(words)}</h3>\n"
@@ -118,7 +118,7 @@ def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int], *, is_he
 
 
 def _tail(cell: doc.Line) -> int:
-    """Characters from the point of a number on."""
+    """Count the characters from the point of a number on."""
     words = _plain(cell)
     return len(words) - terminal.point(words)
 
@@ -127,7 +127,7 @@ def _tail(cell: doc.Line) -> int:
 
 
 def _plain(line: doc.Line) -> str:
-    """The words alone, on one line."""
+    """Write the words alone, on one line."""
     return " ".join("".join(terminal.words(part, _SCREEN, is_alone=True) for part in line).split())
 
 
@@ -136,7 +136,7 @@ def _line(line: doc.Line, *, is_cell: bool = False) -> str:
 
 
 def _inline(part: doc.Inline, *, is_alone: bool) -> str:
-    """Words with their role; arrays in a line stand on one, one that is a cell on a line a row."""
+    """Write words with their role; arrays in a line stand on one, one that is a cell on a line a row."""
     words = terminal.words(part, _SCREEN, is_alone=is_alone)
     shown = escape(words).replace("\n", "<br>")
     match part:

@@ -20,17 +20,17 @@ _LINK = re.compile(r"\][(\[:]")
 _OPENING = re.compile(r"^(?:[-+#](?=\s|#|$)|\d+(?=[.)](?:\s|$))|={2,}|-{2,})")
 
 _FENCES = {"torch": "python"}
-"""What the languages of scripts are called."""
+"""Names of the languages of scripts."""
 
 
 def render(document: doc.Document, screen: Screen) -> str:
-    """The whole document, of any width."""
+    """Write the whole document, of any width."""
     page = Screen(ascii=screen.ascii, encoding=screen.encoding)
     return "\n".join(part for node in document for part in _parts(node, page))
 
 
 def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
-    """Blocks that end with a newline each."""
+    """Write blocks that end with a newline each."""
     match node:
         case doc.Title(words=words):
             yield _paragraph(words, screen, "### ")
@@ -47,7 +47,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
 
 
 def _table(found: doc.Table, screen: Screen) -> str:
-    """A row a line; the header is there even if it is empty, as it must be."""
+    """Write a row a line; the header is there even if it is empty, as it must be."""
     headers = [_cell(header, screen) for header in found.headers]
     rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
     rows = (
@@ -58,7 +58,7 @@ def _table(found: doc.Table, screen: Screen) -> str:
 
 
 def _cell(line: doc.Line, screen: Screen) -> str:
-    """Lines separated by `<br>`; pipes are escaped in code too, where nothing else is."""
+    """Separate lines by `<br>`; escape pipes in code too, where nothing else is."""
     return "".join(
         "<br>".join(code(row).replace("|", r"\|") if is_code else escaped(row) for row in words.split("\n"))
         for is_code, words in _runs(line, screen)
@@ -66,7 +66,7 @@ def _cell(line: doc.Line, screen: Screen) -> str:
 
 
 def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
-    """A heading on one line, else the lines as they are; of code alone, a block."""
+    """Write a heading on one line, else the lines as they are; code alone as a block."""
     runs = list(_runs(line, screen))
     if len(runs) == 1 and runs[0][0] and "\n" in runs[0][1]:
         return fenced(runs[0][1])
@@ -82,7 +82,7 @@ def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
 
 
 def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
-    """Words and code in turn; words are escaped together, as what means something may go from one to the next."""
+    """Group words and code in turn; words are escaped together, as a sign may span two of them."""
     for is_code, run in groupby(line, key=_is_code):
         yield is_code, "".join(terminal.words(part, screen, is_alone=len(line) == 1) for part in run)
 
@@ -95,13 +95,13 @@ def _is_code(part: doc.Inline) -> bool:
 
 
 def fenced(words: str, language: str = "") -> str:
-    """A block of code, behind more backticks than it has in a row itself."""
+    """Fence a block of code with more backticks than it has in a row itself."""
     ticks = _ticks(words, 3)
     return f"{ticks}{language}\n{words.rstrip()}\n{ticks}\n"
 
 
 def code(words: str) -> str:
-    """Code within a line.
+    """Write code within a line.
 
     >>> code("x`y"), code("a | b")
     ('``x`y``', '`a | b`')
@@ -116,7 +116,7 @@ def _ticks(words: str, least: int) -> str:
 
 
 def escaped(words: str) -> str:
-    r"""Words that mean no more than themselves.
+    r"""Escape words, so that they mean no more than themselves.
 
     >>> escaped("a*b < x_1"), escaped("x[0]"), escaped("_x_ [a](b)")
     ('a\\*b \\< x_1', 'x[0]', '\\_x\\_ \\[a](b)')

@@ -39,30 +39,30 @@ NAMES_WIDTH = 76
 """Columns of names that stand one after another."""
 
 COMFORTABLE = 24
-"""Columns that a cell of words should have at least, before a table becomes blocks."""
+"""Fewest columns for a cell of words, before a table becomes blocks."""
 
 _WORD = re.compile(r"\s*\S+")
 _TOKEN = re.compile(r"\s*(?:[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\w+|\S)", re.IGNORECASE)
 
 FORMULA = 12
-"""Columns that are left to a formula before a table is none."""
+"""Fewest columns for a formula, before a table becomes blocks."""
 
 _BEHIND = re.compile(r"[.e ]")
 
 USUAL = 80
-"""Columns of a pipe that short lines are put beside each other on."""
+"""Columns of a pipe, for short lines next to each other."""
 
 _STEP = "  "
-"""What the lines of a block are indented by."""
+"""Indent of the lines of a block."""
 
 BLOCKS, _AROUND = 16, 6
-"""Lines that the blocks of a matrix may take where something shorter says the same, and those beside its rows."""
+"""Most lines for the blocks of a matrix where something shorter says the same, and lines around the rows of a block."""
 
 Part = RichTable | Text
 
 
 def render(document: doc.Document, screen: Screen) -> str:
-    """The whole document, none of it wider than the screen but a script."""
+    """Write the whole document, none of it wider than the screen but a script."""
     if isinstance(document[0], doc.ScriptText):  # without a frame, so that it can go into a file
         return in_ascii(document[0].source) if screen.ascii else document[0].source
     nodes = [(*[doc.Note(())] * (n > 0 and isinstance(node, doc.Title)), node) for n, node in enumerate(document)]
@@ -122,7 +122,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
 
 
 def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
-    """A table whose cells are broken at blanks while there is room to read; then each row as a block of lines."""
+    """Frame a table, its cells broken at blanks while there is room to read; else write each row as a block."""
     given = [table.headers, *table.rows, *([table.footer] if table.footer else [])]
     rows = [
         [text(cell, screen, is_cell=True) for cell in row or [(doc.Styled("…"),)] * len(table.headers)] for row in given
@@ -146,7 +146,7 @@ def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
 
 
 def _widths(table: doc.Table, rows: Sequence[Sequence[Text]], width: int | None) -> list[int] | None:
-    """How wide the columns are: the widest give way, no word but of a formula is broken; None if they do not fit."""
+    """Fit the widths of columns: the widest give way, no word but of a formula is broken; None if they do not fit."""
     columns = list(zip(*rows, strict=True))
     widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
     words = [max((cell_len(word) for cell in column for word in cell.plain.split()), default=0) for column in columns]
@@ -162,7 +162,7 @@ def _joined(cell: Text, width: int) -> Text:
 
 
 def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator[Text]:
-    """A row as lines: the first cell, and below it the others behind their headers."""
+    """Write a row as lines: the first cell, and below it the others after their headers."""
     for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
         if not cell.plain:
             continue
@@ -179,7 +179,7 @@ def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator
 
 
 def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
-    """The rows below a header with the numbers of each column below each other by their points."""
+    """Align the numbers of each column at their points, in the rows below the header."""
     columns = [[row[n] for row in rows] for n in range(len(rows[0]))]
     for head, *cells in columns[labels:]:
         before = max((point(cell.plain) for cell in cells), default=0)
@@ -193,13 +193,13 @@ def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
 
 
 def point(number: str) -> int:
-    """Where the part of a number behind its point begins, or its exponent."""
+    """Find where the fraction or the exponent of a number begins; give its length where neither does."""
     found = _BEHIND.search(number)
     return found.start() if found else len(number)
 
 
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
-    """A wide matrix in blocks of columns that fit the screen, each behind the labels of the rows."""
+    """Split a wide matrix into blocks of columns that fit the screen, each after the labels of the rows."""
     if not table.is_numeric or screen.width is None:
         yield table
         return
@@ -227,7 +227,7 @@ def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
 
 
 def _beside(parts: Sequence[Text], width: int) -> Iterator[Text]:
-    """Short lines with blanks between, as many on one as it has room for."""
+    """Put short lines next to each other with blanks between, as many as there is room for."""
     held = Text()
     for part in parts:
         if held.plain and cell_len(held.plain) + cell_len(part.plain) + 3 > width:
@@ -238,7 +238,7 @@ def _beside(parts: Sequence[Text], width: int) -> Iterator[Text]:
 
 
 def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = False) -> Text:
-    """A line in characters that the screen has; arrays in it stand on one line, one that is a cell on a line a row."""
+    """Write a line in the screen's characters; arrays in it stand on one line, one that is a cell on a line a row."""
     found = Text(style=style)
     for part in line:
         shown = words(part, screen, is_alone=is_cell and len(line) == 1)
@@ -247,7 +247,7 @@ def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = Fal
 
 
 def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
-    """A part of a line in characters that the screen has; an array that is alone has a line a row."""
+    """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
     match part:
         case doc.Styled(words=plain):
             return screen.shown(plain)
@@ -265,7 +265,7 @@ def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
 
 
 def lines(text: Text, room: int) -> list[Text]:
-    """The lines of a text, long ones broken; what follows is indented as the line is.
+    """Break long lines of a text; the rest of a line is indented as the line is.
 
     >>> [line.plain for line in lines(Text("  torch 0.1 0.2"), 11)]
     ['  torch 0.1', '  0.2']
@@ -284,12 +284,12 @@ def lines(text: Text, room: int) -> list[Text]:
 
 
 def _piece(piece: Text, indent: int, room: int) -> Text:
-    """Some of a line, indented where there is room."""
+    """Indent a piece of a line where there is room."""
     return Text(" " * indent) + piece if cell_len(piece.plain) + indent <= room else piece
 
 
 def _units(line: str, room: int) -> Iterator[tuple[int, int]]:
-    """What is not broken: words; of a word that is too long, numbers and names; of those, characters."""
+    """Find the spans not to break: words; of words too long, numbers and names; of those too long, characters."""
     for word in _WORD.finditer(line):
         if cell_len(word[0].strip()) <= room:
             yield word.span()
