@@ -1,19 +1,19 @@
 """The shell: options in, exit codes out.  `main` is the only exit; it holds no logic and imports lazily.
 
-Nothing else is imported before an interrupt is heeded.
+Nothing else is imported before the handling of an interrupt is in place.
 
 app                              the application: its commands, its errors, its exit codes
 commands                         the commands on a function at a point, whose docstrings are their helps
 streams                          the commands for many: map, batch and its requests in words, and run
 info_commands                    the commands about gradcli itself: functions, guide, config, warm, completion
 parameters                       the table of options as Typer's parameters; their words as arguments
-default_command                  the command that is meant by the first word
-expression                       options and arguments told apart, and its mistakes; groups in the help
-output                           an answer on stdout or in a file, and what is known before all is read
+default_command                  the command that the first word means
+expression                       options and arguments told apart, mistakes in them; groups of commands in the help
+output                           an answer on stdout or in a file; formats and colours read before the options are
 settings                         defaults from the environment and a file
-console                          what stdout and stderr can show, and writing to them; the pager; what takes so long
+console                          stdout and stderr: their width, colours and signs; the pager; the line of progress
 
-A new command on a function is its question in `gradcli.questions`, a method of `Function`, its name at its options in
+A new command on a function needs a question in `gradcli.questions`, a method of `Function`, its name at its options in
 `gradcli.options`, and a function with its help in `commands`.
 """
 
@@ -31,14 +31,14 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT."""
 
 BROKEN_PIPE = 141
-"""Exit code when the reader went away: 128 + SIGPIPE."""
+"""Exit code when the reader of stdout has closed it: 128 + SIGPIPE."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code.
 
     Args:
-        arguments: Without the program's name; those of the process by default.
+        arguments: The words after the name of the program; by default those of the process.
     """
     try:
         from gradcli.cli.app import run
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def process(*, is_forked: bool = False) -> int:
-    """`main` as a process of its own: what it leaves behind ends with it.
+    """Run `main` as a process of its own; threads that code of the user left running end with it.
 
     An interrupt ends it at once.  Python would look for cycles among all the objects of torch before it ends, which
     takes a fifth of a short command.

@@ -37,7 +37,7 @@ BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
 
 NO_PAGER = "--no-pager"
-"""What may stand before a command as well, as it may in git."""
+"""Option that may stand before a command as well, as in git."""
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -75,7 +75,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _complete() -> int:
-    """Print what may stand at the cursor of a shell, as Typer asks for it; nothing where the line is wrong."""
+    """Print the completions at the cursor of a shell, as Typer asks for them; nothing where the line is wrong."""
     completion_init()
     with contextlib.suppress(GradcliError, click.exceptions.ClickException, typer.Exit):
         shell_complete(application(), {}, "gradcli", COMPLETE, os.environ[COMPLETE])
@@ -131,7 +131,7 @@ def _program(**_: Any) -> None:
 
 @lru_cache
 def application(command: str = "") -> click.Command:
-    """Build the application for a command line: with the command that it has, or with all of them."""
+    """Build the application with one command, or with all of them."""
     commands: list[click.Command] = []
     for name in [command] if command else [*_ON_FUNCTIONS, *_OTHERS]:
         if name in _ON_FUNCTIONS:
@@ -161,8 +161,8 @@ def application(command: str = "") -> click.Command:
 
 
 def _answer(arguments: list[str]) -> Output | Stream | str | int:
-    """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
-    while arguments[:1] == [NO_PAGER]:  # which counts wherever it stands
+    """Run the command; give its answer, the text of its help or version (shown like an answer), or an exit code."""
+    while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it
         arguments = arguments[1:]
     known = {*_ON_FUNCTIONS, *_OTHERS}
     arguments = with_command(arguments, known)
@@ -177,7 +177,7 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
 
 
 def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
-    """What shows the answer of this command line: the pager, where a terminal has one."""
+    """Choose the writer of the answer: the pager on a terminal, if there is one and it is wanted; else `send`."""
     if sys.stdout is None or not sys.stdout.isatty():
         return send
     typed = [word for word in arguments if word in (NO_PAGER, "--pager")][-1:]
@@ -199,7 +199,7 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
 
 
 def _report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """The last resort for what nothing caught: says so and leaves with `BUG`."""
+    """Report an exception that nothing caught, and end the process with `BUG`."""
     lines = traceback.format_exception(kind, error, trace)
     sys.stderr.write(
         "".join(lines) if os.environ.get("GRADCLI_DEBUG") else displayable(f"gradcli: internal error: {lines[-1]}")

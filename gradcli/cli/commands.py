@@ -37,16 +37,16 @@ _EXPRESSION = argument(
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What a command line says.
+    """A command line on a function, as read.
 
     Attributes:
-        command: Its name.
-        expression: EXPR, the text in the place of `@`.
+        command: The name of the command.
+        expression: The text of EXPR; with `@`, the text that was read from the file.
         function: The function of EXPR.
-        arguments: Those of the question that were given, by the keywords of `Function`.
-        presentation: The options of how the answer is shown.
-        shown: What they come to: the format, the colours, the file.
-        files: Where values may be, of which standard input is read once.
+        arguments: The arguments of the question that were given, by the keywords of `Function`.
+        presentation: The options for showing the answer.
+        shown: Their outcome: the format, the colours, the file.
+        files: Reader of the files that hold values; it reads standard input once.
     """
 
     command: str
@@ -58,7 +58,7 @@ class CommandLine:
     files: Files
 
     def answer(self) -> Result:
-        """What the command answers."""
+        """Answer the question of the command."""
         from gradcli.requests import ask
 
         return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
@@ -70,9 +70,10 @@ def command_of(
     """Make a command of the shell.
 
     Args:
-        body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
-            is the command's, its docstring the help.
-        no_files: In a request what stands for files; it has neither a help nor variables of the environment.
+        body: The command: takes a command line and gives the answer, or a function that streams it and gives the exit
+            code.  Its name is the name of the command, its docstring the help.
+        no_files: For a request, the class in the place of `Files`; a request has neither a help nor variables of the
+            environment.
     """
     name = body.__name__.rstrip("_")
     is_hidden = name == DERIVATIVE
@@ -103,7 +104,7 @@ def command_of(
 
 
 def _require_question(table: Iterable[Option]) -> None:
-    """Refuse in a request the options of how an answer is shown.
+    """Refuse the options for showing an answer, which a request cannot have.
 
     Raises:
         UsageError: One is typed.
@@ -117,10 +118,12 @@ def _require_question(table: Iterable[Option]) -> None:
 
 
 def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> dict[str, bool]:
-    """What is demanded of the check; where there is none, a setting demands nothing, and what is typed wants one.
+    """Resolve --strict and --require-all against --no-check, in the given options too.
+
+    Without a check, demands from settings are dropped; a demand that is typed switches the check on.
 
     Raises:
-        UsageError: One is typed beside --no-check.
+        UsageError: One is typed next to --no-check.
     """
     ctx = click.globals.get_current_context()
     demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
@@ -140,7 +143,7 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
 
     Args:
         demands: Whether each is given.
-        why: What is wrong with that.
+        why: The rest of the message, after the flag.
 
     Raises:
         UsageError: One is given.
@@ -152,7 +155,7 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
 
 
 def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[str, Function]:
-    """Give the text of a function, and the function.
+    """Read the text of EXPR, and make its function.
 
     Raises:
         GradcliError: The text is not in the language.
@@ -389,4 +392,4 @@ def code(line: CommandLine) -> Result:
 
 
 ANSWERS = (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, improve, explain, graph, code, derivative)
-"""The commands that a request may have too; no list shows `derivative`, which stands for one of the others."""
+"""Commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

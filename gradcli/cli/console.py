@@ -1,6 +1,6 @@
-"""Stdout and stderr: what they can show, and writing to them.
+"""Stdout and stderr: their width, colours and signs, and writing to them.
 
-An answer is written in one piece where it is small; what a terminal cannot show is an escape, or a word in ASCII.
+A small answer is written in one piece; a sign that a stream cannot show becomes an escape, or a word in ASCII.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PIECE = 2**20
 """Characters that are written at a time."""
 
 NARROWEST = 20
-"""Columns that an answer has at least."""
+"""Least number of columns of an answer."""
 
 USUAL = 80
-"""Columns of a terminal that does not say."""
+"""Columns of a terminal that does not tell its width."""
 
 _STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m", "note": "\x1b[1mnote:\x1b[0m"}
 _MARKS = re.compile(r"^(error|warning|note):", re.MULTILINE)
@@ -40,7 +40,7 @@ _HINTS = re.compile(r"^hint: .*", re.MULTILINE)
 
 
 def require_stdout() -> None:
-    """Refuse to work for nobody.
+    """Refuse to work for an answer that cannot be written.
 
     Raises:
         OutputError: There is no stdout.
@@ -50,10 +50,11 @@ def require_stdout() -> None:
 
 
 def send(pieces: Iterable[str]) -> None:
-    """Write a text to stdout and flush it: what is small in one piece, what is large as it comes.
+    """Write a text to stdout and flush it: a small text in one piece, a large one as its pieces come.
 
     Raises:
-        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
+        OutputError: There is no stdout.
+        OSError: Writing failed.
     """
     require_stdout()
     waiting, size = [], 0
@@ -73,7 +74,7 @@ def complain(error: GradcliError, color: str) -> None:
 
 
 def remark(text: str, color: str = "never") -> None:
-    """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
+    """Write to stderr, if there is one; failures are ignored, as a lost message must not undo the answer."""
     if sys.stderr is not None:
         text = displayable(text)
         with contextlib.suppress(OSError):
@@ -81,7 +82,7 @@ def remark(text: str, color: str = "never") -> None:
 
 
 def in_signs_of(words: str, stream: TextIO | None) -> str:
-    """Our own words in signs that the stream has."""
+    """Put words of gradcli into signs that the stream can encode."""
     if words.isascii() or stream is None or (stream.encoding or "ascii").lower().startswith("utf"):
         return words
     from gradcli.report.document import in_ascii
@@ -90,7 +91,7 @@ def in_signs_of(words: str, stream: TextIO | None) -> str:
 
 
 def _send(text: str, stream: TextIO) -> None:
-    """Write and flush; what could not be written is dropped, or Python would try again at exit and complain."""
+    """Write and flush; drop unwritten text after a failure, or Python would try again at exit and complain."""
     try:
         stream.write(_writable(text, stream))
         stream.flush()
@@ -102,16 +103,16 @@ def _send(text: str, stream: TextIO) -> None:
 
 
 def _writable(text: str, stream: TextIO) -> str:
-    """The text in what the stream can encode, the rest as escapes."""
+    """Replace the signs that the stream cannot encode by escapes."""
     encoding = stream.encoding or "ascii"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-# -- what they can show
+# -- width, colours and signs of the streams
 
 
 def columns(stream: TextIO | None) -> int | None:
-    """The width of a terminal; None for what is none. COLUMNS counts more, as it does elsewhere."""
+    """Width of a terminal; None for any other stream.  COLUMNS overrides it, as in other programs."""
     if stream is None or not stream.isatty():
         return None
     told = os.environ.get("COLUMNS", "")
@@ -123,7 +124,7 @@ def columns(stream: TextIO | None) -> int | None:
 
 
 def descriptor(stream: TextIO) -> int | None:
-    """What the system calls a stream; None of one that it does not know, as those of tests and of notebooks."""
+    """File descriptor of a stream; None if it has none, like the streams of tests and notebooks."""
     try:
         return stream.fileno()
     except (OSError, ValueError, AttributeError):
@@ -131,7 +132,7 @@ def descriptor(stream: TextIO) -> int | None:
 
 
 def screen(color: str = "auto") -> Screen:
-    """What stdout is: the terminal's width and colours, or a pipe."""
+    """Describe stdout: the width if it is a terminal, its encoding, and if it gets colours."""
     from gradcli.report.document import Screen
 
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
@@ -140,7 +141,7 @@ def screen(color: str = "auto") -> Screen:
 
 
 def is_colored(color: str, stream: TextIO | None) -> bool:
-    """Whether a stream gets colours: `--color`, then FORCE_COLOR (0 is off), then NO_COLOR, then the terminal."""
+    """Tell whether a stream gets colours: by `--color`, FORCE_COLOR (0 is off), NO_COLOR, or being a terminal."""
     if color != "auto":
         return color == "always"
     forced = os.environ.get("FORCE_COLOR")
@@ -152,31 +153,31 @@ def is_colored(color: str, stream: TextIO | None) -> bool:
 
 
 def marked(text: str) -> str:
-    """A message with its first word in colour, and the hint dim."""
+    """Colour the first word of a message, and dim its hint."""
     found = _MARKS.sub(lambda match: _STYLES[match[1]], text, count=1)
     return _HINTS.sub("\x1b[2m\\g<0>\x1b[0m", found)
 
 
-# -- the pager: what is longer than the screen of a terminal, as git does it
+# -- the pager: shows a text that is longer than the screen of a terminal, as git does it
 #
 # GRADCLI_PAGER names it, or else the file of settings, or else PAGER; without any it is less.  An empty name and `cat`
-# are none.  A pager that is not there, or that its reader ends early, is no error.
+# mean no pager.  A pager that is missing, or that the reader quits early, is no error.
 
 
 LESS = "FRX"
-"""Options of less unless LESS is set: end on one screen, show colours, and leave the text there."""
+"""Options of less unless LESS is set: quit if the text fits one screen, show colours, leave the text there."""
 
 PAGERS = ("less", "more")
-"""What is taken where no pager is named; on a terminal that is `dumb` it would only complain."""
+"""Pagers to try where none is named; not on a `dumb` terminal, where they would only complain."""
 
 _ESCAPE = re.compile(r"\x1b\[[\d;]*m")
 
 
 def pager_program(configured: str | None = None) -> str:
-    """The command that is the pager; empty for none.
+    """Command of the pager; empty for none.
 
     Args:
-        configured: What the file of settings names.
+        configured: The pager in the file of settings.
     """
     words = (os.environ.get(PAGER_VARIABLE), configured, os.environ.get("PAGER"))
     named = next((word.strip() for word in words if word is not None), None)
@@ -187,17 +188,17 @@ def pager_program(configured: str | None = None) -> str:
 
 
 def show_paged(pieces: Iterable[str], pager: str) -> None:
-    """Write a text to stdout, which is a terminal, through the pager if it has no room for all of it.
+    """Write a text to stdout, a terminal: through the pager if the text is longer than the screen.
 
     Args:
         pieces: The text, part by part.
         pager: The command.
 
     Raises:
-        OSError: What writing fails with.
+        OSError: Writing failed.
     """
     text, (width, height) = "".join(pieces), shutil.get_terminal_size()
-    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))  # and that of the prompt below
+    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))  # the empty last one counts for the prompt below
     name = next((word for word in pager.split() if "=" not in word), "")  # after LESS=R
     is_longer = sum(max(1, -(-line // width)) for line in lines) > height
     if is_longer and not shutil.which(name):
@@ -209,13 +210,13 @@ def show_paged(pieces: Iterable[str], pager: str) -> None:
 
 
 def _page(text: str, pager: str) -> None:
-    """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
+    """Run the pager; Ctrl-C goes to it alone, so that gradcli does not end before it and leave it the terminal."""
     import subprocess  # only where there is a terminal
 
     encoding, environment = sys.stdout.encoding or "ascii", {"LESS": LESS, **os.environ}
     kept = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        # The pager is what its user would type: POSIX has man run it by `sh -c`
+        # The pager is a command line of the user's: POSIX has man run it by `sh -c`
         subprocess.run(  # noqa: S602
             pager, shell=True, input=text, env=environment, encoding=encoding, errors="backslashreplace", check=False
         )
@@ -223,27 +224,27 @@ def _page(text: str, pager: str) -> None:
         signal.signal(signal.SIGINT, kept)
 
 
-# -- a line on the terminal that says what takes so long, from the first second on, and is gone before anything else
+# -- the line of progress on the terminal: shown after the first second, and cleared before anything else is written
 #
-# It is written by a thread of its own, plainly: no cursor is hidden and nothing is imported, as what is waited for may
-# be an import.
+# A thread of its own writes it, plainly: it hides no cursor and imports nothing, as the work that takes so long may be
+# an import.
 
 
 PATIENCE = 1.0
-"""Seconds before anything is said."""
+"""Seconds before the line of progress is shown."""
 
 RENEWED = 0.1
-"""Seconds between two looks at what is being done."""
+"""Seconds between two updates of the line."""
 
 _CLEARED = b"\r\x1b[2K"
 
 
 @contextlib.contextmanager
 def waiting(arguments: Sequence[str]) -> Iterator[None]:
-    """A block that says on stderr what it does, if that takes long and is a terminal which somebody looks at.
+    """Show the progress of a block on stderr, if the block takes long and stderr is a terminal.
 
     Args:
-        arguments: The command line, in which `--quiet` asks for nothing of the kind.
+        arguments: The command line; `--quiet` in it switches this off.
     """
     is_dumb = os.name != "posix" or os.environ.get("TERM", "dumb") == "dumb"
     is_shown = sys.stderr is not None and sys.stderr.isatty() and not {"-q", "--quiet"} & set(arguments)
@@ -265,7 +266,7 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
 
 
 class _Line:
-    """The line: shown until all is over, then cleared."""
+    """The line of progress: shown until the block is over, then cleared."""
 
     def __init__(self, terminal: int, width: int) -> None:
         self.ended = threading.Event()
@@ -273,7 +274,7 @@ class _Line:
         self._is_written = False
 
     def show(self, command: str = "") -> None:
-        """Write what is being done, over and over, once patience is over, unless a setting of the command is quiet."""
+        """Write the progress again and again, after `PATIENCE` seconds; not if the command has the setting quiet."""
         start = time.monotonic()
         if self.ended.wait(PATIENCE) or settings.peek("quiet", command):
             return
@@ -284,13 +285,13 @@ class _Line:
             self.ended.wait(RENEWED)
 
     def write(self, words: bytes) -> None:
-        """Put words in the place of those that are there, or none."""
+        """Replace the line by other words; by none to clear it."""
         if self._is_written:
             with contextlib.suppress(OSError):
                 os.write(self._terminal, _CLEARED + words)
 
     def give_up(self) -> None:
-        """Clear it while the thread may still write, of which nothing arrives any more: the process ends."""
+        """Clear the line for good, as the process ends: later writes of the thread go to the null device."""
         terminal, self._terminal = self._terminal, os.open(os.devnull, os.O_WRONLY)
         if self._is_written:
             os.write(terminal, _CLEARED)

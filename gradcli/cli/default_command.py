@@ -1,4 +1,4 @@
-"""What a command line begins with: a command, another name of one, or an expression, which is differentiated."""
+"""The first word of a command line: a command, another name of one, or an expression, which is differentiated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from gradcli.errors import UsageError
 
 DERIVATIVE = "derivative"
-"""The command that an expression alone stands for."""
+"""Command for an expression that stands alone."""
 
 OTHER_NAMES: Mapping[str, str] = {
     name: command
@@ -30,7 +30,7 @@ OTHER_NAMES: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""What other tools, and textbooks, call a command."""
+"""Names that other tools, and textbooks, have for a command, with the command."""
 
 _ELSEWHERE: Mapping[str, str] = {
     "integrate": "gradcli differentiates and does not integrate",
@@ -38,10 +38,10 @@ _ELSEWHERE: Mapping[str, str] = {
     "simplify": "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
     "plot": "gradcli draws no curves; gradcli map writes points for a program that does",
 }
-"""What is asked for and is not here, with what comes nearest."""
+"""Commands that gradcli lacks, with a hint at the nearest one."""
 
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
-"""Options, here and elsewhere, that a gradient of several elements alone has."""
+"""Options, here and in other tools, that only the gradient of a function of several outputs has."""
 
 _HELP = ("-h", "--help", "help")
 _PHRASE = re.compile(
@@ -59,7 +59,7 @@ _APPLIED = re.compile(
 
 
 def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str]:
-    """The same command line with the command that its first word means.
+    """Put the command that the first word of a command line means in its place.
 
     >>> with_command(["diff", "x**2"], ["vjp"]), with_command(["x**2", "--v", "1"], ["vjp"])
     (['derivative', 'x**2'], ['vjp', 'x**2', '--v', '1'])
@@ -67,7 +67,7 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
     (['vjp', '--help'], ['derivative', '-x**2'])
 
     Raises:
-        UsageError: It asks for what is not here.
+        UsageError: The first word asks for a command that is not here.
     """
     if not arguments:
         return []
@@ -96,7 +96,7 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
 
 
 def expanded(words: Sequence[str]) -> str | None:
-    """What to write where the first words are the names of several files, which the shell put for a `*`; else None."""
+    """Hint at quotes if the words begin with several names of files, as when the shell expands `*`; else None."""
     files = list(itertools.takewhile(os.path.exists, words))
     if len(files) < 2:
         return None
@@ -106,11 +106,11 @@ def expanded(words: Sequence[str]) -> str | None:
 _AT = re.compile(
     r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
 )
-"""An expression with its point behind it, `x^2 at 3`."""
+"""An expression with its point after it, `x^2 at 3`."""
 
 
 def _is_one(text: str) -> bool:
-    """Whether a text is one expression, and more than a name: no bracket of it closes another, no comma parts it."""
+    """Tell whether a text is one expression, not a name: its brackets balance, and no comma outside parts it."""
     depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
     is_parted = (",", 0) in zip(text, depths, strict=True)
     return not (text.strip().isidentifier() or is_parted) and min(depths) == 0 == depths[-1]
@@ -120,11 +120,11 @@ def require_no_phrase(words: str, command: str = "grad") -> None:
     """Refuse a question in words, with the command line that asks it.
 
     Args:
-        words: What stands in the place of an expression.
-        command: Before them, which the words may go on from: `gradient of x^2`.
+        words: The words in the place of an expression.
+        command: The command before them, which may be part of the question: `gradient of x^2`.
 
     Raises:
-        UsageError: So it is.
+        UsageError: The words are a question, or an expression with its point.
     """
     found = _PHRASE.fullmatch(words) or _APPLIED.fullmatch(words)
     if found is not None and (found.re is _PHRASE or _is_one(found["function"])):

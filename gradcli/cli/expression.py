@@ -1,4 +1,4 @@
-"""How the words of a command line are told apart: options, which may stand anywhere, and arguments.
+"""Tell apart the words of a command line: options, which may stand anywhere, and arguments.
 
 Click takes `-x**2` for an option.  In a command whose one argument is an expression, every word that begins with a
 single minus and is not an option is an expression, while a word with two (`--jsn`) stays a mistyped option with its
@@ -29,14 +29,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Many at once": ("map", "batch", "run"),
     "About gradcli": ("functions", "guide", "config", "warm", "completion"),
 }
-"""The commands of each group."""
+"""Commands of each group."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-"""All that lists show, in their order."""
+"""All commands that lists show, in their order."""
 
 
 class GroupedCommands(TyperGroup):
-    """The application, whose help has a section a group, before all that fewer ask for."""
+    """The application; its help lists the commands first, a section for each group, and then the options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, and the options after them."""
@@ -44,9 +44,9 @@ class GroupedCommands(TyperGroup):
         TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections; names are padded, so that the columns of all sections are in line."""
+        """Write a section for each group; names are padded, so that the columns of all sections are in line."""
         width = max(map(len, COMMANDS))
-        limit = formatter.width - width - 4  # two before a name, two behind it
+        limit = formatter.width - width - 4  # two spaces before a name, two after it
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(n.ljust(width), self.commands[n].get_short_help_str(limit)) for n in names])
@@ -56,13 +56,13 @@ EXIT_CODES = (
     "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "
     "written, 130 interrupted, 141 broken pipe."
 )
-"""What the help of every command ends with."""
+"""Last paragraph of the help of every command."""
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
     "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x", "jvp"),
 }
-"""What is taken for what: the option that the command has instead, how they differ, and the command that has this."""
+"""For an option that is confused with another: the other option, the difference, and the command of the first."""
 
 
 _MEANT = {
@@ -85,12 +85,12 @@ _MEANT = {
         for name in names.split()
     },
 }
-"""What options are called elsewhere."""
+"""Names that other tools have for options, with the option."""
 
 _SUFFIXES = frozenset([*TEXT, *OTHER])
 _FILE = "-o"
 _COUNTED = "--check-rows"
-"""What the number after `--check` is given to."""
+"""Option that takes the number after `--check`."""
 
 _VARIABLE = re.compile(r"--[A-Za-z]\d?")
 
@@ -101,7 +101,7 @@ _PLAIN = (
     (re.compile(r"is not a valid float( range)?$"), "is not a number"),
     (re.compile(r"is not in the range (\S+)<=x<=(\S+)$"), r"is not between \1 and \2"),
 )
-"""What click says in words of its own."""
+"""Messages of click, with plainer words for them."""
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 _VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*=[^=].*", re.DOTALL)
@@ -111,11 +111,11 @@ _OPERAND = re.compile(r"[\w(\[|∂√Σ-]")
 _LETTER = re.compile(r"-[A-Za-z]")
 _MOST_WORDS = 8
 _MOST_SHOWN = 60
-"""Words, and characters, of a command line that a message repeats."""
+"""Most words, and most characters, of a command line that a message repeats."""
 
 
 def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
-    """An option and the value that is attached to it, as in `--at=1`, `-o=FILE` and `-oFILE`; None where none is.
+    """Split an option from the value attached to it, as in `--at=1`, `-o=FILE` and `-oFILE`; None without a value.
 
     >>> parted("-oy.csv", ["-o"]), parted("-o=y.csv", ["-o"]), parted("-omega*t", ["-o"]), parted("--at=x=1", ["--at"])
     (('-o', 'y.csv'), ('-o', 'y.csv'), ('-omega*t', None), ('--at', 'x=1'))
@@ -131,7 +131,7 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
     """Remember that an option with a value was given, by any of its names.
 
     Raises:
-        UsageError: It was given before, and takes one value.
+        UsageError: The option was given before, and takes one value.
     """
     name = option.name or word
     if name in given and not getattr(option, "multiple", False):
@@ -140,7 +140,7 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
 
 
 def _counted(words: Sequence[str]) -> Iterator[str]:
-    """`--check N` as the two options that it is."""
+    """Write `--check N` as two options, `--check` and `--check-rows N`."""
     for word, after in zip(words, [*words[1:], ""], strict=True):
         name, equals, count = word.partition("=")
         is_counted = name == "--check" and (count if equals else after).isdecimal()
@@ -148,7 +148,7 @@ def _counted(words: Sequence[str]) -> Iterator[str]:
 
 
 class OnceCommand(TyperCommand):
-    """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
+    """Command that takes options anywhere, and refuses one given twice, where click would forget the first value."""
 
     @classmethod
     def of(
@@ -157,33 +157,33 @@ class OnceCommand(TyperCommand):
         """Make a command.
 
         Args:
-            name: Its name.
-            body: Takes the options and the arguments by name; its docstring is the help.
-            options: Those that it has.
-            arguments: What stands without a flag.
-            facts: What else Typer is to know of it.
+            name: The name of the command.
+            body: Function that takes the options and the arguments by name; its docstring is the help.
+            options: The options of the command.
+            arguments: The arguments, which have no flag.
+            facts: Other keywords for Typer.
         """
         params, text = [*arguments, *map(parameter, options)], inspect.getdoc(body)
         return cls(name, callback=body, params=params, help=text, epilog=EXIT_CODES, rich_markup_mode=None, **facts)
 
     def is_argument(self, word: str) -> bool:
-        """Whether a word that is no option of this command is an argument, and no mistyped option."""
+        """Tell whether a word that is no option of this command is an argument, and no mistyped option."""
         return not word.startswith("-") or word == "-"
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Refuse arguments that are known to be wrong.
 
         Args:
-            arguments: The words that are no options and no values of some.
+            arguments: The words that are neither options nor values of options.
             known: The options by their names.
             typed: All words.
 
         Raises:
-            UsageError: They are.
+            UsageError: The arguments are wrong.
         """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Separate options from arguments, and put these behind `--`."""
+        """Separate options from arguments, and put the arguments after `--`."""
         known = {name: one for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
         if _COUNTED in known:
             args = list(_counted(args))
@@ -210,14 +210,14 @@ class OnceCommand(TyperCommand):
                         require_once(name, option, given)
                     if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
-        if not ctx.resilient_parsing and not has_unknown:  # else words beside it may be the value of that option
+        if not ctx.resilient_parsing and not has_unknown:  # else words next to it may be the value of that option
             self.look_at(arguments, known, args)
         if not ctx.resilient_parsing and not set(args) & set(ctx.help_option_names):
             self._heed_settings(ctx)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
     def _heed_settings(self, ctx: click.Context) -> None:
-        """Have the settings of the shell, if this is its command line, as defaults.
+        """Take the settings as defaults, if this is a command line of the shell and no request.
 
         Raises:
             UsageError: The file of settings is wrong.
@@ -232,7 +232,7 @@ class OnceCommand(TyperCommand):
             raise UsageError(f"{self.name} {difference}", hint=f"write {own}, or {other} with {name}")
 
     def _require_no_other(self, name: str, ctx: click.Context) -> None:
-        """Say whose option it is, which a guess at a typo would hide."""
+        """Refuse an option of other commands or tools, with a better hint than a guess at a typo."""
         commands = dict.fromkeys(one for option in OPTIONS for one in option.of if name in option.flags and option.help)
         if owners := [command for command in COMMANDS if command in commands]:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
@@ -254,14 +254,14 @@ class OnceCommand(TyperCommand):
 
 
 class ExpressionCommand(OnceCommand):
-    """Takes a word that begins with one minus for an expression, if it is no option."""
+    """Command that takes a word with one minus in front for an expression, if it is no option."""
 
     def is_argument(self, word: str) -> bool:
-        """Only a word with two is a mistyped option."""
+        """Tell whether a word is an argument; with two minus signs in front, it is a mistyped option."""
         return not word.startswith("--")
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
-        """Say what a question in words should be, and a word with one minus beside the one expression."""
+        """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
         require_no_phrase(" ".join(arguments), self.name or "")
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
         if len(word) > 1 and word in (*OTHER_NAMES, *QUESTIONS) and not is_valued:
@@ -276,11 +276,11 @@ class ExpressionCommand(OnceCommand):
             raise beside(arguments[0], arguments[1:], known, typed)
 
 
-# -- what is wrong with a command line, and what may have been meant
+# -- mistakes in a command line, and what may have been meant
 
 
 def message(error: click.exceptions.UsageError) -> str:
-    """What is wrong with a command line; a value from the environment is wrong by the name of its variable."""
+    """Put an error of click into plain words; a wrong value of the environment is named by its variable."""
     said = " ".join(error.format_message().split()).rstrip(".")
     parameter = getattr(error, "param", None)
     variable = getattr(parameter, "envvar", None)
@@ -293,13 +293,13 @@ def message(error: click.exceptions.UsageError) -> str:
 
 
 def _help_of(ctx: click.Context | None) -> str:
-    """Where the options are listed: of an expression without a command, with those of the gradient."""
+    """Hint at the help of a command; for an expression without a command, at the help of grad."""
     path = ctx.command_path if ctx is not None else "gradcli"
     return f"{path.removesuffix(DERIVATIVE)}{'grad' * path.endswith(f' {DERIVATIVE}')} --help shows the options"
 
 
 def where_help_is(error: click.exceptions.UsageError) -> str:
-    """The hint of a mistake that has none of its own."""
+    """Hint at a help, for a mistake that has no hint of its own."""
     if error.ctx is None or error.ctx.parent is not None:
         return _help_of(error.ctx)
     is_misspelt = "Did you mean" in error.format_message()
@@ -307,7 +307,7 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
 
 
 def beside(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:
-    """The error for words beside the one expression.
+    """Make the error for words next to the one expression.
 
     Args:
         first: The expression.
@@ -321,7 +321,7 @@ def beside(first: str, others: Sequence[str], known: Container[str], typed: Sequ
 
 
 def _hint(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> str:
-    """What may be meant by words beside the expression: options in disguise, values, or the rest of it."""
+    """Guess the meaning of words next to the expression: options in disguise, values, or more of the expression."""
     if (shell := expanded([first, *others])) is not None:
         return shell
     for word in others:

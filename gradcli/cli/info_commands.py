@@ -25,11 +25,11 @@ IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "id
 _MINUTE = 60
 
 COMPLETE = "_GRADCLI_COMPLETE"
-"""The variable that makes of a run of the command a question of a shell for what may be typed next."""
+"""Variable of the environment by which a shell asks the command for completions."""
 
 
 ACTIONS: Mapping[str, str] = {"start": "started", "stop": "stopped", "status": "runs"}
-"""What to do about the process, and what is said when it is done."""
+"""Actions on the warm process, and the word that reports each as done."""
 
 
 def warm(action: str, idle: int) -> str:
@@ -68,7 +68,7 @@ def warm(action: str, idle: int) -> str:
 
 
 def begin_if_wanted(arguments: Sequence[str]) -> None:
-    """Start the process behind this call, if the environment or the settings want it and there is none."""
+    """Start the warm process after this call, if the environment or the settings want it and none runs."""
     from gradcli.cli import settings
 
     word = os.environ.get(paths.VARIABLE, "")
@@ -82,10 +82,10 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
 
 
 _UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
-"""What holds where nothing is set, of options whose default depends on the question."""
+"""Values shown where nothing is set, for options whose default depends on the question."""
 
 _InForce = tuple[Setting, str]
-"""What holds, and where it comes from: a variable of the environment, the file, or the default."""
+"""A setting, and its origin: a variable of the environment, the file, or the default."""
 
 
 def config() -> Stream:
@@ -124,7 +124,7 @@ def _show() -> int:
 
 
 def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliError]) -> _InForce:
-    """What holds for an option: a value of the environment, if that counts and is right, or else one of the file."""
+    """Find the setting in force: of the environment (a wrong one is noted as a mistake), the file, or the default."""
     if option.key == "pager" and setting is not False:
         file = setting if isinstance(setting, str) else None
         named = {PAGER_VARIABLE: os.environ.get(PAGER_VARIABLE), "file": file, "PAGER": os.environ.get("PAGER")}
@@ -215,7 +215,7 @@ def completion(shell: str) -> str:
       gradcli completion fish
     """
     script = get_completion_script(prog_name="gradcli", complete_var=COMPLETE, shell=shell)
-    # Else zsh takes the signs in x**2 and [1,2] for those of file names, and complains.
+    # Else zsh takes x**2 and [1,2] for patterns of file names, and complains.
     return script + "\nalias gradcli='noglob gradcli'" * (shell == "zsh") + "\n"
 
 
@@ -240,4 +240,4 @@ COMMANDS: Mapping[Any, click.Parameter | None] = {
         "shell", metavar="SHELL", type=TyperChoice(["bash", "zsh", "fish"]), required=True, help="bash, zsh or fish."
     ),
 }
-"""The commands with what each takes without a flag."""
+"""The commands, each with its argument, which has no flag."""

@@ -1,7 +1,7 @@
-"""From an answer to stdout or to the file of `-o`: in the format asked for, after everything has succeeded.
+"""Write an answer to stdout or to the file of `-o`: in the format asked for, after everything has succeeded.
 
-Beside it what is known of a command line before it is known to be right: options, and where there are colours.  What is
-given there counts more than the environment, and the values of a function never come from either.
+Also read the format and the colours from a command line that may turn out to be wrong.  An option that is
+typed counts more than the environment, and the values of a function never come from the environment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
 
 MOST_WARNINGS = 5
-"""Remarks that are written for one answer."""
+"""Most warnings that are written for one answer."""
 
 WIDTH = 100
 """Columns of a table in a file."""
@@ -44,33 +44,33 @@ TEXT: Mapping[str, str] = {
     ".htm": "html",
     ".txt": "table",
 }
-"""Suffixes of the formats."""
+"""Formats by the suffixes of their files."""
 
 OTHER: Mapping[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
-"""Suffixes of what is no format: arrays, a script, a picture's source."""
+"""Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
 _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
-"""The command that a kind of file is of."""
+"""Command that alone can write a kind of file."""
 
 _NO_ARRAY = ("check", "graph")
 _NO_ARRAYS = ("code", "functions", "improve")
 _NO_TABLE = (*_NO_ARRAYS, "graph")
 
 Stream = Callable[[], int]
-"""What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
+"""Answer of a command that writes to stdout itself, as it goes: called after the command line is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """How an answer is written.
+    """Options for writing an answer.
 
     Attributes:
-        form: The format; of a file that is no text, `table`.
-        color: When tables have colours.
+        form: The format; `table` for a file of a kind that is no format.
+        color: The word of `--color`: when tables have colours.
         digits: Significant digits that are shown; None for all.
         on_terminals: The same on a terminal.
         path: The file, as given; None for stdout.
-        kind: What the file is: a format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
+        kind: The kind of file: a format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
         is_quiet: Whether remarks are left out.
     """
 
@@ -88,20 +88,20 @@ NO_TABLES = ("code", "functions", "graph", "improve")
 
 
 def manner(given: Mapping[str, Any]) -> OutputOptions:
-    """How the answer of the present command is written.
+    """Resolve the options for writing the answer of the present command.
 
     Args:
-        given: The options of that, of which a command may have some.
+        given: The options; a command need not have all of them.
 
     Raises:
-        GradcliError: What was asked for excludes itself, or the file cannot be written.
+        GradcliError: Two options exclude each other, or the file cannot be written.
     """
     ctx = click.globals.get_current_context()
     command = ctx.command.name or ""
     chosen, path, digits = (given.get(name) for name in ("format", "output", "digits"))
     is_told = is_typed(ctx, "format")
     switches = [name for name in ("json", "full") if given.get(name)]
-    # The environment's format yields to an option that chooses one, and where it cannot be: a script is no table.
+    # The environment's format yields to an option that chooses one, and where the command lacks it, as code lacks csv.
     is_none = (chosen in ("csv", "tsv") and command in NO_TABLES) or (chosen == "plain" and command == "graph")
     if not is_told and (switches or given.get("drawing") or is_none):
         chosen = "table"
@@ -116,7 +116,7 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     has_digits, number = is_typed(ctx, "digits"), None if digits == "all" else digits
     if has_digits and number is not None and kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    # A default rounds what people read, and no data.
+    # A default rounds tables, which people read, and no data.
     default = ON_TERMINALS if digits is None else number
     on_terminals = number if has_digits else default if form == "table" else None
     color, is_quiet = given.get("color") or "auto", bool(given.get("quiet"))
@@ -125,11 +125,11 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command answers, and how to write it; rendered when the command is done.
+    """Answer of a command with the options for writing it; rendered when the command is done.
 
     Attributes:
-        answer: The object.
-        manner: How to write it.
+        answer: The answer.
+        manner: The options for writing it.
         passed: Whether the check passed, where that was asked.
         note: A line for stderr.
     """
@@ -141,13 +141,13 @@ class Output:
 
 
 def output(answer: Result, shown: OutputOptions, *, strict: bool = False, require_all: bool = False) -> Output:
-    """The answer in the manner asked for.
+    """Join an answer, the options for writing it, and the outcome of its check.
 
     Args:
-        answer: The object.
-        shown: How to write it.
+        answer: The answer.
+        shown: The options for writing it.
         strict: Whether the verdict of the check must be `agree`.
-        require_all: Whether it must be that of all entries.
+        require_all: Whether the check must have judged all entries.
     """
     from gradcli.report.wording import of_sample
     from gradcli.results import Checking, Improvement
@@ -160,20 +160,21 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
-    """Whether a check is as good as was asked."""
+    """Tell whether a check meets the demands of `--strict` and `--require-all`."""
     agrees = check is not None and check.verdict == "agree"
     return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
 
 
 def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) -> int:
-    """Write an answer to stdout in one piece or to its file, remarks to stderr; the exit code, 1 if a check failed.
+    """Write an answer to stdout or its file, and remarks to stderr; give the exit code, 1 if a check failed.
 
     Args:
         result: The answer, or a text.
-        show: What writes to stdout: to a terminal, through the pager what is longer than its screen.
+        show: Writer to stdout; on a terminal it may use the pager.
 
     Raises:
-        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
+        OutputError: There is no stdout, or the file could not be written.
+        OSError: Writing to stdout failed.
     """
     if not isinstance(result, Output):
         require_stdout()
@@ -196,7 +197,7 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
 
 
 def out_of_memory(error: Exception) -> TooLargeError | None:
-    """What to say where an allocation failed, which torch raises as a RuntimeError; None of any other error."""
+    """Error to report for a failed allocation, which torch raises as a RuntimeError; None for any other error."""
     if not isinstance(error, MemoryError) and not (isinstance(error, RuntimeError) and "allocate memory" in str(error)):
         return None
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
@@ -206,12 +207,12 @@ def out_of_memory(error: Exception) -> TooLargeError | None:
 
 
 def kind_of(path: str, told: str | None, command: str) -> str:
-    """What to write into a file, as its suffix says, or as the format says where the suffix leaves it open.
+    """Kind of a file, by its suffix, or by the format where the suffix is .txt or unknown.
 
     Raises:
-        InputError: The suffix says nothing, or is not for this command.
-        UsageError: The format says something else.
-        OutputError: There is no such folder.
+        InputError: The suffix is unknown and no format given, or the kind is not for this command.
+        UsageError: The suffix and the format differ.
+        OutputError: The file cannot be written there.
     """
     suffix = os.path.splitext(path)[1].lower()
     known = TEXT.get(suffix) or OTHER.get(suffix)
@@ -230,7 +231,7 @@ def kind_of(path: str, told: str | None, command: str) -> str:
 
 
 def _require_fit(path: str, kind: str, command: str) -> None:
-    """Refuse early what the command has not."""
+    """Refuse early a kind of file that the command cannot write."""
     only = _ONLY.get(kind, command)
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
@@ -241,7 +242,7 @@ def _require_fit(path: str, kind: str, command: str) -> None:
 
 
 def _require_place(path: str) -> None:
-    """Refuse, before anything is computed, what cannot be written."""
+    """Refuse, before anything is computed, a file that cannot be written."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise OutputError(f"'{path}' could not be written: there is no such folder")
@@ -255,7 +256,7 @@ def save(answer: Result, path: str, shown: OutputOptions) -> None:
     """Write the file, whole or not at all.
 
     Raises:
-        GradcliError: The answer has not what the file is for.
+        GradcliError: The answer has nothing to write into a file of this kind.
         OutputError: The file could not be written.
     """
     from gradcli.files.atomic import replacing
@@ -300,13 +301,13 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
 
 
 def is_typed(ctx: click.Context, parameter: str) -> bool:
-    """Whether an option was on the command line."""
+    """Tell whether an option was on the command line."""
     source = ctx.get_parameter_source(parameter)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def given(arguments: Sequence[str], option: str) -> list[str]:
-    """The values of an option on a command line that is not yet known to be right.
+    """Find the values of an option on a command line that is not yet known to be right.
 
     >>> given(["vjp", "x", "--color", "always", "--color=never"], "--color")
     ['always', 'never']
@@ -320,7 +321,7 @@ _JSON = frozenset(["json", "jsonl"])
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether errors are to be JSON too: by any word on the command line, or else by the environment or the file."""
+    """Tell whether errors are to be JSON too: by any word on the command line, else the environment or the file."""
     formats = given(arguments, "--format")
     if "--json" in arguments or not _JSON.isdisjoint(formats):
         return True
@@ -329,7 +330,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def typed_color(arguments: Sequence[str]) -> str:
-    """The colours that a command line asks for, before it is known to be right; else those of its defaults."""
+    """Find the `--color` of a command line that is not yet known to be right; else the default of the command."""
     words = given(arguments, "--color")
     found = words[-1] if words else os.environ.get(COLOR_VARIABLE) or settings.peek("color", *arguments[:1])
     return str(found) if found in COLORS else "auto"

@@ -1,7 +1,7 @@
-"""From the table of options to the parameters of a command, and from its words to the arguments of `Function`.
+"""The parameters of a command, made from the table of options, and the arguments of `Function`, from its words.
 
-Typer's own way, from the signature of a function, is not taken: a table says more, and is read faster.
-A value stays the text that was typed, which the language reads; behind `@` it is what a file holds.
+Typer would read the parameters from the signature of a function: a table says more, and is read faster.
+A value stays the text that was typed, which the language reads; with `@` in front it is read from a file.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _Read = TypeVar("_Read")
 _NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
-"""Those that no brackets are around, as in `x[0,0],x[0,1]`."""
+"""Commas that are not inside brackets: one in `x[0,0],x[0,1]`."""
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
-"""What `$(seq 3)` gives: a vector."""
+"""Numbers on lines of their own, such as the output of `$(seq 3)`: a vector."""
 
 _TYPES = {OptionKind.NUMBER: click.types.FLOAT, OptionKind.WHOLE: click.types.INT}
-"""What a word is read as; of the other kinds it stays a text."""
+"""Types that words are read as; a word of another kind of option stays a text."""
 
 
 class _NumberOrWord(click.types.IntRange):
@@ -46,22 +46,22 @@ class _NumberOrWord(click.types.IntRange):
         self._words = option.words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The word, or the number."""
+        """Keep a word of the option; read any other as a number."""
         return value if value in self._words else super().convert(value, param, ctx)
 
 
 def argument(name: str, **facts: Any) -> TyperArgument:
-    """What stands without a flag.
+    """Make an argument of a command, which has no flag.
 
     Args:
-        name: The keyword that it is given as.
-        facts: What else Typer is to know of it.
+        name: The keyword that passes it to the command.
+        facts: Other keywords for Typer.
     """
     return TyperArgument(param_decls=[name], **{"show_default": False, **facts})
 
 
 def parameter(option: Option) -> TyperOption:
-    """What Typer is to know of an option."""
+    """Make the parameter of Typer for an option."""
     is_switch = option.kind is OptionKind.SWITCH
     kind: click.types.ParamType = _TYPES.get(option.kind, click.types.STRING)
     if option.choices:
@@ -87,7 +87,7 @@ def parameter(option: Option) -> TyperOption:
 
 
 def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files) -> dict[str, Any]:
-    """The arguments of a question, of which those are left out that were not given.
+    """Read the arguments of a question from the words that were given; leave out the others.
 
     Raises:
         InputError: Two values for one variable, or no name where names are due; or a file that cannot be read.
@@ -104,10 +104,10 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
 
 
 def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
-    """The texts of `NAME=TEXT` words by their names, of which that of a word without one is empty.
+    """Split `NAME=TEXT` words into texts by name; a word without a name has the name "".
 
     Raises:
-        InputError: Two have one name.
+        InputError: Two words have one name.
     """
     given: dict[str, str] = {}
     for word in (one for several in words for one in _separate(several)):
@@ -125,11 +125,11 @@ def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
 _LABELLED = re.compile(
     r"(?s)(?=\s*[∂d]\w+(?:\[[^\[\]]*\])?\s*/\s*[∂d]([^\W\d]\w*(?:\.\w+)*)(?:\[[^\[\]]*\])?\s*=(?!=))(.*)"
 )
-"""A claim that says on its left-hand side which variable it is of."""
+"""A claim with a derivative on its left-hand side, which names the variable: `dy/dx = 2*x`."""
 
 
 def _separate(word: str) -> list[str]:
-    """The assignments in `x=1,y=2`, which commas part that no brackets are around, or in an object; else the word.
+    """Split `x=1,y=2` at the commas outside brackets, or an object of JSON, into assignments; else keep the word.
 
     >>> _separate("x=[1,2],y=f(a=1)"), _separate("1,2"), _separate("x=1,2"), _separate('{"x": [1,2]}')
     (['x=[1,2]', 'y=f(a=1)'], ['1,2'], ['x=1,2'], ['x=[1, 2]'])
@@ -147,10 +147,10 @@ def _separate(word: str) -> list[str]:
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
-    """The array behind `@`, or the text: behind `@@` what follows with one `@`, `-` as `@-`, else the word as it is.
+    """Read a value: `@FILE` from the file, `-` as `@-`, `@@TEXT` as the text `@TEXT`, any other word as it is.
 
     Raises:
-        GradcliError: What is behind `@` cannot be read.
+        GradcliError: The file after `@` cannot be read.
     """
     from gradcli.files.reader import FORMATS
 
@@ -162,10 +162,10 @@ def read(word: str, source: str, files: Files) -> str | Array:
 
 
 def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
-    """The text of an expression, which is read from a file behind `@`; `@@` and `-` as in values.
+    """Read the text of an expression: `@FILE` from the file; `@@` and `-` as in values.
 
     Raises:
-        GradcliError: What is behind `@` cannot be read.
+        GradcliError: The file after `@` cannot be read.
     """
     return _behind(word, source, files.text)
 
@@ -178,7 +178,7 @@ def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | 
 
 
 def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
-    """Values by name, which is empty for that of the only variable."""
+    """Read values by name; the name of the only variable may be empty."""
     return {name: read(word, _source(option, name), files) for name, word in given.items()}
 
 
@@ -191,17 +191,17 @@ def _source(option: Option, name: str) -> str:
 
 
 def _vector(words: str | Sequence[str], option: Option, files: Files) -> Any:
-    """The array or the text; a list of them where the option is repeated."""
+    """Read the array or the text; a list of them where the option is repeated."""
     if isinstance(words, str):
         return read(words, option.flag, files)
     return [read(word, option.flag, files) for word in words]
 
 
 def _names(words: str, option: Option, files: Files) -> list[str]:
-    """Names that are separated by commas.
+    """Split names at commas.
 
     Raises:
-        InputError: There is none.
+        InputError: There is no name.
     """
     found = _parted(words)
     if not found:
@@ -225,4 +225,4 @@ _READERS: Mapping[OptionKind, Callable[[Any, Option, Files], Any]] = {
     OptionKind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
     OptionKind.SWITCH: lambda _, option, files: not option.default,
 }
-"""From what Typer gives to an argument; of the other kinds it is one."""
+"""Readers of the values that Typer gives, by kind of option; a value of another kind is the argument as it is."""

@@ -1,7 +1,8 @@
-"""Defaults from a file, by the names of the options: how answers are shown, and what is demanded of them.
+"""Defaults from a file, by the names of the options: for showing answers, and for the demands on their checks.
 
-The values of a function, and what is asked of it, are never settings.  What is typed counts more than the environment,
-which counts more than the file; in the file, the table of a command counts more than what stands above all tables.
+The values of a function, and the question about it, are never settings.  A typed option counts more than the
+environment, which counts more than the file; in the file, the table of a command counts more than the lines above all
+tables.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import CONFIG_VARIABLE, Option, OptionKind
 
 NAME = os.path.join("gradcli", "config.toml")
-"""The file, in the folder of the user's settings."""
+"""Path of the file in the folder of the user's settings."""
 
 DEMANDS = ("strict", "require_all")
-"""What needs the verdict of the check."""
+"""Settings that need the verdict of the check."""
 
 Setting = str | int | bool
-"""What an option would have."""
+"""Value of a setting."""
 
 
 Tables = Mapping[str, Mapping[str, Setting]]
-"""The settings by the keys of their options, for each command; those of all have the name ""."""
+"""Settings by the keys of their options, for each command; the settings of all commands are under ""."""
 
 
 def settable(command: str = "") -> Iterator[Option]:
-    """The options of a command that may be settings; without one, each key once, as most commands have it."""
+    """Options of a command that may be settings; without a command, one option for each key of all commands."""
     if command:
         typed = options.typed("jacobian" if command == DERIVATIVE else command)
         return (option for option in typed if option.is_setting)
@@ -38,7 +39,7 @@ def settable(command: str = "") -> Iterator[Option]:
 
 
 def place() -> str | None:
-    """The path of the file: what GRADCLI_CONFIG says, of which nothing is no file, or the place that XDG has for it."""
+    """Path of the file: GRADCLI_CONFIG (empty for no file), or else the folder of XDG; None for no file."""
     named = os.environ.get(CONFIG_VARIABLE)
     if named is not None:
         return os.path.expanduser(named) or None
@@ -48,10 +49,10 @@ def place() -> str | None:
 
 
 def read() -> Tables:
-    """The settings of the file, if there is one.
+    """Read the settings of the file, if there is one.
 
     Raises:
-        UsageError: It cannot be read, or says what is no setting.
+        UsageError: The file cannot be read, or has a line that is no setting.
     """
     path = place()
     if path is None:
@@ -70,7 +71,7 @@ def read() -> Tables:
 
 
 def settings_of(command: str) -> dict[str, Setting]:
-    """The settings of a command over those of all; where it demands a verdict, there is a check.
+    """Settings of a command over those of all commands; if its own demand a verdict, the check is on.
 
     Raises:
         UsageError: As `read`.
@@ -81,7 +82,7 @@ def settings_of(command: str) -> dict[str, Setting]:
 
 
 def defaults(command: str) -> dict[str, Any]:
-    """The parameters of a command that the file sets, as Typer would give them.
+    """Parameters of a command that the file sets, as Typer would give them.
 
     Raises:
         UsageError: As `read`.
@@ -95,7 +96,7 @@ def defaults(command: str) -> dict[str, Any]:
 
 
 def peek(key: str, command: str = "") -> Setting | None:
-    """What the file says where nobody would be told of a mistake in it."""
+    """Look up a setting; None if it is not set, or if the file has a mistake, which is not reported here."""
     try:
         return settings_of(command).get(key)
     except GradcliError:
@@ -103,7 +104,7 @@ def peek(key: str, command: str = "") -> Setting | None:
 
 
 def fault(option: Option, value: object) -> str:
-    """What is wrong with a value of a setting, and what it should be; empty for nothing."""
+    """Name the values that a setting may have, if this one is wrong; empty if it is right."""
     match option.kind:
         case OptionKind.SWITCH:
             is_right = isinstance(value, bool) or (option.key == "pager" and isinstance(value, str))
@@ -125,10 +126,10 @@ def _demand(settings: Mapping[str, Setting]) -> str | None:
 
 
 def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]:
-    """Give the settings of each table, those above all tables under "".
+    """Check the settings of each table; the lines above all tables are under "".
 
     Raises:
-        UsageError: One is no setting.
+        UsageError: One is no setting, has a wrong value, is set twice, or contradicts another.
     """
     found: dict[str, dict[str, Setting]] = {"": {}}
     known = [*dict.fromkeys(name for option in options.OPTIONS if option.is_setting for name in option.of), DERIVATIVE]
@@ -161,14 +162,14 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
 
 
 def _no_setting(table: str, name: str) -> tuple[str, str]:
-    """What is wrong with a name, and what to do."""
+    """Message and hint for a name that is no setting."""
     known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
     whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
     return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}; what is asked is typed each time"
 
 
 def written(value: object) -> str:
-    """A value as it stands in the file."""
+    """Write a value as in the file."""
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,4 +1,4 @@
-"""The commands for many: map, rows in and rows out; batch, requests and answers; run, the passes of a script."""
+"""Commands for many at once: map, rows in and rows out; batch, requests and answers; run, passes of a script."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
 
 
 def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], is_folder: bool) -> None:
-    """Refuse what is for a folder where there is none, what is for a file where there is one, and two cuts.
+    """Refuse options of folders without a folder, cuts (--rows, --part) with one, and two cuts.
 
     Raises:
-        UsageError: So it is.
+        UsageError: Such options are given.
     """
     given = [f"--{name}" for name, value in of_folders.items() if value]
     cutting = [f"--{name}" for name in cuts]
@@ -114,9 +114,9 @@ def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], i
 
 @contextmanager
 def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, float | None], None]]:
-    """Show on the terminal how many rows were read, how fast, and how much of all that is; give what says so.
+    """Show the number of rows read, their rate and their share on the terminal; yield the function to update these.
 
-    Nothing is shown where the rows themselves come to a terminal, in whose lines it would stand.
+    Nothing is shown where the rows themselves go to a terminal, as it would stand among their lines.
     """
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     start = time.perf_counter()
@@ -168,7 +168,7 @@ def _answer_all(file: str | None) -> int:
 
 
 def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
-    """The line for a request, piece by piece, and the exit code that it would have alone."""
+    """Answer a request: the pieces of its line, and its exit code if it were alone."""
     from gradcli.report.data.json import render_error, reply
     from gradcli.requests import answer, read
 
@@ -179,13 +179,13 @@ def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
         if not request.words:  # a comment
             return [], 0
         return reply(answer_words(request.words), request.head), 0
-    except Exception as error:  # whatever it is, it must not take along the answers behind it
+    except Exception as error:  # no error may stop the answers after it
         said = _said(error)
         return [render_error(said, request.head, line=number)], said.exit_code
 
 
 def _said(error: Exception) -> GradcliError:
-    """What the line of a request says that was not answered."""
+    """Error for the line of a request that was not answered; a bug becomes an `InternalError`."""
     known = error if isinstance(error, GradcliError) else out_of_memory(error)
     if known is not None:
         return known
@@ -201,13 +201,13 @@ def _said(error: Exception) -> GradcliError:
 
 
 def answer_words(words: Sequence[str]) -> Result:
-    """What a line of words answers: what the shell would print with `--json`.
+    """Answer a request in words, as the shell would with `--json`.
 
     Args:
-        words: With or without `gradcli` in front.
+        words: The command line, with or without `gradcli` in front.
 
     Raises:
-        GradcliError: They are no command on a function at a point, or ask for files or for a way to show the answer.
+        GradcliError: The words are no command on a function at a point, or ask for files or a way to show the answer.
 
     >>> answer_words(["gradcli", "grad", "x**2", "--at", "3"]).grad["x"]
     array(6.)
@@ -228,7 +228,7 @@ def answer_words(words: Sequence[str]) -> Result:
 
 
 class _NoFiles(Files):
-    """What stands for the files of a command line, where there are none."""
+    """Files of a request: there are none, and reading one is refused."""
 
     def array(self, reference: str, source: str) -> NoReturn:
         """Refuse to read values."""
@@ -242,7 +242,7 @@ class _NoFiles(Files):
 
 @lru_cache(maxsize=1)
 def _group() -> TyperGroup:
-    """The commands, without what is about the shell alone: helps and variables of the environment."""
+    """Group the commands of a request, without helps and variables of the environment, which only the shell has."""
     return TyperGroup(commands=[command_of(body, _NoFiles) for body in ANSWERS], rich_markup_mode=None)
 
 
@@ -312,10 +312,10 @@ _NAMED = "gradcli vjp FILE.py::NAME --at VALUE"
 
 
 def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | None]:
-    """Find what is to be run: a name, arguments, and the text if it is no file.
+    """Find the script to run: its name, its arguments, and its text if it is no file.
 
     Raises:
-        GradcliError: There is nothing, or no such file.
+        GradcliError: No script is named, or there is no such file.
     """
     if text is None and not words:
         raise UsageError("there is no script", hint="name a file, - for standard input, or give a text by -c")
@@ -328,7 +328,7 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
 
 
 class PassPrinter:
-    """Print each pass when it is over: in tables a line, and at the end one pass in full."""
+    """Printer of passes as they end: in tables a line for each, and at the end one pass in full."""
 
     def __init__(self, shown: OutputOptions, demands: dict[str, bool], only: int | None, stdout: Any) -> None:
         self.shown, self.demands, self.only, self.stdout = shown, demands, only, stdout
@@ -339,7 +339,7 @@ class PassPrinter:
         self._failed: OSError | GradcliError | None = None
 
     def __call__(self, one: Pass) -> None:
-        """Print a pass that is asked for."""
+        """Count a pass, and print it if it is asked for."""
         self.count += 1
         if self._failed is not None or self.only not in (None, one.number):
             return
@@ -348,7 +348,7 @@ class PassPrinter:
                 self._show(one)
                 if self.stdout is not None:
                     self.stdout.flush()
-        except (OSError, GradcliError) as error:  # is raised at the end: the script goes on
+        except (OSError, GradcliError) as error:  # raised at the end, so that the script goes on
             self._failed = error
 
     def _show(self, one: Pass) -> None:
