@@ -1,6 +1,6 @@
 """The answer: a Program run in torch, and the derivatives that torch's autograd takes.  The only room with torch.
 
-run                              a Program to tensors; every line with its adjoint; what a text draws by torch
+run                              a Program to tensors; every line with its adjoint; random numbers of a text
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
 backward_passes                  backward passes as a user runs them, and the graph that torch built
 batched                          many points at once; many more, block by block on all cores; finite differences

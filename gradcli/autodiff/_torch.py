@@ -10,7 +10,7 @@ from gradcli.progress import doing
 
 
 def _require_folder() -> None:
-    """Refuse to go on where the mathematics library would end the process: it looks for itself from a folder.
+    """Refuse a deleted working directory: the mathematics library needs one to find itself, or it ends the process.
 
     Raises:
         InputError: The working directory was deleted.

@@ -1,7 +1,7 @@
-"""Backward passes as torch runs them: what `.grad` holds, what `retain_grad()` keeps, what is refused, and the graph.
+"""Backward passes as torch runs them: the numbers in `.grad` and kept by `retain_grad()`, refusals, and the graph.
 
 Every number here was in a `.grad`, every attribute is read from torch's own objects; nothing is added up by hand, and
-nothing derived from the Program but the text beside a node.
+nothing derived from the Program but the text next to a node.
 
     z = x*y     z.grad_fn is MulBackward0; its next_functions are the AccumulateGrad of x and that of y
 
@@ -31,20 +31,20 @@ Node = Any
 Tensors = Mapping[str, Tensor]
 
 Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Tensors]]
-"""Runs a function that is no Program: values and variables to what it gave, and the tensors that have names."""
+"""Function that runs a function that is no Program: from values and variables to its Forward and named tensors."""
 
 MOST_IN_A_NODE = 36
-"""Elements of a value that its node holds, with its adjoint."""
+"""Most elements of a value for its node to hold the value and its adjoint."""
 
 MOST_NOTED = 2_000
-"""Results whose adjoints are noted while the backward pass runs."""
+"""Most results whose adjoints are noted while the backward pass runs."""
 
 _SECOND_TIME = "second time"
-"""What torch says of a graph whose intermediate values are gone, and of nothing else."""
+"""Words of torch's error about a graph whose intermediate values are freed, and of no other error."""
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
-    """The number of the pass that torch refuses as a pass before it freed the graph; None if all of them run.
+    """Return the number of the pass that torch refuses as an earlier pass freed the graph; None if all of them run.
 
     Args:
         replay: The passes of a snippet.
@@ -52,7 +52,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
         dtype: `float64` or `float32`.
 
     Raises:
-        InputError: What torch refuses in the forward pass.
+        InputError: Torch refuses an operation.
 
     >>> import numpy as np
     >>> from gradcli.language.snippets import read
@@ -84,7 +84,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
 
 @dataclass(frozen=True)
 class Walked:
-    """What was found: tensors in the order asked for, nodes in breadth-first order from the output."""
+    """Result of a walk: tensors in the order asked for, nodes in breadth-first order from the output."""
 
     tensors: tuple[GraphTensor, ...]
     nodes: tuple[GraphNode, ...]
@@ -105,18 +105,18 @@ def walk(
     """Run a Program in torch, walk its backward graph, and run the backward pass if there is a v.
 
     Args:
-        program: What to run.
+        program: The Program to run.
         inputs: An array per variable.
         wrt: The variables that require a gradient.
         dtype: `float64` or `float32`, of every tensor.
-        named: The tensors to tell of beside the variables, by their names; numbers are left out unless one is the
+        named: The tensors to tell of besides the variables, by their names; numbers are left out unless one is the
             output.
         retained: Which of these names keep their gradients, by `retain_grad()`.
         v: The gradient vector, of y's shape; without it there is no backward pass.
-        live: What is run in place of the Program.
+        live: The function to run in place of the Program.
 
     Raises:
-        InputError: What torch refuses.
+        InputError: Torch refuses an operation or the backward pass.
 
     >>> import numpy as np
     >>> from gradcli.language.parsing import parse
@@ -167,7 +167,7 @@ def walk(
 
 
 def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, str]) -> None:
-    """The text that each node comes from: that of the line whose value needed it first."""
+    """Note the text that each node comes from: the text of the line whose value needed the node first."""
     excerpts = {line.symbol: printable(program.excerpt(line)) for line in program.lines}
     for part in ran.program.lines:
         text = excerpts[ran.owners[part.symbol]]
@@ -183,7 +183,7 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
 def _graph(
     y: Tensor, lines: Mapping[Node, str], tensors: Tensors, leaves: Tensors, numbers: Mapping[Node, tuple[Tensor, Any]]
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
-    """The nodes breadth first from the output on, and what leads from one to another; nothing recurses, as in torch."""
+    """List the nodes breadth first from the output on, and the edges between them; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
     names: dict[Node, list[str]] = {}
     for name, tensor in tensors.items():
@@ -211,13 +211,13 @@ def _graph(
 
 
 def _name(node: Node) -> str:
-    """As torch prints it, without the namespace that some have: `torch::autograd::AccumulateGrad`."""
+    """Name a node as torch prints it, without the namespace that some have: `torch::autograd::AccumulateGrad`."""
     return str(node.name()).rpartition("::")[2]
 
 
 def _tensor(name: str, tensor: Tensor) -> GraphTensor:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the .grad of what is no leaf is None
+        warnings.simplefilter("ignore")  # that the .grad of a tensor that is no leaf is None
         grad = tensor.grad
     found = None if grad is None else derivative_of(grad)
     node = None if tensor.grad_fn is None else _name(tensor.grad_fn)

@@ -35,13 +35,13 @@ from gradcli.language.program.wengert import Atom, Call, Program, Shape
 Array = npt.NDArray[Any]
 
 _FEW = 32
-"""Points that are run one by one where all at once fail, to find which of them torch refuses."""
+"""Most points that are run one by one where all at once fail, to find which of them torch refuses."""
 
 _KEPT = 31 * 2**20
-"""Bytes: nearly the largest that glibc learns from (`M_MMAP_THRESHOLD` in `man mallopt`)."""
+"""Bytes of a buffer: nearly the largest from which glibc adapts its threshold (`M_MMAP_THRESHOLD` in `man mallopt`)."""
 
 MOST_WORKERS = 8
-"""Threads at most: what reads and writes the rows is one thread, and each block in flight takes memory."""
+"""Most threads: one thread alone reads and writes the rows, and each block in flight takes memory."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Batch:
 
     Attributes:
         program: For one point.
-        inputs: An array per variable; of those in `mapped`, one with the points on its first axis.
+        inputs: An array per variable; a variable in `mapped` has the points on its first axis.
         mapped: The variables that differ between points.
         wrt: The variables to differentiate by.
         dtype: `float64` or `float32`, of every tensor.
-        points: How many there are.
-        shape: Of y at one point.
-        live: What is run in place of the Program, at one point after the other: values and variables to a Forward.
+        points: The number of points.
+        shape: The shape of y at one point.
+        live: The function to run in place of the Program at each point: from values and variables to a Forward.
     """
 
     program: Program
@@ -69,16 +69,16 @@ class Batch:
     live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def part(self, first: int, last: int) -> Batch:
-        """The batch of the points from `first` up to `last`, without the last."""
+        """Return the batch of the points from `first` up to `last`, without `last`."""
         inputs = {name: array[first:last] if name in self.mapped else array for name, array in self.inputs.items()}
         return replace(self, inputs=inputs, points=last - first)
 
     def inputs_at(self, point: int) -> dict[str, Array]:
-        """The values of the variables at one point."""
+        """Return the values of the variables at one point."""
         return {name: array[point] if name in self.mapped else array for name, array in self.inputs.items()}
 
     def shape_of(self, name: str) -> Shape:
-        """The shape of a variable at one point."""
+        """Return the shape of a variable at one point."""
         return self.inputs[name].shape[name in self.mapped :]
 
 
@@ -87,10 +87,10 @@ def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
 
     Args:
         batch: The points.
-        into: Where they go: arrays of shape (N, *y.shape), and (N, *y.shape, *x.shape) for each variable.
+        into: The arrays to write to: of shape (N, *y.shape), and (N, *y.shape, *x.shape) for each variable.
 
     Returns:
-        Why torch refuses some points; their numbers are NaN.
+        The error of each point that torch refuses; the numbers of such a point are NaN.
 
     >>> from gradcli.language.parsing import parse
     >>> inputs = {"a": np.array(3.0), "x": np.array([1.0, 2.0])}
@@ -122,12 +122,12 @@ def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
 
 
 def _singly(first: int, last: int) -> list[tuple[int, int]]:
-    """Points one by one, the first at the end: that of a stack."""
+    """List points one by one, the first at the end, as on a stack."""
     return [(row, row + 1) for row in reversed(range(first, last))]
 
 
 def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
-    """One forward pass of all points; one of a single point, where nothing that is named differs between points."""
+    """Run all points in one forward pass, or a single point where no variable of the Program differs between points."""
     program = prepared(batch.program)
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
     dims = tuple(0 if name in batch.mapped or name in wrt else None for name in leaves)
@@ -142,7 +142,7 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
 
 
 def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
-    """One operation, with the derivative that it has at one point."""
+    """Run one operation, with the derivative that it has at one point."""
     is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
     if is_over_all and isinstance(x := values.get(call.operands[0]), torch.Tensor):
         return _shared(call, x)
@@ -150,10 +150,10 @@ def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
 
 
 def _shared(call: Call, x: Tensor) -> Tensor:
-    """The largest or smallest of all elements, of which each of those that tie gets its share of the derivative.
+    """Take the largest or smallest of all elements, and share its derivative among the elements that tie.
 
-    So do max and min at one point; vmap takes them along a dimension, where one gets all.  Elsewhere the derivative is
-    0, even of a gradient that is NaN or infinite, which a product with the 0 and 1 of amax would spread.
+    So do max and min at one point; vmap takes them along a dimension, where one element gets all of it.  For all other
+    elements the derivative is 0, even if the gradient is NaN or infinite; the product with 0 in amax would spread that.
     """
     y = getattr(x.detach(), call.op.name)()
     ties = (x == y) | x.isnan()  # y is NaN if one is
@@ -163,7 +163,7 @@ def _shared(call: Call, x: Tensor) -> Tensor:
 
 
 def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:
-    """A variable, with the point axis if it is one of the points or its derivative is asked for."""
+    """Make the tensor of a variable, with the point axis if it differs between points or is one to differentiate by."""
     tensor = tensor_of(batch.inputs[name], getattr(torch, batch.dtype))
     if name in wrt and name not in batch.mapped:
         tensor = tensor.expand(batch.points, *tensor.shape)
@@ -171,7 +171,7 @@ def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:
 
 
 def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
-    """One point as a batch of one: y with a first axis of size 1, and each leaf of a Program."""
+    """Run one point as a batch of one: y has a first axis of size 1, and so has each leaf of a Program."""
     if batch.live is not None:
         forward = batch.live(batch.inputs_at(point), wrt)
         return Forward(forward.leaves, forward.output[None])
@@ -185,13 +185,13 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor]:
-    """An executor whose threads compute without further threads; what it has not begun is dropped at the end."""
+    """Open an executor whose threads compute without further threads; tasks not begun are dropped at the end."""
     before = torch.get_num_threads()
     # A large buffer that is freed has the C library of Linux keep the memory of those that follow, which else goes
     # back to the system after each operation and comes again page by page: a third of the time of a block.
@@ -225,7 +225,7 @@ EPSILON = 2.0**-52
 """The distance from 1 to the next float64."""
 
 SCALES = (100.0, 10.0, 1.0, 0.1, 0.01)
-"""The steps that are tried, in units of eps**(1/3) times the scale of x."""
+"""Steps that are tried, in units of eps**(1/3) times the scale of x."""
 
 SMALL = 0.01
 """An x nearer to 0 than this may be the scale on which f changes; else it is at least 1."""
@@ -234,17 +234,17 @@ SMALL = 0.01
 def difference(
     program: Program, inputs: Mapping[str, Array], cell: tuple[str, int, int], v: Array | None = None, shape: Shape = ()
 ) -> tuple[float, float] | None:
-    """The difference quotient of an entry, and its error, in float64 whatever the inputs' dtype.
+    """Compute the difference quotient of an entry, and its error, in float64 whatever the inputs' dtype.
 
     Args:
         program: The function.
         inputs: An array per variable.
         cell: A variable, the flat position of one of its elements, and one in y, or `PRODUCT` for v·y.
         v: The gradient vector, of y's shape.
-        shape: Of y.
+        shape: The shape of y.
 
     Returns:
-        None where f has no finite values around x.
+        The quotient and its error; None where f has no finite values around x.
 
     >>> from gradcli.language.parsing import parse
     >>> quotient, error = difference(parse("x**3"), {"x": np.array(2.0)}, ("x", 0, 0))
@@ -264,7 +264,7 @@ def difference(
             y = np.empty((4, *shape))
             block(Batch(program, {**exact, name: moved}, (name,), (), "float64", 4, shape), [y])
             f = y.reshape(4, -1)[:, row]
-            if row == PRODUCT and v is not None:  # a weight of 0 leaves out what is not finite
+            if row == PRODUCT and v is not None:  # a weight of 0 leaves out an element that is not finite
                 f = (v.ravel() * y.reshape(4, -1))[:, v.ravel() != 0].sum(axis=1)
             # Two steps, as x moves when rounded: their difference estimates the truncation, eps*|f|/h the rounding.
             wide, narrow = ((f[n] - f[n + 1]) / (at[n] - at[n + 1]) for n in (0, 2))

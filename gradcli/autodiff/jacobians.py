@@ -27,12 +27,12 @@ ROWS_ALWAYS = 64
 
 
 def value(forward: Forward) -> Array:
-    """The output y as an array."""
+    """Return the output y as an array."""
     return array_of(forward.output)
 
 
 def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-    """vᵀJ for each variable: what `y.backward(gradient=v)` leaves in `x.grad`.
+    """Compute vᵀJ for each variable, as `y.backward(gradient=v)` leaves it in `x.grad`.
 
     Args:
         forward: The evaluated Program.
@@ -46,7 +46,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
 
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
-    """The Jacobian blocks ∂y/∂x, each of shape `y.shape + x.shape`."""
+    """Compute the Jacobian blocks ∂y/∂x, each of shape `y.shape + x.shape`."""
     y, leaves = forward.output, {name: forward.leaves[name] for name in wrt}
     blocks = {
         name: np.empty((*y.shape, *leaf.shape), str(leaf.dtype).removeprefix("torch.")) for name, leaf in leaves.items()
@@ -59,10 +59,11 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
     """Write the Jacobian of each point by each leaf, row by row, or where they are many fewer, column by column.
 
     Args:
-        blocks: Where to, for each leaf: points, elements of y and elements of x in this order, whatever the axes are.
-        y: With the points on its first axis, if there are several.
-        leaves: Those too; y at one point depends on what they are there alone.
-        points: How many there are.
+        blocks: The array to write to for each leaf: points, elements of y and elements of x in this order, whatever
+            the axes are.
+        y: The output, with the points on its first axis if there are several.
+        leaves: The variables, with the points likewise; y at one point depends on their values at that point alone.
+        points: The number of points.
 
     Raises:
         InputError: Torch has no derivative for an operation.
@@ -79,7 +80,7 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
 
 
 def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: int = 1) -> None:
-    """The same by one backward pass for each element of y, at all points at once: that of its sum over the points."""
+    """Write the Jacobian by one backward pass for each element of y, for all points at once: of its sum over them."""
     rows = y.numel() // points
     flat = [block.reshape(points, rows, -1) if block.size else block for block in blocks]
     v = torch.zeros((points, rows), dtype=y.dtype)
@@ -92,7 +93,7 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
 
 
 def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
-    """The same by the rows of the transpose, which is vᵀJ as a function of v: one for each element of x."""
+    """Write the Jacobian by the rows of its transpose, of vᵀJ as a function of v: one row for each element of x."""
     v = torch.zeros_like(y, requires_grad=True)
     (transposed,) = gradients(y, [leaf], v, differentiable=True)
     by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
@@ -105,11 +106,11 @@ def _dtype(tensor: Tensor) -> str:
 def gradients(
     y: Tensor, leaves: Sequence[Tensor], v: Tensor, *, differentiable: bool = False, keeps_graph: bool = True
 ) -> list[Tensor]:
-    """`torch.autograd.grad` with zeros for variables that y does not depend on.
+    """Call `torch.autograd.grad`, with zeros for variables that y does not depend on.
 
     Args:
-        y: What is differentiated.
-        leaves: The result has their shapes.
+        y: The tensor to differentiate.
+        leaves: The variables; the result has their shapes.
         v: The gradient vector, of y's shape.
         differentiable: Whether the result gets a graph of its own, to be differentiated again.
         keeps_graph: Whether there may be another pass through the graph of y.
@@ -129,7 +130,7 @@ def gradients(
 
 
 def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
-    """Ju, the derivative of y along the direction u: of y's shape.
+    """Compute Ju, the derivative of y along the direction u: of y's shape.
 
     Args:
         forward: The evaluated Program.
@@ -148,7 +149,7 @@ def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
 
 
 def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], dict[str, dict[str, Array]]]:
-    """The gradient of a y of one element, and the Hessian blocks ∂²y/∂a∂b of shape `a.shape + b.shape`.
+    """Compute the gradient of a y of one element, and the Hessian blocks ∂²y/∂a∂b of shape `a.shape + b.shape`.
 
     Args:
         forward: The evaluated Program.
@@ -170,7 +171,7 @@ def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], d
 def hvp(
     forward: Forward, u: Mapping[str, Array], wrt: tuple[str, ...]
 ) -> tuple[dict[str, Array], Array, dict[str, Array]]:
-    """The gradient of a y of one element, its slope u·∇f along the direction u, and Hu: the slope's gradient.
+    """Compute the gradient of a y of one element, its slope u·∇f along the direction u, and Hu: the slope's gradient.
 
     Args:
         forward: The evaluated Program.

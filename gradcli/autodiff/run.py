@@ -1,6 +1,6 @@
-"""A Program to torch operations: the function that the user wrote, in the order they wrote it.
+"""A Program in torch operations: the function that the user wrote, in the order they wrote it.
 
-How torch is asked for each stands in `library_calls`; of derivatives nothing is known here: autograd has its own.
+Torch's call for each operation stands in `library_calls`; no derivative is written here: autograd has its own.
 
 A `Trace` throws nothing away.  The adjoint of a line is ∂(v·y)/∂line.  It is the sum of the contributions of the
 operations that use the line; torch keeps none of them, so the contribution of one operation is asked for alone, on
@@ -31,7 +31,7 @@ Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
 
 Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
-"""Runs a call on the values of its operands."""
+"""Function that runs a call on the values of its operands."""
 
 
 BACKWARD_ONCE = frozenset("hardsigmoid logcumsumexp cdist pdist scaled_dot_product_attention".split())
@@ -52,14 +52,14 @@ def run(
     """Evaluate the Program in torch, recording the graph for the variables in `wrt`.
 
     Args:
-        program: What to run.
+        program: The Program to run.
         inputs: An array per variable.
         wrt: The variables that require a gradient.
         dtype: `float64` or `float32`, of every tensor.
         twice: Whether the gradients will be differentiated again.
 
     Raises:
-        InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
+        InputError: A matrix has no inverse, or torch refuses something else: a negative beta, probabilities above 1.
     """
     ran = prepared(program, twice=twice)
     leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
@@ -70,8 +70,8 @@ def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y:
     """Evaluate a Program in the output of one that has run, on top of its graph.
 
     Args:
-        forward: What has run.
-        program: What to run.
+        forward: The Program that has run.
+        program: The Program to run.
         inputs: An array per variable but y.
         y: The name of the output.
     """
@@ -82,13 +82,13 @@ def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y:
 
 
 def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> dict[str, Tensor]:
-    """A tensor for each variable, those in `wrt` requiring a gradient."""
+    """Make a tensor for each variable, with a gradient required of the variables in `wrt`."""
     kind = getattr(torch, dtype)
     return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
 
 
 def differentiated_by(program: Program) -> list[str]:
-    """The variables that a derivative in the Program is by; all if one is by what is computed from them."""
+    """List the variables by which the Program takes derivatives; all if one is by a value computed from them."""
     by = [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
     return by if set(by) <= set(program.names) else list(program.names)
 
@@ -96,16 +96,16 @@ def differentiated_by(program: Program) -> list[str]:
 def evaluate(
     program: Program, leaves: Mapping[str, Tensor], dtype: str, *, by: Operation | None = None
 ) -> dict[Atom, Tensor]:
-    """The value of every variable and line of a Program in torch's operations.
+    """Compute the value of every variable and line of a Program in torch's operations.
 
     Args:
-        program: What to run, in operations that torch has.
+        program: The Program to run, in operations that torch has.
         leaves: A tensor per variable.
         dtype: `float64` or `float32`.
-        by: What runs an operation, in place of `apply`.
+        by: The function that runs an operation, in place of `apply`.
 
     Raises:
-        InputError: A matrix without an inverse, or what else torch refuses.
+        InputError: A matrix has no inverse, or torch refuses something else.
     """
     calls = calls_in(dtype)
     values: dict[Atom, Any] = {symbol: leaves[str(symbol)] for symbol in program.variables}
@@ -128,7 +128,7 @@ def evaluate(
 
 
 def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) -> None:
-    """Refuse positions of elements that there are not."""
+    """Refuse positions of elements that do not exist."""
     if not line.call.op.positions([one.dim() for one in tensors]):
         return
     try:
@@ -141,30 +141,30 @@ def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) 
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
-    """The value of y, which may be a number."""
+    """Return the value of y as a tensor, also where y is a number."""
     output = values.get(program.output)
     return torch.tensor(plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
 
 
 def tensor_of(array: Array, kind: Any) -> Tensor:
-    """A tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow."""
+    """Make a tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow."""
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
 def array_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor, without its graph, copied; those of a sparse one with its zeros.
+    """Copy the numbers of a tensor, without its graph; a sparse tensor is copied with its zeros.
 
-    The copy is torch's own, as only torch knows of a tensor that is 0 and held nowhere: NumPy would read a part of it,
-    as the slope of an element of amax may be, at an address that does not exist.
+    The copy is torch's own, as only torch knows of a tensor of zeros that has no memory.  The slope of an element of
+    amax may be a part of such a tensor, and NumPy would read it at an address that does not exist.
     """
     found: Array = tensor.detach().to_dense().clone().numpy()
     return found
 
 
 def derivative_of(tensor: Tensor) -> Array:
-    """The same of a derivative, in which no 0 has a sign.
+    """Copy the numbers of a derivative, as `array_of` does, without the sign of any 0.
 
-    A backward pass multiplies zeros, those of the structure and those of v, by what is negative, and leaves -0, which
+    A backward pass multiplies zeros, of the structure and of v, by negative numbers, and leaves -0, which
     says nothing of the function.  The -0 of a value is kept: it is the number that `-x` has at 0, and 1/-0 is -inf.
     """
     found = array_of(tensor)
@@ -173,21 +173,21 @@ def derivative_of(tensor: Tensor) -> Array:
 
 
 def backward_error(error: RuntimeError) -> Exception:
-    """What torch says of a backward pass, as an error of the input unless it is out of memory."""
+    """Turn torch's error in a backward pass into an error of the input, unless it is out of memory."""
     if "allocate memory" in str(error):
         return error
     return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
 
 
 def prepared(program: Program, *, twice: bool = False) -> Program:
-    """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
+    """Expand the Program into operations that torch has; `run` does so too; for many runs it may be done before."""
     return expand(program, keep=_is_in_torch_twice if twice else is_in_torch)
 
 
 def unshared(
     program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str
 ) -> tuple[Expansion, Forward, dict[Atom, Tensor]]:
-    """As `run`, without joining what is computed twice: which line became what, y, and a tensor for each value."""
+    """Run as `run` does, without joining equal lines: give the expansion, the Forward, and a tensor for each value."""
     ran = expansion(program, keep=is_in_torch, shares=False)
     leaves = leaves_of(ran.program, inputs, wrt, dtype)
     values = evaluate(ran.program, leaves, dtype)
@@ -199,12 +199,12 @@ def _is_in_torch_twice(call: Call) -> bool:
 
 
 def calls_in(dtype: str) -> TorchCalls:
-    """How torch is asked for operations in a dtype."""
+    """Return torch's calls for operations in a dtype."""
     return TorchCalls(torch, getattr(torch, dtype))
 
 
 def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
-    """One operation on the values of its operands: a tensor, or what `library_calls` has for sizes and lists."""
+    """Run one operation on the values of its operands: give a tensor, or a size or list as `library_calls` has it."""
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     if call.op.whole:
         _require_whole(call, operands)
@@ -221,7 +221,7 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
 
 
 def _require_whole(call: Call, operands: list[Any]) -> None:
-    """Refuse fractions where positions are needed, of which torch would take the whole part."""
+    """Refuse fractions where positions are needed: torch would take their whole part."""
     whole = call.op.positions([len(operand_shape(a)) for a in operands])
     for name, given in zip(call.op.operands, operands, strict=False):
         tensor = torch.as_tensor(given)
@@ -229,18 +229,18 @@ def _require_whole(call: Call, operands: list[Any]) -> None:
             raise ValueError(f"{name} holds class indices or other positions, which are whole numbers")
 
 
-# -- with nothing thrown away
+# -- traces: runs that keep all values
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What torch computed on the way to y and back.
+    """All that torch computed on the way to y and back.
 
     Attributes:
         program: The lines that torch ran.
         dtype: `float64` or `float32`.
-        values: Of every variable and line; conditions are booleans.
-        adjoints: ∂(v·y)/∂line, of the shape of the line, for what v·y depends on.
+        values: The value of every variable and line; conditions are booleans.
+        adjoints: ∂(v·y)/∂line, of the shape of the line, for each variable and line that v·y depends on.
     """
 
     program: Program
@@ -249,23 +249,23 @@ class Trace:
     adjoints: Mapping[Atom, Array]
 
     def contributions(self, line: Line, adjoint: Array | None = None) -> dict[Atom, Array]:
-        """What one line adds to the adjoint of each of its operands: the vector-Jacobian product of its operation.
+        """Compute the contribution of one line to each operand's adjoint: the vector-Jacobian product of its operation.
 
         Args:
             line: A line of the Program.
-            adjoint: In place of the adjoint of the line, of its shape.
+            adjoint: An adjoint in place of the line's own, of its shape.
 
         Returns:
             An array of the operand's shape for every operand that the line has a derivative by.
 
         Raises:
-            InputError: What torch refuses.
+            InputError: Torch refuses the backward pass.
         """
         adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
         return {} if adjoint is None else self._alone(line, adjoint)
 
     def slopes(self, line: Line) -> dict[Atom, Array]:
-        """The local derivative of an elementwise line by each of its operands, of the line's shape.
+        """Compute the local derivative of an elementwise line by each of its operands, of the line's shape.
 
         An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
         """
@@ -273,9 +273,9 @@ class Trace:
         return self._alone(line, np.ones(shape, dtype=self.dtype), shape)
 
     def jacobians(self, line: Line) -> dict[Atom, Array]:
-        """The local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
+        """Compute the local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
 
-        A vector-Jacobian product a row: for lines of few elements.
+        It takes a vector-Jacobian product for each row: use it for lines of few elements.
         """
         shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
         found = [self._alone(line, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
@@ -285,7 +285,7 @@ class Trace:
         }
 
     def _alone(self, line: Line, v: Array, shape: tuple[int, ...] | None = None) -> dict[Atom, Array]:
-        """The product of v and one operation by its operands, on copies of them, stretched to a shape if so."""
+        """Multiply v by one operation's Jacobian by its operands, on copies of these, stretched to any shape given."""
         held = {a: self.values[a] for a in line.call.operands if a in self.values}
         copies = {a: torch.tensor(x if shape is None else np.broadcast_to(x, shape).copy()) for a, x in held.items()}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
@@ -298,17 +298,17 @@ class Trace:
 
 
 def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
-    """Run a Program in torch, forward and back, and keep all of it.
+    """Run a Program in torch, forward and back, and keep all values and adjoints.
 
     Args:
-        program: What to run.
+        program: The Program to run.
         inputs: An array per variable.
         wrt: The variables to differentiate by.
         dtype: `float64` or `float32`, of every tensor.
         v: The gradient vector, of y's shape.
 
     Raises:
-        InputError: What torch refuses.
+        InputError: Torch refuses an operation or the backward pass.
 
     >>> from gradcli.language.parsing import parse
     >>> found = trace(parse("sin(x)**2"), {"x": np.array(0.0)}, ("x",), "float64", np.array(1.0))
@@ -324,14 +324,14 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
 
 
 def unaliased(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
-    """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
+    """Run one operation, and give a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, calls)
     is_old = isinstance(found, torch.Tensor) and any(found is values.get(a) for a in call.operands)
     return found.view_as(found) if is_old else found
 
 
 def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
-    """The vector-Jacobian product by some tensors; by none that y does not depend on."""
+    """Compute the vector-Jacobian product by some tensors; by none that y does not depend on."""
     if not tensors or not y.requires_grad:
         return {}
     try:
@@ -343,11 +343,11 @@ def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
     return {atom: derivative_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
 
 
-# -- what a text draws, by torch itself
+# -- random numbers of a text, drawn by torch itself
 
 
 class TorchGenerator:
-    """A generator of random numbers of its own, so that torch's is left as it was.
+    """Generator of random numbers, separate from torch's, which is left as it was.
 
     >>> generator = TorchGenerator()
     >>> generator.seed(3)
@@ -365,12 +365,12 @@ class TorchGenerator:
         self._generator.manual_seed(number)
 
     def draw(self, name: str, shape: Shape, *, is_double: bool) -> npt.NDArray[np.float64]:
-        """Numbers of `torch.rand` or `torch.randn`, in float64.
+        """Draw numbers of `torch.rand` or `torch.randn`, in float64.
 
         Args:
-            name: Of the function.
-            shape: Of the tensor.
-            is_double: Whether it has float64, in which torch draws other numbers.
+            name: The name of the function.
+            shape: The shape of the tensor.
+            is_double: Whether the tensor has float64, in which torch draws other numbers.
         """
         dtype = torch.float64 if is_double else torch.float32
         found = getattr(torch, name)(shape, generator=self._generator, dtype=dtype)

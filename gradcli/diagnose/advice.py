@@ -1,7 +1,7 @@
-"""What to do about numbers that cannot be trusted: where they went wrong, and how to write the function instead.
+"""Advice on numbers that cannot be trusted: the place where they went wrong, and a better form of the function.
 
-A rewrite is the same function by its rule, and the net below is whether balls can tell the two apart, at the point and
-at some points around it, in values and in derivatives, by the reference reading alone.
+A rewrite is the same function by its rule.  As a safety net, balls must not tell the two apart, at the point and at
+some points around it, in values and in derivatives, by the reference reading alone.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))
-"""Where the random points are, besides around the given one: both signs, inside and outside of the unit interval."""
+"""Ranges of the random points, besides one near the given point: both signs, inside and outside the unit interval."""
 
 NEARNESS = 2.0**-10
-"""How far from the given point, relatively, the points around it are."""
+"""Largest relative distance from the given point to the point near it."""
 
 SEED = 0
-"""Of the random points."""
+"""Seed of the random points."""
 
 MOST_COMPARED = 8
-"""Elements of y, and of the variables, that are looked at."""
+"""Most elements of y, and of each variable, that are compared."""
 
 TIGHT_BITS = 40
-"""Relative bits of a ball that is known well enough for a comparison to say something."""
+"""Relative bits of a ball that is tight enough for a comparison to count."""
 
 NOTHING = arb(2) ** -256
-"""The radius of a 0."""
+"""Radius below which a ball is taken as known, such as the ball of a 0."""
 
 
 def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
-    """Whether a text is the function of a Program wherever they were compared, and they could be compared.
+    """Tell whether a text is the function of a Program near a point; False where nothing could be compared.
 
     Args:
-        original: As typed.
-        text: Of the same variables.
+        original: The function as typed.
+        text: A text in the same variables.
         inputs: Values of the variables; the point itself is compared if both exist there.
 
     >>> is_same(parse("1 - cos(x)"), "2*sin(x/2)**2", {"x": np.array(0.0)})
@@ -70,11 +70,11 @@ def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
 
 
 def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array]]) -> bool:
-    """Whether a text is the function of a Program at these points, and they could be compared at one of them.
+    """Tell whether a text is the function of a Program at these points; False where nothing could be compared.
 
     Args:
-        original: As typed.
-        text: Of the same variables.
+        original: The function as typed.
+        text: A text in the same variables.
         points: Values of the variables, of one shape at all points.
 
     >>> is_same_at(parse("x"), "abs(x)", [{"x": np.array(0.5)}])
@@ -95,7 +95,7 @@ def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array
 
 
 def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
-    """The given point, one beside it, and one in each box: where a form is compared with its function."""
+    """Yield the points at which a form is compared: the given point, one near it, and one in each box."""
     generator = np.random.default_rng(SEED)
     given = {name: array.astype(np.float64) for name, array in inputs.items()}
     yield given
@@ -110,7 +110,7 @@ def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
 
 
 def _compared(first: Point, second: Point) -> int | None:
-    """How many numbers are known and the same; None if two differ, or the second has none where the first has."""
+    """Count the numbers that are known and the same; None if two differ, or only the second does not exist."""
     rows = np.array(spaced(range(first.rows), MOST_COMPARED), dtype=np.int64)
     sizes = {x: range(first.inputs[str(x)].size) for x in first.program.variables}
     columns = [(x, j) for x, size in sizes.items() for j in spaced(size, MOST_COMPARED)]
@@ -123,7 +123,7 @@ def _compared(first: Point, second: Point) -> int | None:
 
 
 def _agree(ours: Outcome, theirs: Outcome) -> bool | None:
-    """Whether two numbers are the same; None if that is not known, or the first does not exist."""
+    """Tell whether two numbers are the same; None if that is not known, or the first does not exist."""
     if isinstance(ours, Undefined) or isinstance(theirs, Undefined):
         return False if not isinstance(ours, Undefined) and isinstance(theirs, Undefined) and theirs.decided else None
     if not ours.overlaps(theirs):
@@ -132,28 +132,28 @@ def _agree(ours: Outcome, theirs: Outcome) -> bool | None:
 
 
 def _is_tight(ball: Ball) -> bool:
-    """Whether a ball is known relatively, or is that of a 0 which only more and more bits show."""
+    """Tell whether a ball is known to enough relative bits, or is so small that it may be a 0, which has none."""
     return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT_BITS or ball.rad() < NOTHING)
 
 
 FEW_VALUES = 500
-"""Up to this many values of a function, every finding is looked into; of more, the worst."""
+"""Most values of a function for all of its listed findings to be diagnosed; beyond this, only the worst is."""
 
 MOST_TRIED = 12
-"""Rewritten texts that are run."""
+"""Most rewritten texts that are run."""
 
 MOST_LINES = 2_400
-"""Operations of all these texts together: twelve of an ordinary function, one of a sum of hundreds of terms."""
+"""Most operations of all these texts together: twelve of an ordinary function, one of a sum of hundreds of terms."""
 
 MOST_OFFERED = 4
-"""Forms that a search finds, which are then judged."""
+"""Most forms of a search that are judged."""
 
 
 def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) -> tuple[Judgement, Span | None]:
-    """The judgement with the operation at fault in the notes of its findings, and the place of that of the worst.
+    """Add the operation at fault to the notes of findings; give the judgement and the place in the worst finding.
 
     Args:
-        judgement: What was decided.
+        judgement: The verdicts on the function.
         context: The function as torch runs it.
         v: The gradient vector, if there is one.
     """
@@ -178,17 +178,17 @@ def rewritten(
     verdict_of: Callable[[str], Verdict | None],
     measured: Callable[[], Measure],
 ) -> Rewrite | None:
-    """The same function in a form that torch can be trusted with: one whose own verdict is better, tried at the point.
+    """Find the same function in a form that torch can be trusted with: one with a better verdict at the point.
 
     Known cures are tried first; only where none of them gives numbers that agree, other forms are searched.
 
     Args:
-        program: As typed.
+        program: The function as typed.
         inputs: The values of its variables.
-        judgement: Of the function as it is.
+        judgement: The judgement of the function as it is.
         culprit: The place of the operation at fault, if it is known.
         verdict_of: The verdict of another text at the same point, None if it has none.
-        measured: What other forms lose, at the point and around it.
+        measured: Gives the measure of the bits that other forms lose, at the point and around it.
     """
     best: Rewrite | None = None
     worst = SEVERITY.index(judgement.check.verdict)
@@ -217,7 +217,7 @@ def rewritten(
 def _candidates(
     original: Form, inputs: Mapping[str, Array], judgement: Judgement, culprit: Span | None
 ) -> Iterator[Form]:
-    """Known forms of what is typed, and for a removable singularity its series put in."""
+    """Yield the known forms of the function as typed, and for a removable singularity the form with its series."""
     yield from candidates(original, culprit)
     found = with_series(original, inputs) if judgement.check.verdict == "removable" else None
     if found is not None:
@@ -225,6 +225,6 @@ def _candidates(
 
 
 def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Form]:
-    """Forms that lose fewer bits at the point and around it, the best first; nothing is looked for before the first."""
+    """Yield forms that lose fewer bits at and around the point, the best first; search once the first is asked for."""
     if len(original.program.lines) <= MOST_OPERATIONS:
         yield from (one.form for one in better(searched(original, measured()))[:MOST_OFFERED])

@@ -1,4 +1,4 @@
-"""What else a function may be written as where its numbers are bad, the best known forms first.
+"""Candidates: other forms of a function whose numbers are bad, the best known forms first.
 
 A candidate is the same function in exact arithmetic wherever the original has a value and a derivative.  Whether it is
 better at a point is for the judge to say.
@@ -15,11 +15,11 @@ from gradcli.errors import Span
 from gradcli.language.program.wengert import Program, Shape
 
 MOST_CANDIDATES = 20
-"""Candidates for one function."""
+"""Most candidates for one function."""
 
 
 def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
-    """A Program as a form; None for one that is too long, part of a snippet, or depends on values."""
+    """Make a form of a Program; None for one that is too long, part of a snippet, or depends on values."""
     is_long = len(program.lines) > MOST_LINES or len(program.text) > MOST_TEXT
     if program.shown or program.needs_values or is_long or not program.output.is_Symbol:
         return None
@@ -27,11 +27,11 @@ def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
 
 
 def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
-    """Other forms of a function, the most likely to help first.
+    """Yield other forms of a function, the most likely to help first.
 
     Args:
-        original: As typed.
-        culprit: The place of the operation that made the number bad: that is guarded where it stands in a branch.
+        original: The function as typed.
+        culprit: The place of the operation that made the number bad: it is guarded where it stands in a branch.
 
     >>> from gradcli.language.parsing import parse
     >>> next(candidates(Form(parse("(1 - cos(x))/x")))).text
@@ -47,7 +47,7 @@ def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
 
 
 def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
-    """The culprit's branch guarded, each rule, every branch guarded, and all rules together."""
+    """Yield the forms with the culprit's branch guarded, by each rule, with all branches guarded, and by all rules."""
     blamed = [line.symbol for line in original.program.lines if line.span == culprit]
     for atom in blamed[-1:]:
         yield guarded(original, atom)
@@ -58,6 +58,6 @@ def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
         yield found
     yield guarded(original, None)
     together = original
-    for rule in (*fitting, *KNOWN) if fitting else ():  # what one rule gives may be what another one looks for
+    for rule in (*fitting, *KNOWN) if fitting else ():  # the result of one rule may fit another rule
         together = rule.everywhere(together) or together
     yield together if fitting else None

@@ -1,7 +1,7 @@
-"""Where digits are lost, and which operation poisons a gradient.
+"""Diagnosis of a wrong number: the operation that loses its digits, or poisons a gradient.
 
-From a wrong number the walk goes back through torch's own passes, always to what carried most of the error there, until
-it comes to an operation that was given good numbers and made a bad one.  It is the operation that is named, with the
+From a wrong number the walk goes back through torch's own passes, always to the operand that carried most of the error,
+until it comes to an operation that was given good numbers and made a bad one.  That operation is named, with the
 reason: terms that cancel, a number beyond the range of the dtype, an argument that matters too much, a branch that was
 not taken.
 """
@@ -19,20 +19,20 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import Array, Entry
 
 MOST_STEPS = 1_000
-"""Operations of one walk."""
+"""Most operations of one walk."""
 
 RIGHT = 2.0
-"""Of a number that has lost nothing, in units of the dtype: four roundings."""
+"""Largest relative error of a number that has lost nothing, in units of the dtype's epsilon: four roundings."""
 
 SHARE = 4.0
-"""An operand has no fault in an error this many times as large as its own, and within the tolerance."""
+"""Largest ratio of an error to an operand's own for which an operand within the tolerance is at fault."""
 
 EXPLAINS = 8.0
-"""What an operand passes on explains an error at most this many times as large."""
+"""Largest ratio of an error to the part that an operand passes on, for the operand to explain the error."""
 
 
 def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Blame | None:
-    """What makes a `nan-trap` infinite or NaN where the truth is finite, or where another number lost its digits.
+    """Find the operation that makes a `nan-trap` infinite or NaN, or that lost the digits of another wrong number.
 
     Args:
         context: The function at the point.
@@ -60,7 +60,7 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
 
 
 def _walk(trace: ErrorTrace) -> Blame | None:
-    """From one wrong number back to its cause; one that is not finite to the first that is not on the way."""
+    """Walk from a wrong number back to its cause; if it is not finite, by way of the first number that is not."""
     place, poison, error = trace.start, None, trace.value(trace.start)
     is_nothing = error.relative <= RIGHT * float(trace.context.info.eps) or trace.entry.verdict == "nan-trap"
     if error.absolute is not None and is_nothing:
@@ -80,12 +80,12 @@ def _walk(trace: ErrorTrace) -> Blame | None:
 
 
 def _unfinished(trace: ErrorTrace, place: Place) -> Place | None:
-    """An element that is not finite in torch among those that this one is made of."""
+    """Find an element that is not finite in torch among the elements that this one is made of."""
     return next((source for source in trace.sources(place) if trace.value(source).absolute is None), None)
 
 
 def _worst_operand(trace: ErrorTrace, place: Place, error: Error) -> Place | None:
-    """The element that passes on most of an error, if any does and is to blame; a condition that is misjudged first."""
+    """Find the element to blame that passes on most of an error, if any; a misjudged condition comes first."""
     blamed = []
     for source in trace.sources(place):
         own, line = trace.value(source), trace.context.line_of.get(source[0])

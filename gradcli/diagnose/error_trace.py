@@ -1,7 +1,7 @@
-"""What torch did on the way to one number, beside the truth: every line of its own passes, element by element.
+"""Trace of one number of torch, next to the truth: every line of torch's own passes, element by element.
 
 Torch's pass forward and its pass back are recorded as lines of one Program, each with the place in the text of the
-operation that it is part of.  Torch runs these lines, and balls without rounding say what is true of each, at ever more
+operation that it is part of.  Torch runs these lines, and balls without rounding give the truth of each, at ever more
 bits until all of it is known, at most to the last of `PRECISIONS`.
 """
 
@@ -35,16 +35,16 @@ from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
 
 MOST_LINES = 1_000
-"""Operations of a function that is looked into."""
+"""Most operations of a function that is looked into."""
 
 MOST_VALUES = 10_000_000
-"""Elements of all its lines together, and of those of its passes, with the terms of matrix products."""
+"""Most elements of all its lines together, and of all lines of its passes, with the terms of matrix products."""
 
 MOST_ELEMENTS = 20_000
-"""Elements that a number is made of: each takes a ball at each precision."""
+"""Most elements that a number is made of: each takes a ball at each precision."""
 
 MOST_TRIED = 50
-"""Elements that a number is made of, whose part in it is looked for."""
+"""Most elements whose contribution to a number is computed."""
 
 PRECISIONS = (256, 1_024, 4_096)
 """Bits of the balls, one after the other until all is known."""
@@ -53,7 +53,7 @@ KNOWN_BITS = 64
 """Bits of a known number, above those of either dtype."""
 
 NEGLIGIBLE = -2_200
-"""The exponent of what is taken for 0: the square of the smallest number of float64."""
+"""Exponent of 2 below which a number is taken for 0: the square of the smallest number of float64."""
 
 Place = tuple[Atom, int]
 """A variable or a line, and the flat position of one of its elements."""
@@ -64,8 +64,8 @@ class DiagnosisContext:
     """A function at a point, for every finding about it.
 
     Attributes:
-        program: As typed.
-        shapes: Of its symbols.
+        program: The function as typed.
+        shapes: The shapes of its symbols.
         inputs: The value of every variable, of the dtype.
         wrt: The variables of the derivatives.
         dtype: `float64` or `float32`.
@@ -81,7 +81,7 @@ class DiagnosisContext:
 
     @property
     def values(self) -> int:
-        """How many numbers there are on the way to y."""
+        """The number of values on the way to y."""
         return sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
 
     @property
@@ -123,7 +123,7 @@ class DiagnosisContext:
         return {line.symbol: line for line in self.reference.program.lines}
 
     def held(self, atom: Atom) -> Atom:
-        """What holds the value of a line as it was recorded."""
+        """Return the symbol that holds the value of a line as it was recorded."""
         return self.reference.renamed.get(atom, atom)
 
     @cached_property
@@ -139,7 +139,7 @@ class DiagnosisContext:
 
     @cached_property
     def flowing(self) -> frozenset[Atom]:
-        """What flows back: the gradient vector, and all that is made of it."""
+        """The values that flow back: the gradient vector, and all values made from that."""
         found: set[Atom] = {sympy.Symbol(name, real=True) for name in self.passes.seeds.values()}
         for line in self.reference.program.lines:
             if not found.isdisjoint(line.call.operands):
@@ -147,12 +147,12 @@ class DiagnosisContext:
         return frozenset(found)
 
     def is_whole(self, atom: Atom) -> bool:
-        """Whether a line holds the value of an operation of the text."""
+        """Tell whether a line holds the value of an operation of the text."""
         line = self.line_of.get(atom)
         return line is not None and self.whole.get(line.span) is line
 
     def excerpt(self, atom: Atom) -> str:
-        """The text of a variable, or of the operation that a line is part of."""
+        """Quote the text of a variable, or of the operation that a line is part of."""
         is_seed = atom in self.flowing and atom not in self.line_of
         line = self.line_of.get(self.held(self.passes.value) if is_seed else atom)
         return str(atom) if line is None else self.program.excerpt(line)
@@ -160,7 +160,7 @@ class DiagnosisContext:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """How far a number of torch is from the truth: absolutely, None for infinitely far, and relatively."""
+    """Error of a number of torch: absolute, None for infinitely far, and relative."""
 
     number: float
     truth: Outcome
@@ -169,10 +169,10 @@ class Error:
 
     @classmethod
     def of(cls, number: float, truth: Outcome) -> Error:
-        """The proven error; none where there is no truth to compare with."""
+        """Compute the proven error; 0 for a finite number without a truth to compare with."""
         known, is_finite = arb(0) if isinstance(truth, Undefined) else truth, math.isfinite(number)
         if not is_finite and (exists(known.mid()) or float(known.mid()) != number):
-            return cls(number, truth, None, math.inf)  # and no inf of the text
+            return cls(number, truth, None, math.inf)  # and it is no inf of the text
         distance = abs(known - arb(number)).lower()
         if isinstance(truth, Undefined) or not is_finite or distance <= 0:
             return cls(number, truth, arb(0), 0.0)
@@ -181,7 +181,7 @@ class Error:
 
 
 class _Truth(Run):
-    """The values at some elements without rounding, constants as they are in the text."""
+    """Values at some elements without rounding, with constants as they are in the text."""
 
     def __init__(self, reference: Reference, elements: Mapping[Atom, Flat], constants: Mapping[float, Atom]) -> None:
         super().__init__(Plan(reference, (), needed=dict(elements)))
@@ -192,7 +192,7 @@ class _Truth(Run):
         return compile_ball(self._constants[nearest])({}) if nearest in self._constants else exact
 
     def with_other(self, line: Line, element: int, source: Place, value: Outcome) -> Outcome:
-        """The value of an element of a line, had an element of an operand another value."""
+        """Compute the value of an element of a line, had an element of an operand another value."""
         operand, known, kept = self.values[source[0]], self._groups, self.values[source[0]][source[1]]
         operand[source[1]], self._groups = value, {}
         try:
@@ -202,7 +202,7 @@ class _Truth(Run):
 
 
 class ErrorTrace:
-    """One number of torch, everything that it is made of, and the truth of all that."""
+    """Trace of one number of torch: all elements that it is made of, and the truth of each."""
 
     def __init__(self, context: DiagnosisContext, entry: Entry, v: Array | None) -> None:
         """Run the passes in torch and on balls.
@@ -213,7 +213,7 @@ class ErrorTrace:
             v: The gradient vector, for an entry of vᵀJ.
 
         Raises:
-            OverBudgetError: It is made of too much, or cannot be looked into.
+            OverBudgetError: The number is made of too many elements, or cannot be looked into.
         """
         from gradcli.autodiff.run import evaluate, leaves_of
 
@@ -254,18 +254,18 @@ class ErrorTrace:
         return self.context.held(found), flat(self.entry.column or (), shape)
 
     def value(self, place: Place) -> Error:
-        """The error of one element of a line."""
+        """Compute the error of one element of a line."""
         return Error.of(self.number(place), self.truth.values[place[0]][place[1]])
 
     def number(self, place: Place) -> float:
-        """Torch's number for it: that of the entry, which kernels may come by in another order than their recording."""
+        """Return torch's number of an element; at the start the entry's, as kernels may compute in another order."""
         known = self.entry.torch
         if place == self.start and known is not None and math.isfinite(known):
             return known
         return float(self.torch[place[0]].flatten()[place[1]])
 
     def sources(self, place: Place) -> list[Place]:
-        """The elements of its operands that one element of a line is made of."""
+        """List the elements of operands that one element of a line is made of."""
         line, found = self.context.line_of.get(place[0]), dict[Place, None]()
         if line is None:
             return []
@@ -275,7 +275,7 @@ class ErrorTrace:
         return list(found)
 
     def moved(self, place: Place, source: Place, to: Outcome) -> Ball:
-        """How far the true value of an element is from the one that it had with another value of a source."""
+        """Compute how far the true value of an element moves if a source has another value."""
         line, truth, before = self.context.line_of[place[0]], *(self.truth.values[a][e] for a, e in (place, source))
         if line.call.op.kind is Kind.ELEMENTWISE or is_aggregate(line.call.op):
             before, to = truth, self.truth.with_other(line, place[1], source, to)
@@ -284,12 +284,12 @@ class ErrorTrace:
         return abs(to - before).upper()
 
     def has_no_slope(self, place: Place) -> bool:
-        """Whether what flows back is no longer finite by one factor of an operation: its slope at what it was given."""
+        """Tell whether a place is an elementwise step of the pass back, in which a slope may not be finite."""
         line = self.context.line_of.get(place[0])
         return line is not None and line.call.op.kind is Kind.ELEMENTWISE and line.symbol not in self.context.forward
 
     def refusal(self, place: Place) -> tuple[Line, int] | None:
-        """The choice that does not take the operation that a number is part of, and by which operand; None if taken."""
+        """Find the choice that does not take a number's operation, and the operand not taken; None if it is taken."""
         line = self.context.line_of.get(place[0])
         whole = None if line is None else self.context.whole.get(line.span)
         inside = set() if whole is None else {whole.symbol}
@@ -304,7 +304,7 @@ class ErrorTrace:
         return None
 
     def _takes(self, choice: Line, k: int) -> Array:
-        """At which elements torch takes an operand."""
+        """Tell at which elements torch takes an operand of a choice."""
         deciding, own = (
             np.asarray(self.torch[a] if a.is_Symbol else number(a))
             for a in (choice.call.operands[0 if choice.call.op.is_branch else k], choice.symbol)
@@ -314,7 +314,7 @@ class ErrorTrace:
 
 
 def magnitude(outcome: Outcome) -> Ball:
-    """The largest size of an outcome; 0 of what is undefined."""
+    """Return the largest size of an outcome; 0 if it is undefined."""
     return arb(0) if isinstance(outcome, Undefined) else abs(outcome).upper()
 
 

@@ -1,7 +1,7 @@
-"""Parts of a function by their series near a number, where they are a difference or a quotient of what vanishes there.
+"""Series for parts of a function near a number, where they are a difference or quotient of values that vanish there.
 
 `where(abs(u) < 1/8, u/3 + u**3/45, 1/z - 1/tan(z))` with `z = where(abs(u) < 1/8, 1/8, u)`, which keeps the branch that
-is not taken away from 0.  What is left out of the series is enclosed for all u in reach, of the part and of its
+is not taken away from 0.  The remainder of the series is enclosed for all u in reach, for the part and for its
 derivative, and is below the rounding of both: so the two are one function to float64, though not beyond it.
 """
 
@@ -29,25 +29,25 @@ RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fracti
 """Half-widths of the intervals around 0 on which a series is tried; around another number they are scaled by it."""
 
 CIRCLES = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64), Fraction(1, 256))
-"""Radii on which a function is enclosed, to bound what a series leaves out inside; on the same scale."""
+"""Radii of circles on which a function is enclosed, to bound the remainder of a series inside; on the same scale."""
 
 MOST_TERMS = 8
-"""Terms of a series that is written down."""
+"""Most terms of a series that is written down."""
 
 ERROR = arb(2) ** -54
-"""How far a series and its derivative may be from the truth, relatively: half of a rounding."""
+"""Largest relative error of a series and of its derivative: half of a rounding."""
 
 LARGEST = 2**53
-"""Of the whole numbers in coefficients."""
+"""Bound of the whole numbers in coefficients."""
 
 MOST_PARTS = 8
-"""Parts of one function that are looked at, the outermost first."""
+"""Most parts of one function that are looked at, the outermost first."""
 
 MOST_OPERATIONS = 60
-"""Of such a part."""
+"""Most operations of such a part."""
 
 MOST_POINTS = 4
-"""Values of a variable at which a part may be 0/0."""
+"""Most values of a variable at which a part may be 0/0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ Known = dict[tuple[str, str], tuple[_Series, ...]]
 
 
 def expansions(form: Form, known: Known | None = None) -> Iterator[Form]:
-    """The forms with one part in a series of what it is made of, on larger and on smaller intervals.
+    """Yield the forms with one part in a series of the value in it, on larger and on smaller intervals.
 
     Args:
         form: The function.
@@ -108,7 +108,7 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[Form]:
 
 
 def with_series(original: Form, inputs: Mapping[str, Array]) -> Form | None:
-    """The form with series where parts are 0/0 at a value of their variable; None if none is.
+    """Put in a series for each part that is 0/0 at a value of its variable; None if no part is.
 
     Args:
         original: The function.
@@ -138,16 +138,16 @@ def with_series(original: Form, inputs: Mapping[str, Array]) -> Form | None:
 
 
 def _parts(form: Form) -> Iterator[tuple[Atom, Atom]]:
-    """Parts that may cancel, the outermost first, each with what it is made of."""
+    """Yield parts that may cancel, the outermost first, each with the value that it is made of."""
     parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
     for atom in parts[:MOST_PARTS]:
         u = _made_of(form, atom)
-        if u is not None and not (u in form.nodes and form.nodes[u].op.is_branch):  # that is kept away already
+        if u is not None and not (u in form.nodes and form.nodes[u].op.is_branch):  # u is kept away from it already
             yield atom, u
 
 
 def _made_of(form: Form, atom: Atom) -> Atom | None:
-    """The one value that a part is made of, with constants, in two places or more; the largest such value."""
+    """Find the one value that a part is made of, with constants, in two places or more; the largest such value."""
     lines = needed(form.program.lines, atom)
     orders = {symbol: n for n, symbol in enumerate([*form.program.variables, *form.nodes])}
     waiting = {a for a in form.nodes[atom].operands if a in orders}
@@ -165,7 +165,7 @@ def _made_of(form: Form, atom: Atom) -> Atom | None:
 
 
 def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]:
-    """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
+    """Yield the series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
     fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
     require_time()
     with series_precision():
@@ -178,7 +178,7 @@ def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]
 
 
 def _known(form: Form, atom: Atom, u: Atom, center: Fraction, scale: Fraction) -> Mapping[Atom, PowerSeries]:
-    """The series of a part and of what it is made of on the largest circle on which there are any, if there are."""
+    """Expand a part and the values in it in series on the largest circle on which they have some; empty if none."""
     for radius in CIRCLES:
         with suppress(NoSeriesError):
             return _on_circle(form, atom, u, center, _rational(radius * scale))
@@ -188,7 +188,7 @@ def _known(form: Form, atom: Atom, u: Atom, center: Fraction, scale: Fraction) -
 def _series(
     known: Mapping[Atom, PowerSeries], form: Form, atom: Atom, center: Fraction, radius: Fraction
 ) -> _Series | None:
-    """The terms that are enough on an interval; None if it takes too many."""
+    """Cut a series to the terms that are enough on an interval; None if it takes too many."""
     value, reach = known[atom], _rational(radius)
     for terms in range(1, len(value.coefficients) if value.shift >= 0 and reach < value.radius else 0):
         if all(value.relative_error(terms, reach, order) <= ERROR for order in (0, 1)):
@@ -211,7 +211,7 @@ def _rational(value: Fraction) -> fmpq:
 
 
 def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) -> dict[Atom, PowerSeries]:
-    """A part and what it is made of as functions of u - center.
+    """Expand a part and the values in it as functions of u - center.
 
     Raises:
         NoSeriesError: There is an operation without a series, or none on this circle.
@@ -239,7 +239,7 @@ def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) 
 
 
 def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
-    """A part in series where u is near the center, and as it is elsewhere."""
+    """Make the edit that writes a part in series where u is near the center, and as it is elsewhere."""
 
     def write(writer: FormWriter) -> Atom:
         near = f"abs({series.distance}) < {series.radius}"

@@ -1,7 +1,7 @@
-"""A search for a better form of a function: best first, one identity after the other, each form measured.
+"""Search for a better form of a function: best first, one identity after the other, each form measured.
 
-What is looked for next is what the best forms so far can be written as.  The search ends where a form loses nothing
-that a check would see, and at bounds of forms and of time.
+The search goes on from the best forms so far.  It ends where a form loses nothing that a check would see, and at bounds
+of forms and of time.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from gradcli.diagnose.measuring import ENOUGH, LostBits, Measure
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
 MOST_OPERATIONS = 60
-"""Of a function that other forms are searched for; known cures are tried for any."""
+"""Most operations of a function whose other forms are searched; known cures are tried for any function."""
 
 MOST_EXPANDED = 40
-"""Forms that the identities are applied to."""
+"""Most forms that the identities are applied to."""
 
 MOST_MEASURED = 300
-"""Forms that are run."""
+"""Most forms that are run."""
 
 MOST_STEPS = 6
-"""Identities one after the other."""
+"""Most identities one after the other."""
 
 SECONDS = 1.5
-"""Of a search, within the time of its question."""
+"""Longest time of a search, within the time of its question."""
 
 GAIN = 1.0
-"""Bits that a form must lose less than what is typed."""
+"""Bits fewer that a form must lose than the form as typed."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Measured:
-    """A form, and what it loses.
+    """A form, and the bits that it loses.
 
     Attributes:
-        form: It.
-        loss: That.
-        condition: Where the first of two serves, such as `abs(x) < 1e-4`; empty for one form.
-        sides: The two that it is made of.
+        form: The form.
+        loss: The bits that it loses at each point.
+        condition: The condition where the first of two forms serves, such as `abs(x) < 1e-4`; empty for one form.
+        sides: The two forms that it is made of.
     """
 
     form: Form
@@ -64,28 +64,28 @@ class Measured:
 
     @property
     def rank(self) -> tuple[int, bool, int]:
-        """Bits lost beyond a few, whether it has series, then length."""
+        """The order of forms: by bits lost beyond a few, then forms without series, then length."""
         return round(self.loss.beyond(ENOUGH)), self.form.basis is not None, len(self.form.text)
 
 
 def best_of(forms: Iterable[Measured]) -> Measured:
-    """The one that loses least."""
+    """Choose the form that loses least."""
     return min(forms, key=lambda one: one.rank)
 
 
 def better(forms: Sequence[Measured]) -> list[Measured]:
-    """Those of some forms that lose less than the first, the best first."""
+    """List the forms that lose less than the first one, the best first."""
     found = [one for one in forms if one.loss.beyond(0) < forms[0].loss.beyond(0) - GAIN]
     return sorted(found, key=lambda one: one.rank)
 
 
 def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list[Measured]:
-    """All forms that were measured, what is typed first, then known cures; none where it cannot be measured.
+    """Search and measure forms: the form as typed, known cures, then others; none where it cannot be measured.
 
     Args:
-        original: As typed.
-        measure: What a form loses.
-        seconds: How long that may take.
+        original: The function as typed.
+        measure: Measures the bits that a form loses.
+        seconds: The longest time of the search.
     """
     loss = measure.of(original.program)
     if loss is None:
@@ -93,10 +93,10 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
     start, is_small = Measured(original, loss), len(original.program.lines) <= MOST_OPERATIONS
     series: Known = {}
     forms, counter = {original.text: start}, itertools.count()
-    waiting = [((-1, False, 0), next(counter), start)]  # the first, before what cures make of it
+    waiting = [((-1, False, 0), next(counter), start)]  # the form as typed comes before its cures
 
     def add(found: Iterable[Form | None]) -> None:
-        """Measure what a form can be written as."""
+        """Measure other ways to write a form."""
         for form in found:
             require_time()
             if form is None or form.text in forms or len(forms) > MOST_MEASURED:

@@ -1,4 +1,4 @@
-"""What is wrong with one operation, in a word and a sentence: what it was given, and what it made of that."""
+"""Faults of one operation, in a word and a sentence: the numbers that it was given, and the number that it made."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gradcli.reference.rules import Outcome, Undefined
 Kind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
 
 ROUNDINGS = 64.0
-"""How many roundings of an argument an operation may turn into its error."""
+"""Most roundings of an argument that may explain the error of an operation."""
 
 SHRINKS = 4.0
-"""How many times as large as what is left terms must be to be said to cancel."""
+"""Ratio of the largest term to the sum, above which terms are said to cancel."""
 
 LONGEST_EXPONENT = 8
 """Characters of an exponent that is written out, sign included."""
@@ -29,7 +29,7 @@ LONGEST_EXPONENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What is to blame for a wrong number.
+    """Fault that is to blame for a wrong number.
 
     Attributes:
         kind: `cancellation`: terms that leave little of each other; `underflow` and `overflow`: a number outside of
@@ -45,7 +45,7 @@ class Blame:
 
 
 def of_value(trace: ErrorTrace, place: Place) -> Blame | None:
-    """Why an element of a line is bad although those that it is made of are good."""
+    """Explain why an element of a line is bad although the elements that it is made of are good."""
     line = trace.context.line_of.get(place[0])
     if line is None:
         return None
@@ -67,12 +67,12 @@ def of_value(trace: ErrorTrace, place: Place) -> Blame | None:
 
 
 def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
-    """Why a number is not finite: by one that it is made of, or by a slope.
+    """Explain why a number is not finite: by a number that it is made of, or by a slope.
 
     Args:
         trace: Torch's passes.
         poison: The first number on the way that is not finite.
-        cause: What made it so, which may be itself.
+        cause: The number that made it so; it may be the same one.
     """
     if poison == cause and trace.has_no_slope(poison) and isinstance(trace.value(poison).truth, Undefined):
         line, shown = trace.context.line_of[poison[0]], trace.context.excerpt(poison[0])
@@ -92,7 +92,7 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
 
 
 def of_branch(trace: ErrorTrace, place: Place) -> Blame | None:
-    """An operation that is not finite, or whose slope is not, in a branch that is not taken; None if it is taken."""
+    """Blame an operation that is not finite, or whose slope is not, in a branch not taken; None if it is taken."""
     line, truth, refusal = trace.context.line_of.get(place[0]), trace.value(place).truth, trace.refusal(place)
     if line is None or refusal is None:
         return None
@@ -107,7 +107,7 @@ def of_branch(trace: ErrorTrace, place: Place) -> Blame | None:
 
 
 def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:
-    """An operation that a choice does not take by an operand, in words."""
+    """Name in words an operation that a choice does not take, and the operand that it is in."""
     text, condition = trace.context.excerpt(choice.symbol), trace.context.line_of.get(choice.call.operands[0])
     if not choice.call.op.is_branch or (condition is not None and condition.span == choice.span):
         return f"{shown}, which {text} does not take,"
@@ -119,7 +119,7 @@ def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:
 
 
 def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Blame | None:
-    """Beyond the range of the dtype, or below the numbers that have all their digits."""
+    """Blame a number beyond the range of the dtype, or below the numbers that have all their digits."""
     dtype, size = trace.context.dtype, abs(truth)
     largest, smallest = float(trace.context.info.max), float(trace.context.info.smallest_normal)
     if not exists(size.mid()):
@@ -133,7 +133,7 @@ def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Blame | N
 
 
 def _partial_product(trace: ErrorTrace, line: Line, place: Place) -> Blame | None:
-    """A product of some of the factors of a product that is outside of the range."""
+    """Blame a product of some of the factors of a product, where it is outside of the range."""
     if not line.call.op.is_nonlinear_fold or line.call.op.is_extreme:
         return None
     factors = [magnitude(trace.value(source).truth) for source in trace.sources(place)]
@@ -143,7 +143,7 @@ def _partial_product(trace: ErrorTrace, line: Line, place: Place) -> Blame | Non
 
 
 def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Blame | None:
-    """Terms, constant ones too, that leave little of each other."""
+    """Blame terms, constant ones too, that leave little of each other."""
     if not line.call.op.adds_terms:
         return None
     constants = [abs(arb(float(a))) for a in line.call.operands if a.is_Rational or a.is_Float]
@@ -153,7 +153,7 @@ def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> 
     names = dict.fromkeys(trace.context.excerpt(a) for a in line.call.operands if a in trace.context.flowing)
     if trace.context.is_whole(line.symbol):
         note = f"{trace.context.excerpt(line.symbol)} cancels: {_cancel(largest, error)}"
-    elif len(names) > 1:  # that come together where a value is used twice
+    elif len(names) > 1:  # they come together where a value is used twice
         note = f"in the derivative, through {' and '.join(names)}, {_cancel(largest, error)}"
     else:
         note = f"{_where(trace, line)}, {_cancel(largest, error)}"
@@ -161,7 +161,7 @@ def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> 
 
 
 def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Blame | None:
-    """An argument whose rounding matters too much; an input is exact."""
+    """Blame an argument whose rounding matters too much; an input is exact."""
     if line.call.op.kind is not OpKind.ELEMENTWISE:
         return None
     terms = _terms(trace, place)
@@ -180,7 +180,7 @@ def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Bla
 
 
 def _terms(trace: ErrorTrace, place: Place) -> dict[Place, Ball]:
-    """What the largest of the elements that one is made of add to it, to first order."""
+    """Compute the contributions of the largest elements that an element is made of, to first order."""
     truths = {source: trace.value(source).truth for source in trace.sources(place)}
     known = {source: truth for source, truth in truths.items() if not isinstance(truth, Undefined)}
     largest = sorted(known, key=lambda source: magnitude(known[source]), reverse=True)[:MOST_TRIED]
@@ -196,18 +196,18 @@ def _unit(trace: ErrorTrace) -> float:
 
 
 def _where(trace: ErrorTrace, line: Line, lead: str = "", whole: str = "in ") -> str:
-    """Of which operation of the text a line is a part, in words."""
+    """Tell in words which operation of the text a line is a part of."""
     place = f"{lead}{'inside of ' if line.symbol in trace.context.forward else 'in the derivative through '}"
     return f"{whole if trace.context.is_whole(line.symbol) else place}{trace.context.excerpt(line.symbol)}"
 
 
 def _what(trace: ErrorTrace, line: Line) -> str:
-    """The number that a line holds, in words."""
+    """Name in words the number that a line holds."""
     return _where(trace, line, "a number ", "")
 
 
 def _cancel(largest: Ball, error: Error) -> str:
-    """What terms leave of each other, and what torch has of it."""
+    """Tell in words the true sum of terms that cancel, and torch's number."""
     if _is_nothing(error.truth):
         return f"terms as large as {said(largest)} cancel to 0, and what torch gives is their rounding"
     number, truth = _apart(error)
@@ -220,7 +220,7 @@ def _compared(error: Error) -> str:
 
 
 def _apart(error: Error) -> tuple[str, str]:
-    """Torch's number and the truth with as many digits as it takes to tell them apart."""
+    """Write torch's number and the truth with as many digits as it takes to tell them apart."""
     if isinstance(error.truth, Undefined):
         return said(error.number), "unknown"
     pairs = ((said(error.number, digits), said(error.truth, digits)) for digits in range(3, 18))
@@ -232,7 +232,7 @@ def _is_nothing(truth: Outcome) -> bool:
 
 
 def said(number: Ball | float, digits: int = 3) -> str:
-    """A number to a few digits, however large.
+    """Write a number to a few digits, however large.
 
     >>> said(arb(10) ** 434 * 2), said(0.25), said(arb(10) ** -400), said(arb("-inf"))
     ('2e+434', '0.25', '1e-400', '-inf')

@@ -1,7 +1,7 @@
-"""A function while it is rewritten: a Program, other values in the place of some of its own, and the text of that.
+"""Forms of a function while it is rewritten: a Program, other values in place of some of its own, and the new text.
 
-What is written for a value is a text of the language in names, filled with values.  A form is kept only if its text
-reads back as the same lines.
+A new value is written as a text of the language in names, which are filled with values.  A form is kept only if its
+text reads back as the same lines.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, needed
 
 MOST_LINES = 2_000
-"""Operations of a Program that is rewritten."""
+"""Most operations of a Program that is rewritten."""
 
 MOST_TEXT = 20_000
-"""Characters of a text that is rewritten, or made."""
+"""Most characters of a text that is rewritten, or of a new text."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Form:
     """A function as it is written.
 
     Attributes:
-        program: With its text.
+        program: The Program, with its text.
         sizes: Shapes of the variables, as far as they are known.
-        reasons: What it avoids, in the order in which it was written anew.
-        basis: The form with no series in it, if it has some: these are the same to float64, which was proved of them.
+        reasons: The troubles that it avoids, in the order of its rewrites.
+        basis: The form without series, if this one has some: the two are the same to float64, which was proved.
     """
 
     program: Program
@@ -52,7 +52,7 @@ class Form:
 
     @property
     def text(self) -> str:
-        """Of the whole."""
+        """The text of the whole function."""
         return self.program.text.strip()
 
     @cached_property
@@ -62,19 +62,19 @@ class Form:
 
     @cached_property
     def words(self) -> Words:
-        """The same as patterns find them."""
+        """The operations as patterns find them, also in other words."""
         return in_other_words(self.nodes)
 
     @cached_property
     def shapes(self) -> Mapping[Atom, Shape]:
-        """Shapes of all values; empty where those of the variables are not known."""
+        """Shapes of all values; empty where the shapes of the variables are not known."""
         try:
             return infer(self.program, {symbol: self.sizes[str(symbol)] for symbol in self.program.variables})
         except (GradcliError, KeyError):
             return {}
 
     def shape(self, atom: Atom) -> Shape | None:
-        """Of a value; None if it is not known."""
+        """Return the shape of a value; None if it is not known."""
         return self.shapes.get(atom) if isinstance(atom, sympy.Symbol) else ()
 
     @cached_property
@@ -82,15 +82,15 @@ class Form:
         return ProgramText(self.program.lines, {atom: name for name, atom in self.program.named.items()})
 
     def shown(self, atom: Atom) -> str:
-        """A value as text."""
+        """Write a value as text."""
         return self._expressions.expression(atom, is_whole=True).text
 
     def rewritten(self, edits: Mapping[Atom, Edit], why: str = "") -> Form | None:
-        """The form with other values in the place of some; None if its text does not say the same.
+        """Put other values in the place of some; None if the text of the new form does not read back as the same.
 
         Args:
-            edits: What writes the new values, by the old ones.
-            why: What that avoids.
+            edits: The functions that write the new values, by the old ones.
+            why: The trouble that this avoids.
         """
         writer = FormWriter(self, self.program.named)
         writer.copy(self.program.lines, writer.values, edits)
@@ -100,11 +100,11 @@ class Form:
 
 
 class FormWriter:
-    """Writes the lines of a new form.
+    """Writer of the lines of a new form.
 
     Args:
-        origin: The form that it comes of.
-        named: Names of the values of that, which they keep.
+        origin: The form that it comes from.
+        named: Names of the values of the origin, which keep them.
 
     Attributes:
         values: The new values, by the old ones.
@@ -123,9 +123,9 @@ class FormWriter:
         """Write lines once more.
 
         Args:
-            lines: Of the old form, or of another one in the same variables.
-            into: What stands for the values that they are made of; theirs are added.
-            edits: What is written in the place of some.
+            lines: Lines of the old form, or of another one in the same variables.
+            into: The new values of the operands; the new values of the lines are added.
+            edits: The functions that write other values in the place of some.
         """
         for line in lines:
             edit = edits.get(line.symbol)
@@ -137,11 +137,11 @@ class FormWriter:
         return self._builder.emit(call.op.name, operands, Span(0, 0), call.statics)
 
     def fill(self, template: str, names: Mapping[str, Atom]) -> Atom:
-        """Write the lines of a text, and give names to the values that it gives names to.
+        """Write the lines of a text, and name the values that the text names.
 
         Args:
-            template: In names.
-            names: The values that they stand for, of the old form or new ones.
+            template: The text, in names.
+            names: The values that the names stand for, of the old form or new ones.
         """
         program = _template(template)
         inside: dict[Atom, Atom] = {}
@@ -153,11 +153,11 @@ class FormWriter:
         return inside.get(program.output, program.output)
 
     def keep_names(self, program: Program, values: Mapping[Atom, Atom]) -> None:
-        """Name new values as a Program does, or alike where something else is called so.
+        """Name new values as a Program does, or with a number added where the name is taken.
 
         Args:
-            program: Whose lines were written.
-            values: What stands for its values.
+            program: The Program whose lines were written.
+            values: The new values, by its own.
         """
         for name, atom in program.named.items():
             value = values.get(atom, atom)
@@ -173,7 +173,7 @@ class FormWriter:
         return found
 
     def _simple(self, call: Call, values: Mapping[Atom, Atom]) -> Atom:
-        """An operation of a template, shorter where that rounds alike."""
+        """Write an operation of a template, in a shorter way where that rounds alike."""
         first, *others = (values.get(a, a) for a in call.operands)
         node = self._call_of(first)
         match call.op.name, others:
@@ -202,7 +202,7 @@ class FormWriter:
         return None if line is None else line.call
 
     def form(self, output: Atom) -> Form | None:
-        """The form whose value this is; None if it has other variables or another shape, or does not read back."""
+        """Make the form whose value this is; None if it has other variables or another shape, or does not read back."""
         lines = needed(self._builder.lines, output)
         used = {output, *(atom for line in lines for atom in line.call.operands)}
         origin = self.origin.program
@@ -220,7 +220,7 @@ class FormWriter:
         return form if form.shape(program.output) == self.origin.shape(origin.output) else None
 
     def _statements(self, lines: list[Line], output: Atom) -> Iterator[str]:
-        """Names are those of the user, of templates, and of what is long and used again; a last one stays."""
+        """Yield statements, with names of the user, of templates and for long values used again; a last one stays."""
         named = {**self._fresh, **{name: self.values.get(atom, atom) for name, atom in self._names.items()}}
         symbols = {line.symbol for line in lines}
         names = {atom: name for name, atom in named.items() if atom in symbols}
@@ -237,7 +237,7 @@ class FormWriter:
 
 
 Edit = Callable[[FormWriter], Atom]
-"""Writes a new value."""
+"""Function that writes a new value."""
 
 
 @lru_cache(maxsize=512)
@@ -246,7 +246,7 @@ def _template(text: str) -> Program:
 
 
 def _number(lines: Iterable[Line], output: Atom, known: dict[object, int]) -> int:
-    """A number that is the same for the same lines."""
+    """Return a number that is the same for the same lines."""
     numbers: dict[Atom, int] = {}
 
     def of(atom: Atom) -> int:

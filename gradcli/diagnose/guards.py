@@ -17,13 +17,13 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call
 
 MOST_CHOICES = 50
-"""Choices whose branches are guarded together."""
+"""Most choices whose branches are guarded together."""
 
 MOST_ROUNDS = 8
-"""How often branches are guarded: those in one another take one each."""
+"""Most rounds of guarding: branches inside one another take a round each."""
 
 _OVERFLOW = frozenset("exp exp2 expm1 square sinh cosh i0 i1 hypot erfcx".split())
-"""Operations that exist everywhere, and yet give infinities, or NaN for a slope."""
+"""Operations that have a value everywhere, and yet may give an infinity, or NaN for a slope."""
 
 _HARMLESS: Mapping[str, str] = {
     **dict.fromkeys("exp exp2 expm1 sinh cosh erfcx asin acos atanh erfinv".split(), "0"),
@@ -31,15 +31,15 @@ _HARMLESS: Mapping[str, str] = {
     **dict.fromkeys(("acosh", "zeta"), "2"),
     "mvlgamma": "600",
 }
-"""Operands at which value and slope are finite; of others it is 1."""
+"""Operands at which value and slope are finite; for other operations it is 1."""
 
 
 def guarded(form: Form, culprit: Atom | None) -> Form | None:
-    """The form with guards in branches; None where there is nothing to guard.
+    """Put guards in the branches of a form; None where there is nothing to guard.
 
     Args:
         form: The function.
-        culprit: The operation to guard; all that are risky if it is not known.
+        culprit: The operation to guard; None for all risky operations.
     """
     together, why = form, "what is not taken of each branch is kept from infinities"
     if culprit is not None:
@@ -55,7 +55,7 @@ def guarded(form: Form, culprit: Atom | None) -> Form | None:
 
 
 def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:
-    """A choice with operations of its branches guarded, unless they are guarded already; None without any."""
+    """Make the edit that guards operations in the branches of a choice; None if none is both risky and unguarded."""
     node = form.nodes[choice]
     sides = {}
     for is_first, name in zip((True, False), node.op.branches[1:], strict=False):
@@ -98,7 +98,7 @@ def _condition(node: Call) -> Atom:
 
 
 def _made_of(form: Form, atom: Atom, is_passed: Callable[[Call], bool]) -> set[Atom]:
-    """The operations of a kind that a value is made of one directly inside another, but for those of conditions."""
+    """Collect the operations of a kind that a value is made of, one directly inside another, without conditions."""
     found: set[Atom] = set()
     waiting = [atom]
     while waiting:
@@ -110,7 +110,7 @@ def _made_of(form: Form, atom: Atom, is_passed: Callable[[Call], bool]) -> set[A
 
 
 def _guard(node: Call) -> tuple[Atom, str]:
-    """The operand that is to be guarded, and what it is given: of a power of a constant, the exponent."""
+    """Return the operand to be guarded and its harmless value: for a power of a constant, the exponent."""
     if node.op.name == "pow" and not isinstance(node.operands[0], sympy.Symbol):
         return node.operands[1], "0"
     place = node.op.operands.index(node.op.guarded) if node.op.guarded else 0

@@ -1,10 +1,10 @@
-"""What a function may be written as: one table of expressions, each with others that are the same function.
+"""Identities for rewriting a function: one table of expressions, each with others that are the same function.
 
-Each row holds texts of the language in the notation of `matching`: a form, and what to write for it, of which the first
-that fits counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative,
-or where the reason says; shapes are the same too.  What is written may begin with definitions, `m = ...; ...`.
+Each row holds texts of the language in the notation of `matching`: a form and its replacement; the first row that fits
+counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative, or where
+the reason says; shapes are the same too.  A replacement may begin with definitions, `m = ...; ...`.
 In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum, and
-`{dim}` those of the softmax.  In a reason, names in braces are those of the form, and `{it}` is all of it.
+`{dim}` the constants of the softmax.  In a reason, names in braces are names of the form, and `{it}` is the whole form.
 
 Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
 R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
@@ -22,21 +22,21 @@ from gradcli.diagnose.matching import Match, pattern
 from gradcli.language.program.wengert import Atom
 
 MOST_ROUNDS = 8
-"""How often one rule is applied to what it gave: it may apply to parts of parts."""
+"""Most times that one rule is applied to its own result: it may apply to parts of parts."""
 
 LONGEST_NAME = 40
-"""Characters of a sub-expression that a reason repeats."""
+"""Most characters of a sub-expression that a reason repeats."""
 
 
 @dataclass(frozen=True)
 class RewriteRule:
-    """One trouble, and its forms with what to write for each."""
+    """Rule for one trouble: the forms that have it, each with its replacement."""
 
     reason: str
     forms: tuple[tuple[str, str], ...]
 
     def edits(self, form: Form, atom: Atom) -> Iterator[tuple[Edit, str]]:
-        """What a value may be written as, and why."""
+        """Yield the replacements of a value, each with its reason."""
         for before, after in self.forms:
             for match in pattern(before).matches(form.words, atom):
                 template = _with_constants(after, match, form)
@@ -44,7 +44,7 @@ class RewriteRule:
                     yield _edit(template, match), self._why(form, {**match.names, "it": atom})
 
     def everywhere(self, form: Form) -> Form | None:
-        """The form with the rule applied wherever it fits, and to what that gives; None if it fits nowhere."""
+        """Apply the rule wherever it fits, and again to the result; None if it fits nowhere."""
         found = form
         for _ in range(MOST_ROUNDS):
             first = {atom: next(self.edits(found, atom), None) for atom in found.nodes}
@@ -59,11 +59,11 @@ class RewriteRule:
         return None if found is form else found
 
     def once(self, form: Form) -> Iterator[Form | None]:
-        """The forms with the rule applied once, to one value in each way that fits."""
+        """Yield the forms with the rule applied once, to one value in each way that fits."""
         return (form.rewritten({atom: edit}, why) for atom in form.nodes for edit, why in self.edits(form, atom))
 
     def _why(self, form: Form, names: Mapping[str, Atom]) -> str:
-        """The reason in the user's own names, unless they are long."""
+        """Give the reason in the user's own names, unless they are long."""
         texts = {name: form.shown(names[name]) for name in re.findall(r"\{(\w+)\}", self.reason)}
         instead = {"it": "a part of it"}
         return self.reason.format_map(
@@ -80,7 +80,7 @@ def _edit(template: str, match: Match) -> Edit:
 
 
 def _with_constants(text: str, match: Match, form: Form) -> str | None:
-    """What to write, with the constants of the reductions; None if there is no such dimension."""
+    """Fill a replacement with the constants of the reductions; None if the dimension that it needs does not exist."""
     if "{" not in text:
         return text
     axis, over = None, ""
@@ -95,7 +95,7 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
 
 
 def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> int | None:
-    """The dimension of a softmax, if a sum is along one whose size is then 1; else None."""
+    """Return the dimension of a softmax, if a sum is along one whose size is then 1; else None."""
     rank = None if shape is None else len(shape)
     if isinstance(dim, tuple) and len(dim) == 1:
         (dim,) = dim
@@ -105,7 +105,7 @@ def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> 
 
 
 def _rules(table: str) -> Iterator[RewriteRule]:
-    """The rules of a table, in which rows stand below their reason."""
+    """Read the rules of a table, in which rows stand below their reason."""
     for part in re.split(r"\n(?=\S)", table.strip()):
         reason, *rows = part.splitlines()
         pairs = (row.split(" -> ") for row in rows)
@@ -253,6 +253,6 @@ the square of {u} overflows; the same where {u} is not 0
     u/(u**2 + 1) -> 1/(u + 1/u)
 """)
 )
-"""What a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
+"""Rules that a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
 
 RULES = (*KNOWN, *OTHERS)

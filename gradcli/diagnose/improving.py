@@ -23,10 +23,10 @@ from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Array
 
 MOST_TRIED = 6
-"""Forms that are compared with the function, the best first."""
+"""Most forms that are compared with the function, the best first."""
 
 MOST_COMPARED = 8
-"""Points at which a form is compared with the function."""
+"""Most points at which a form is compared with the function."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class BetterForm:
     """A form of a function that loses less.
 
     Attributes:
-        one: It, measured at the points.
+        one: The form, measured at the points.
         parts: The forms that it is made of, with the points where each serves.
-        compared: Points at which it was compared.
+        compared: The number of points at which it was compared.
     """
 
     one: Measured
@@ -50,19 +50,19 @@ class BetterForm:
 
     @property
     def has_series(self) -> bool:
-        """Whether it is the function to float64 only."""
+        """The presence of series, with which it is the function to float64 only."""
         return any(part.one.form.basis for part in self.parts)
 
 
 def improved(
     program: Program, measure: Measure, measure_at: MeasureAt, beside: Sequence[Mapping[str, Array]] = ()
 ) -> BetterForm | None:
-    """A form that loses less than what is typed and is the same function wherever it was compared; None if none is.
+    """Find a form that loses less than the typed one and is the same function wherever compared; None if none does.
 
     Args:
-        program: As typed.
-        measure: What forms lose at the points; those must be known.
-        measure_at: What forms lose at another point.
+        program: The function as typed.
+        measure: The measure of forms at the points, of which one at least must be known.
+        measure_at: Makes the measure of forms at another point.
         beside: More points at which a form is compared with the function.
     """
     shapes = {name: array.shape for name, array in measure.points[0].items()}
@@ -92,7 +92,7 @@ def _is_same(
 
 
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
-    """What is typed, and what a search finds for all points, and for those where digits are still lost."""
+    """Yield the typed form, then the finds of a search for all points, and for the points that still lose digits."""
     doing("looking for other ways to write it")
     found = searched(original, measure, SECONDS * patience())
     yield from found

@@ -14,22 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_SHOWN = 9
-"""Magnitudes of a variable that stand beside each other, as many as fit on a screen."""
+"""Magnitudes of a variable that are shown next to each other, as many as fit on a screen."""
 
 FEWER_SHOWN = 4
-"""The same on each side of 0, and of one of several variables."""
+"""Magnitudes shown on each side of 0, and of one of several variables."""
 
 BESIDE = 6
-"""Points around each of them, besides itself."""
+"""Points around each magnitude, besides itself."""
 
 NEAR = 2.0
 """Exponents of 10 within which magnitudes stand evenly; farther from 1 they stand farther and farther apart."""
 
 SEED = 0
-"""Of the points around."""
+"""Seed of the points around each magnitude."""
 
 _LEAST = {"float64": 1e-307, "float32": 1e-37}
-"""The smallest magnitude beside 0: below it numbers have fewer bits."""
+"""The smallest magnitude besides 0: below it numbers have fewer bits."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,9 +39,9 @@ class Spread:
     """Points of a range.
 
     Attributes:
-        shown: Some magnitudes of it, from the lowest number to the highest.
+        shown: Some magnitudes of the range, from the lowest number to the highest.
         values: All points.
-        groups: Which of `shown` each is around.
+        groups: For each point, the position in `shown` of the magnitude that it is around.
     """
 
     shown: tuple[float, ...]
@@ -50,12 +50,12 @@ class Spread:
 
 
 def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = True) -> Spread:
-    """Points from `low` to `high`, ends included, by magnitude.
+    """Choose points from `low` to `high`, ends included, by magnitude.
 
     Args:
         low: The lower end, finite.
         high: The upper end, finite.
-        dtype: Of the numbers.
+        dtype: The dtype of the numbers.
         is_only: Whether no other variable is shown.
 
     >>> [float(x) for x in spread(1e-300, 1e300).shown]
@@ -83,7 +83,7 @@ def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = T
 
 
 def _even(magnitude: float) -> float:
-    """Where a magnitude stands: evenly near 1, closer and closer far from it."""
+    """Place a magnitude on a scale: evenly near 1, closer and closer together far from it."""
     exponent = math.log10(magnitude)
     return math.copysign(math.log1p(abs(exponent) / NEAR), exponent)
 
@@ -94,7 +94,7 @@ def _magnitude(place: float) -> float:
 
 
 def _rounded(magnitudes: Sequence[float]) -> list[float]:
-    """Those between the ends with as few digits as tell them apart, powers of ten where these do."""
+    """Round all magnitudes between the ends to as few digits as tell them apart, to powers of ten where these do."""
     first, *between, last = magnitudes
     for n in range(17):
         found = [float(f"{value:.{n}g}" if n else f"1e{round(math.log10(value))}") for value in between]

@@ -2,7 +2,7 @@
 
 Names of a pattern stand for any value, the same one each time: but `k` and `h` for numbers, and `n` for one above 0.
 A name that the pattern assigns stands for that part.  Sums and products are found in either order, a difference also
-the other way round, and what is the same operation in other words is found too: x*x as u**2, `-1 + exp(x)` as
+the other way round, and the same operation in other words is found too: x*x as u**2, `-1 + exp(x)` as
 exp(u) - 1.
 """
 
@@ -25,7 +25,7 @@ Words = Mapping[Atom, Sequence[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]]
 
 
 def exact(atom: Atom) -> Fraction | None:
-    """The value of a finite rational constant; None for anything else."""
+    """Return the value of a finite rational constant; None for anything else."""
     match atom:
         case sympy.Rational():
             return Fraction(int(atom.p), int(atom.q))
@@ -36,11 +36,11 @@ def exact(atom: Atom) -> Fraction | None:
 
 @dataclass(frozen=True)
 class Match:
-    """What the names of a pattern stand for, and the constant arguments of its reductions, by operation.
+    """Values that the names of a pattern stand for, and the constant arguments of its reductions, by operation.
 
     Attributes:
-        names: The values.
-        statics: The constants.
+        names: The values, by the names.
+        statics: The constant arguments, by the operations.
         is_negative: Whether the pattern is found the other way round.
     """
 
@@ -49,7 +49,7 @@ class Match:
     is_negative: bool = False
 
     def with_name(self, name: str, atom: Atom) -> Match:
-        """One more name."""
+        """Return the match with one more name."""
         return Match({**self.names, name: atom}, self.statics, self.is_negative)
 
 
@@ -62,7 +62,7 @@ class Pattern:
     output: Atom
 
     def matches(self, words: Words, atom: Atom) -> Iterator[Match]:
-        """The ways in which a value of a Program has the form of the pattern."""
+        """Yield the ways in which a value of a Program has the form of the pattern."""
         yield from self._found(self.output, words, atom, Match())
         root = self.nodes[self.output]
         for op, operands, _ in words.get(atom, ()) if root.op.name == "sub" else ():
@@ -70,7 +70,7 @@ class Pattern:
                 yield from self._all(root.operands, words, operands[::-1], Match(is_negative=True))
 
     def _found(self, part: Atom, words: Words, atom: Atom, match: Match) -> Iterator[Match]:
-        """Ways to continue a match with a part of the pattern standing for a value."""
+        """Yield the ways to continue a match with a part of the pattern standing for a value."""
         wanted = self.nodes.get(part)
         if wanted is None:
             if not isinstance(part, sympy.Symbol):
@@ -100,7 +100,7 @@ class Pattern:
 
 
 def _may_be(name: str, atom: Atom) -> bool:
-    """Whether a name may stand for a value."""
+    """Tell whether a name may stand for a value."""
     if name not in ("k", "h", "n"):
         return True
     value = exact(atom)
@@ -108,7 +108,7 @@ def _may_be(name: str, atom: Atom) -> bool:
 
 
 def in_other_words(nodes: Mapping[Atom, Call]) -> Words:
-    """The operations of a Program, each in all words."""
+    """List the operations of a Program, each also in other words."""
     return {atom: tuple(_words(nodes, node)) for atom, node in nodes.items()}
 
 
@@ -137,7 +137,7 @@ def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[
 
 
 def _negated(nodes: Mapping[Atom, Call], atom: Atom) -> Atom | None:
-    """What a value is the negative of, if it is written as a negative."""
+    """Return the value without its minus sign, if it is written as a negative."""
     node = nodes.get(atom)
     if node is not None:
         return node.operands[0] if node.op.name == "neg" else None
@@ -147,7 +147,7 @@ def _negated(nodes: Mapping[Atom, Call], atom: Atom) -> Atom | None:
 
 @lru_cache(maxsize=256)
 def pattern(text: str) -> Pattern:
-    """The pattern that a text of the language is.
+    """Read a text of the language as a pattern.
 
     >>> words = in_other_words({line.symbol: line.call for line in parse("torch.cos(2*x) + y*(-1 + exp(x))").lines})
     >>> [str(match.names["u"]) for atom in words for match in pattern("exp(u) - 1").matches(words, atom)]

@@ -1,4 +1,4 @@
-"""How many bits a form of a function loses: torch's numbers beside the truth, at a point and around it, or many."""
+"""Bits that a form of a function loses: torch's numbers next to the truth, at a point and around it, or at many."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ BITS = (128, 512, 4_608)
 """Precisions of the truth, one after the other until it is known."""
 
 KNOWN = 60
-"""Relative bits of a truth that is known."""
+"""Fewest relative bits of a truth that is known."""
 
 MOST_NUMBERS = 64
-"""Entries of y and of its Jacobian that are looked at together; of more, nothing is measured."""
+"""Most entries of y and of its Jacobian that are measured; with more, nothing is."""
 
 STEPS = (1.0, 1 + 2.0**-10, 1 - 2.0**-8, 0.75, 1.5)
-"""The point, and what its variables are multiplied by for points around it."""
+"""Factors of the variables of a point: 1 for the point itself, the others for points around it."""
 
 AGREES = 23
-"""Bits of float64 that may be lost by a number that agrees: what is left is the tolerance of a check."""
+"""Bits of float64 that may be lost by a number that agrees: the bits left are the tolerance of a check."""
 
 
 ENOUGH = 4.0
-"""Bits that it does not matter to lose: a short form is better than one that loses fewer than these."""
+"""Bits that may be lost without harm: of forms that lose no more than these, the shorter is better."""
 
 SHARE = 0.5
-"""Of the time of a question, which finding out what is true at its points may take."""
+"""Share of the time of a question that finding the truth at its points may take."""
 
 SPREAD = 16
-"""Every so many of the points around those of the question are looked at first, then those next to them."""
+"""Stride between the points around the question's that are looked at first; the points next to them come after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class LostBits:
 
     Attributes:
         bits: The most that one number loses at each point.
-        asked: How many points from the first are those of the question: each counts as much as all others together.
+        asked: The number of points of the question, which come first: each counts as much as all others together.
     """
 
     bits: tuple[float, ...]
@@ -69,7 +69,7 @@ class LostBits:
         return max(self.bits, default=0.0)
 
     def beyond(self, few: float) -> float:
-        """Bits lost beyond a few, summed over the points.
+        """Sum the bits lost beyond a few over the points.
 
         >>> LostBits((10.0, 3.0, 6.0), asked=1).beyond(4.0), LostBits((10.0, 3.0, 6.0)).beyond(4.0)
         (14.0, 8.0)
@@ -80,16 +80,16 @@ class LostBits:
 
 
 _Known = tuple[Mapping[str, Array], Array]
-"""A point with its true numbers: of y, and by variable of its Jacobian."""
+"""A point with its true numbers: of y, then of its Jacobian by each variable."""
 
 
 def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STEPS) -> list[Mapping[str, Array]]:
-    """A point and others around it.
+    """List a point and others around it.
 
     Args:
         inputs: Values of its variables.
-        dtype: What torch computes in.
-        steps: What the point is multiplied by; the first is the point itself.
+        dtype: The dtype that torch computes in.
+        steps: The factors of the point; the first gives the point itself.
 
     >>> [float(point["x"]) for point in around({"x": np.array(2.0)}, "float64", (1.0, 1.5))]
     [2.0, 3.0]
@@ -99,20 +99,20 @@ def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STE
 
 
 class Measure:
-    """What forms of one function lose.
+    """Measure of the bits that forms of one function lose.
 
     Args:
-        program: The function, which says what is true.
+        program: The function, which defines the truth.
         points: Values of its variables, of one shape at all points.
         wrt: The variables that it is differentiated by.
-        dtype: What torch computes in.
-        asked: How many points from the first are those of the question; none, where all count alike.
-        enough: Bits that a form may lose at each point for a search to end with it; by default those of a check.
+        dtype: The dtype that torch computes in.
+        asked: The number of points of the question, which come first; 0 where all points count alike.
+        enough: Bits that a form may lose at each point for a search to end with it; by default as for a check.
 
     Attributes:
-        places: Which of the points have a truth that is known: these are measured, in their order.
-        untried: How many there was no time to look at.
-        asked: How many of these are those of the question.
+        places: The positions of the points whose truth is known: these are measured, in their order.
+        untried: The number of points that there was no time to look at.
+        asked: The number of measured points that are points of the question.
     """
 
     def __init__(
@@ -145,11 +145,11 @@ class Measure:
 
     @property
     def points(self) -> Sequence[Mapping[str, Array]]:
-        """Those that are measured."""
+        """The points that are measured."""
         return [inputs for inputs, _ in self._points]
 
     def part(self, places: Sequence[int]) -> Measure:
-        """The same at some of the points that are measured, all of which count alike."""
+        """Return the measure at some of the measured points, all of which count alike."""
         other = copy(self)
         other._points = [self._points[n] for n in places]
         other.places = [self.places[n] for n in places]
@@ -157,10 +157,10 @@ class Measure:
         return other
 
     def of(self, program: Program) -> LostBits | None:
-        """What a form loses; None if it cannot be run, or the truth at the point is not known.
+        """Measure the bits that a form loses; None if it cannot be run, or the truth at the point is not known.
 
         Args:
-            program: Of the same variables.
+            program: A Program of the same variables.
         """
         if not self.has_point:
             return None
@@ -170,13 +170,13 @@ class Measure:
             return None
 
     def agrees(self, loss: LostBits) -> bool:
-        """Whether every number at every point is as good as is asked for; around those asked, as for a check."""
+        """Tell whether every number is as good as asked; at points around the question's, as good as for a check."""
         around = max(self.enough, self.agreeing) if loss.asked else self.enough
         asked, others = LostBits(loss.bits[: loss.asked]), LostBits(loss.bits[loss.asked :])
         return asked.worst <= self.enough and others.worst <= around
 
     def _lost(self, program: Program) -> list[float]:
-        """What is lost at each point, all of them run at once."""
+        """Compute the bits lost at each point, with all points run at once."""
         count = len(self._points)
         columns = {name: np.stack([inputs[name] for inputs in self.points]) for name in program.names}
         shapes = {name: array.shape[1:] for name, array in columns.items()}
@@ -189,7 +189,7 @@ class Measure:
         return lost
 
     def _bits(self, numbers: Array, truths: Array) -> Array:
-        """The most bits that one number of each row loses."""
+        """Compute the most bits that one number of each row loses."""
         if numbers.shape != truths.shape:
             return np.full(len(truths), float(self.digits))
         least = float(np.finfo(self.dtype).smallest_normal)  # errors of smaller numbers are relative to this
@@ -201,7 +201,7 @@ class Measure:
         return found
 
     def _truth(self, program: Program, inputs: Mapping[str, Array]) -> Array | None:
-        """The true numbers at a point; None if one is not known, or no number of the dtype."""
+        """Compute the true numbers at a point; None if one is not known, or there are too many."""
         columns = [(x, j) for x in program.variables if str(x) in self.wrt for j in range(inputs[str(x)].size)]
         try:
             point = point_of(program, inputs)
@@ -219,7 +219,7 @@ class Measure:
 
 
 def point_of(program: Program, inputs: Mapping[str, Array]) -> Point:
-    """A Program at these values of its variables.
+    """Make the point of a Program at these values of its variables.
 
     Raises:
         GradcliError: Their shapes do not go together.
@@ -231,13 +231,13 @@ def point_of(program: Program, inputs: Mapping[str, Array]) -> Point:
 def enclosed(
     point: Point, columns: Sequence[Direction], rows: Flat, is_known: Callable[[Ball], bool]
 ) -> Sequence[Outcome]:
-    """Elements of y, unless they are too many, then their derivatives column by column.
+    """Enclose elements of y, unless they are too many, then their derivatives column by column.
 
     Args:
         point: The function at a point.
-        columns: What it is differentiated by.
-        rows: Which elements.
-        is_known: Whether a number takes no more bits.
+        columns: The directions that y is differentiated by.
+        rows: The positions of the elements.
+        is_known: Tells whether a number is known well enough, without more bits.
 
     Raises:
         OverBudgetError: They are too many.

@@ -1,7 +1,7 @@
 """Two forms of a function joined where neither serves everywhere: `where(x < 0, sqrt(x**2 + 1) - x, 1/(...))`.
 
-Which two, of which variable and where between the measured points one is better than the other is found by what each
-form loses at each point; where between two points, by bisection over magnitudes.  Both branches are computed, so that
+The bits that each form loses at each point say which two forms to join, and by which variable and between which two
+points to switch; the number between these is found by bisection over magnitudes.  Both branches are computed, so that
 a branch that would be NaN where it is not taken is given the number of the switch there in place of the variable.
 """
 
@@ -20,24 +20,24 @@ from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.results import Array
 
 STEPS = 12
-"""Points at which the switch is looked for, between two that were measured."""
+"""Most points at which the switch is looked for, between two measured points."""
 
 NARROW = 1.1
-"""How far apart the ends of an interval may be, as a ratio, for any number in it to be the switch."""
+"""Largest ratio of the ends of an interval in which any number may be the switch."""
 
 PLATEAU = 1.0
-"""Bits of all points together that do not matter for where the switch is."""
+"""Bits of all points together that do not matter for the place of the switch."""
 
 SHARE = 0.5
-"""How much of what one form alone loses two forms may lose, to be worth a switch."""
+"""Largest share of the bits lost by the best form alone that two forms may lose, to be worth a switch."""
 
 MeasureAt = Callable[[Mapping[str, Array]], Measure]
-"""What forms lose at one more point."""
+"""Function that makes the measure of forms at one more point."""
 
 
 @dataclass(frozen=True)
 class _Split:
-    """Where the points of a variable are split, and which form is taken on either side."""
+    """Split of the points by a variable, and the form that is taken on either side."""
 
     name: str
     is_absolute: bool
@@ -48,23 +48,23 @@ class _Split:
     beyond: float
 
     def condition(self, name: str, number: str) -> str:
-        """Where the first is taken."""
+        """Write the condition where the first form is taken."""
         return f"{f'abs({name})' if self.is_absolute else name} < {number}"
 
     def key(self, points: Sequence[Mapping[str, Array]], place: int) -> float:
-        """What is compared with the switch."""
+        """Return the value that is compared with the switch."""
         value = float(points[self.order[place]][self.name])
         return abs(value) if self.is_absolute else value
 
 
 def switched(original: Form, forms: Sequence[Measured], measure: Measure, measure_at: MeasureAt) -> Sequence[Measured]:
-    """The best two forms joined; nothing where that is no better than one of them alone.
+    """Join the best two forms; give nothing where that is no better than one form alone.
 
     Args:
-        original: As typed.
-        forms: All of them, measured.
-        measure: What forms lose at the points of a range.
-        measure_at: What forms lose at another point.
+        original: The function as typed.
+        forms: All forms, measured.
+        measure: The measure of forms at the points of a range.
+        measure_at: Makes the measure of forms at another point.
     """
     points = measure.points
     worth = SHARE * min(form.loss.beyond(ENOUGH) for form in forms)
@@ -88,13 +88,13 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
     return best
 
 
-# -- which two, and where
+# -- the two forms, and the place of the switch
 
 
 def _split(
     name: str, is_absolute: bool, points: Sequence[Mapping[str, Array]], forms: Sequence[Measured]
 ) -> _Split | None:
-    """The best split by a number, or by its size: the forms before and after it, and how many points are before it."""
+    """Find the best split by a variable, or by its size: the forms before and after it, and the points before it."""
     keys = np.array([float(point[name]) for point in points])
     keys = np.abs(keys) if is_absolute else keys
     order = np.argsort(keys, kind="stable")
@@ -109,7 +109,7 @@ def _split(
         return None
     best = int(totals.argmin())
     first, second = int(before[:, best].argmin()), int(behind[:, best].argmin())
-    # Of the places that are as good, the sign, or the one in the middle: there both forms serve.
+    # Of equally good places, take the change of sign, or else the one in the middle: there both forms serve.
     alike = np.flatnonzero(before[first] + behind[second] <= totals[best] + PLATEAU)
     alike = alike[keys[alike + 1] > keys[alike]]
     signs = alike[(keys[alike] < 0) & (keys[alike + 1] >= 0)]
@@ -119,7 +119,7 @@ def _split(
 
 
 def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: MeasureAt) -> str:
-    """The number of the switch, with as few digits as the interval leaves it."""
+    """Find the number of the switch, with as few digits as the interval allows."""
     low, high = split.key(points, split.count - 1), split.key(points, split.count)
     if low <= 0 <= high and not split.is_absolute:
         return "0"
@@ -139,7 +139,7 @@ def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: Me
 
 
 def _between(low: float, high: float) -> float:
-    """The middle by magnitude of two numbers of one sign; 0 is as small as its neighbour squared."""
+    """Return the middle by magnitude of two numbers of one sign; a 0 counts as the other number times 2**-52."""
     low, high = low or high * 2.0**-52, high or low * 2.0**-52
     return float(np.copysign(np.sqrt(abs(low)) * np.sqrt(abs(high)), high))
 
@@ -148,7 +148,7 @@ def _between(low: float, high: float) -> float:
 
 
 def _joined(original: Form, split: _Split, number: str) -> Iterator[Form | None]:
-    """The two joined: as they are, then with one or both kept from numbers for which they are not taken."""
+    """Yield the two forms joined: as they are, then with one or both kept from numbers for which they are not taken."""
     variable = sympy.Symbol(split.name, real=True)
     condition, safe = split.condition("x", number), "1" if number == "0" else number
     below = f"-{safe}" if number == "0" else safe
