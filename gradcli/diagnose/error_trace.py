@@ -283,10 +283,16 @@ class ErrorTrace:
             return arb.pos_inf()
         return abs(to - before).upper()
 
-    def has_no_slope(self, place: Place) -> bool:
-        """Whether what flows back is no longer finite by one factor of an operation: its slope at what it was given."""
-        line = self.context.line_of.get(place[0])
-        return line is not None and line.call.op.kind is Kind.ELEMENTWISE and line.symbol not in self.context.forward
+    def slope(self, place: Place) -> float | None:
+        """The factor by which an operation multiplies what flows back, in torch; None of the way forward."""
+        from gradcli.autodiff.run import apply, calls_in
+
+        line, flowing = self.context.line_of.get(place[0]), self.context.flowing
+        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.symbol in self.context.forward:
+            return None
+        given = {atom: self.torch[atom].flatten()[e] for atom, e in self.sources(place)}
+        ones = {atom: one * 0 + 1 if atom in flowing else one for atom, one in given.items()}
+        return float(apply(line.call, ones, calls_in(self.context.dtype)))
 
     def refusal(self, place: Place) -> tuple[Line, int] | None:
         """The choice that does not take the operation that a number is part of, and by which operand; None if taken."""
