@@ -296,27 +296,32 @@ class ErrorTrace:
 
     def refusal(self, place: Place) -> tuple[Line, int] | None:
         """The choice that does not take the operation that a number is part of, and by which operand; None if taken."""
-        line = self.context.line_of.get(place[0])
+        line, output = self.context.line_of.get(place[0]), self.context.held(self.passes.value)
         whole = None if line is None else self.context.whole.get(line.span)
-        inside = set() if whole is None else {whole.symbol}
-        for choice in self.context.forward.values() if whole is not None else ():
-            is_branch, alike = choice.call.op.is_branch, self.torch[choice.symbol].shape == self.torch[place[0]].shape
-            places = [k for k, a in enumerate(choice.call.operands) if a in inside and (k or not is_branch)]
-            inside |= {choice.symbol} if places else set()
-            if places and (is_branch or (choice.call.op.is_extreme and choice.call.op.kind is Kind.ELEMENTWISE)):
-                taken = np.any([self._takes(choice, k) for k in places], axis=0)
-                if not (taken.flat[place[1]] if alike else taken.any()):
-                    return choice, places[0]
-        return None
+        if whole is None:
+            return None
+        one, refused = self.torch[whole.symbol], None
+        is_alike = one.shape == self.torch[place[0]].shape
+        reached = {whole.symbol: (np.arange(one.numel()) == place[1]) | (not is_alike)}
+        for choice in self.context.forward.values():
+            op, own, operands = choice.call.op, self._numbers(choice.symbol), choice.call.operands
+            every = np.arange(own.size if not reached.keys().isdisjoint(operands) else 0)
+            for k, position, source in self.context.reference.footprint.parts(choice, every):
+                if operands[k] not in reached or (op.is_branch and k == 0):
+                    continue
+                inside = taken = reached[operands[k]][source]
+                if op.is_branch:
+                    taken = inside & (self._numbers(operands[0], choice.symbol)[position] == (k == 1))
+                elif op.is_extreme:
+                    taken = inside & (self._numbers(operands[k])[source] == own[position])
+                refused = refused or ((choice, k) if np.any(inside != taken) else None)
+                np.logical_or.at(reached.setdefault(choice.symbol, np.zeros(own.size, dtype=bool)), position, taken)
+        return None if np.any(reached.get(output, False)) else refused
 
-    def _takes(self, choice: Line, k: int) -> Array:
-        """At which elements torch takes an operand."""
-        deciding, own = (
-            np.asarray(self.torch[a] if a.is_Symbol else number(a))
-            for a in (choice.call.operands[0 if choice.call.op.is_branch else k], choice.symbol)
-        )
-        found = deciding == ((k == 1) if choice.call.op.is_branch else own)
-        return np.broadcast_to(found, own.shape)
+    def _numbers(self, atom: Atom, like: Atom | None = None) -> Array:
+        """Torch's numbers of a value, flat, as often as in the shape of another."""
+        array = np.asarray(self.torch[atom] if atom.is_Symbol else number(atom))
+        return array.ravel() if like is None else np.broadcast_to(array, self.torch[like].shape).ravel()
 
 
 def magnitude(outcome: Outcome) -> Ball:
