@@ -2,7 +2,8 @@
 
 The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  What is apart is
 proved to be: no rounding is on either side.  Decimals are the fractions that they are written as; those of a claim may
-be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.
+be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  Where the enclosure
+has no derivative, the truth may be what the check itself finds there: the slope on both sides, or a limit.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
-from gradcli.crosscheck.compare import EXACT, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, to_float
 from gradcli.crosscheck.point import flat, unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -87,12 +89,14 @@ class Look:
         v: The gradient vector there.
         seen: The entries where truth and claim exist.
         missing: Why others have nothing to compare, by entry.
+        limits: Why the enclosure has no truth for some of those that are seen.
     """
 
     inputs: Inputs
     v: Array
     seen: tuple[Seen, ...]
     missing: Mapping[EntryPosition, str]
+    limits: Sequence[str] = ()
 
     @property
     def shows(self) -> bool:
@@ -173,6 +177,36 @@ class ClaimComparison:
                 if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
                     return self._look(inputs, v, pairs)
             bits *= 2
+
+    def with_limits(self, look: Look) -> Look:
+        """The look with the slopes or limits that the check finds where the enclosure has no derivative."""
+        from gradcli.crosscheck.singular import classify_singularities
+
+        if not look.missing:
+            return look
+        plan = moved(self.truth, look.inputs)
+        found, lost = plan.run(FIRST_BITS), list[Singular]()
+        # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
+        case = Case(plan.reference, TOLERANCE["float64"], self.weights(look.v))
+        for entry in look.missing:
+            row = None if entry.row < 0 else unravel(entry.row, self.subject.y)
+            column = unravel(entry.column, self.subject.x)
+            asked = results.Entry(str(self.subject.variable), row, column, "unchecked", math.nan)
+            if isinstance(cause := case.truth(asked, found), Undefined):
+                lost.append(Singular(asked, cause, frozenset(case.rows(asked, found))))
+        seen, missing, limits = list(look.seen), dict(look.missing), list[str]()
+        with precision(FIRST_BITS):
+            claims = dict(zip(self.entries, self.claims(look.inputs, look.v, FIRST_BITS), strict=True))
+            for one in classify_singularities(case, lost):
+                entry = EntryPosition(-1 if one.row is None else case.row(one), case.direction(one)[1])
+                claimed = claims[entry]
+                if one.one_sided is not None:
+                    slopes = " and ".join(f"{slope:.6g}" for slope in one.one_sided)
+                    missing[entry] += f"; a kink with slopes {slopes} has no derivative to claim"
+                elif one.truth is not None and not isinstance(claimed, Undefined):
+                    seen.append(Seen(entry, one.truth, claimed, self.is_apart(one.truth, claimed)))
+                    limits.append(missing.pop(entry))
+        return replace(look, seen=tuple(seen), missing=missing, limits=limits)
 
     # -- what is planned once
 

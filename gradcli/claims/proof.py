@@ -17,7 +17,7 @@ import sympy
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
-from gradcli.claims.regions import Region, Regions, hides_kinks
+from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
 from gradcli.crosscheck.point import unravel
 from gradcli.errors import Span
@@ -188,8 +188,8 @@ def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool
 def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
-    truth, claim = map(rewritten, tidied(sympy.Tuple(truth, claim)).args)
-    truth, claim = tidied(sympy.Tuple(truth, claim)).args
+    sides = with_rivals(tidied(sympy.Tuple(truth, claim)), target)
+    truth, claim = tidied(sympy.Tuple(*map(rewritten, sides.args))).args
     if not regions.is_open and hides_kinks(truth, target):
         return False
     return regions.agree(Region(truth, claim, truth, target))

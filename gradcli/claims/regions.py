@@ -22,7 +22,7 @@ from sympy.core.relational import Relational
 
 from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Aggregate, Chosen
+from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
 from gradcli.reference.deadline import require_time
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
@@ -298,6 +298,32 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
         return True
     steps = {part.func for part in truth.atoms(*STEPS) if part.has(x)}
     return len(steps) + bool(parts) > 1 if steps else False
+
+
+def with_rivals(sides: Expr, target: Expr) -> Expr:
+    """Both sides with each extreme that x enters at its own place only as the choice between that and all others.
+
+    With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
+    x[j] is chosen, and equals the largest, where it is at least M.
+    """
+    for extreme in sorted(sides.atoms(Largest, Smallest), key=sympy.default_sort_key):
+        own = _own_index(extreme, target)
+        if own:
+            rival, value = sympy.Dummy("extreme of the others", real=True), extreme.body.xreplace(own)
+            wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
+            sides = sides.xreplace({Chosen(extreme, *(own[k] for k in extreme.bound)): wins})
+            sides = sides.xreplace({extreme: meaning.where(wins, value, rival)})
+    return sides
+
+
+def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr]:
+    """The bound indices at which x[j] enters an extreme; none if it enters elsewhere, or at several places."""
+    if not isinstance(target, sympy.Indexed):
+        return {}
+    elements = [a for a in extreme.body.atoms(sympy.Indexed) if a.base == target.base]
+    own = {k: j for a in elements for k, j in zip(a.indices, target.indices, strict=True) if k in extreme.bound}
+    is_own = len(own) == len(extreme.bound) and [a.xreplace(own) for a in elements] == [target]
+    return own if is_own else {}
 
 
 def solved(difference: Expr) -> dict[Expr, Expr]:

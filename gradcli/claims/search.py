@@ -49,6 +49,9 @@ MOST_BREAKPOINTS = 250
 MOST_MIXED = 128
 """Points at which each element is at a place of its own."""
 
+MOST_SINGULAR = 16
+"""Points without a slope of an operation at which the check is asked whether the whole has one."""
+
 DECADES = (1e-3, 1e-2, 1e-1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 """Distances from 0 that are tried beside the numbers of the texts."""
 
@@ -88,7 +91,7 @@ class Search:
 
     def run(self, points: int) -> SearchResult:
         """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
-        counted = met = 0
+        counted = met = singular = 0
         hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
         met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * points)
@@ -102,6 +105,8 @@ class Search:
                 look = self.look(inputs, v)
                 if look is None:
                     continue
+                if is_met and look.missing and singular < MOST_SINGULAR:
+                    look, singular = self.comparison.with_limits(look), singular + 1
                 if look.shows:
                     return SearchResult(counted + met + 1, look)
                 hidden = look if hidden is None and look.worst is not None else hidden

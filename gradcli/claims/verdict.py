@@ -174,11 +174,12 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
 def _at_the_point(
     comparison: ClaimComparison, inputs: Mapping[str, Array], *, is_smooth: bool = True
 ) -> tuple[Look, list[str]]:
-    """The look at the point, and how the claim was read and what was left out."""
+    """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
     notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
         notes.append("it has rounded decimals, so it is held to the tolerance")
-    here = comparison.look(inputs, comparison.subject.weights, LAST_BITS)
+    here = comparison.with_limits(comparison.look(inputs, comparison.subject.weights, LAST_BITS))
+    notes += [f"at the point the truth is a limit, as {reason}" for reason in here.limits[:1]]
     return here if is_smooth else replace(here, seen=()), list(filter(None, notes))
 
 

@@ -283,34 +283,45 @@ class ErrorTrace:
             return arb.pos_inf()
         return abs(to - before).upper()
 
-    def has_no_slope(self, place: Place) -> bool:
-        """Tell whether a place is an elementwise step of the pass back, in which a slope may not be finite."""
-        line = self.context.line_of.get(place[0])
-        return line is not None and line.call.op.kind is Kind.ELEMENTWISE and line.symbol not in self.context.forward
+    def slope(self, place: Place) -> float | None:
+        """Find the factor by which an operation multiplies the adjoint in torch; None of the way forward."""
+        from gradcli.autodiff.run import apply, calls_in
+
+        line, flowing = self.context.line_of.get(place[0]), self.context.flowing
+        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.symbol in self.context.forward:
+            return None
+        given = {atom: self.torch[atom].flatten()[e] for atom, e in self.sources(place)}
+        ones = {atom: one * 0 + 1 if atom in flowing else one for atom, one in given.items()}
+        return float(apply(line.call, ones, calls_in(self.context.dtype)))
 
     def refusal(self, place: Place) -> tuple[Line, int] | None:
         """Find the choice that does not take a number's operation, and the operand not taken; None if it is taken."""
-        line = self.context.line_of.get(place[0])
+        line, output = self.context.line_of.get(place[0]), self.context.held(self.passes.value)
         whole = None if line is None else self.context.whole.get(line.span)
-        inside = set() if whole is None else {whole.symbol}
-        for choice in self.context.forward.values() if whole is not None else ():
-            is_branch, alike = choice.call.op.is_branch, self.torch[choice.symbol].shape == self.torch[place[0]].shape
-            places = [k for k, a in enumerate(choice.call.operands) if a in inside and (k or not is_branch)]
-            inside |= {choice.symbol} if places else set()
-            if places and (is_branch or (choice.call.op.is_extreme and choice.call.op.kind is Kind.ELEMENTWISE)):
-                taken = np.any([self._takes(choice, k) for k in places], axis=0)
-                if not (taken.flat[place[1]] if alike else taken.any()):
-                    return choice, places[0]
-        return None
+        if whole is None:
+            return None
+        one, refused = self.torch[whole.symbol], None
+        is_alike = one.shape == self.torch[place[0]].shape
+        reached = {whole.symbol: (np.arange(one.numel()) == place[1]) | (not is_alike)}
+        for choice in self.context.forward.values():
+            op, own, operands = choice.call.op, self._numbers(choice.symbol), choice.call.operands
+            every = np.arange(own.size if not reached.keys().isdisjoint(operands) else 0)
+            for k, position, source in self.context.reference.footprint.parts(choice, every):
+                if operands[k] not in reached or (op.is_branch and k == 0):
+                    continue
+                inside = taken = reached[operands[k]][source]
+                if op.is_branch:
+                    taken = inside & (self._numbers(operands[0], choice.symbol)[position] == (k == 1))
+                elif op.is_extreme:
+                    taken = inside & (self._numbers(operands[k])[source] == own[position])
+                refused = refused or ((choice, k) if np.any(inside != taken) else None)
+                np.logical_or.at(reached.setdefault(choice.symbol, np.zeros(own.size, dtype=bool)), position, taken)
+        return None if np.any(reached.get(output, False)) else refused
 
-    def _takes(self, choice: Line, k: int) -> Array:
-        """Tell at which elements torch takes an operand of a choice."""
-        deciding, own = (
-            np.asarray(self.torch[a] if a.is_Symbol else number(a))
-            for a in (choice.call.operands[0 if choice.call.op.is_branch else k], choice.symbol)
-        )
-        found = deciding == ((k == 1) if choice.call.op.is_branch else own)
-        return np.broadcast_to(found, own.shape)
+    def _numbers(self, atom: Atom, like: Atom | None = None) -> Array:
+        """Give torch's numbers of a value, flat, stretched to the shape of another."""
+        array = np.asarray(self.torch[atom] if atom.is_Symbol else number(atom))
+        return array.ravel() if like is None else np.broadcast_to(array, self.torch[like].shape).ravel()
 
 
 def magnitude(outcome: Outcome) -> Ball:

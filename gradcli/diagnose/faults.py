@@ -74,14 +74,12 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
         poison: The first number on the way that is not finite.
         cause: The number that made it so; it may be the same one.
     """
-    if poison == cause and trace.has_no_slope(poison) and isinstance(trace.value(poison).truth, Undefined):
+    slope = trace.slope(poison) if poison == cause else None
+    if slope is not None and isinstance(trace.value(poison).truth, Undefined):
         line, shown = trace.context.line_of[poison[0]], trace.context.excerpt(poison[0])
-        effect = (
-            "and 0 times that is nan"
-            if math.isnan(trace.number(poison))
-            else "which makes the derivative infinite or nan"
-        )
-        return Blame("domain", line.span, f"{shown} has no finite slope here, {effect}")
+        is_nan = math.isnan(trace.number(poison))
+        effect = "and 0 times that is nan" if is_nan else "which makes the derivative infinite or nan"
+        return Blame("domain", line.span, f"{shown} has the slope {said(slope)} here, {effect}")
     fault, number = of_value(trace, cause), trace.number(cause)
     if fault is None or fault.kind == "overflow" or math.isfinite(number):
         return fault
@@ -101,8 +99,8 @@ def of_branch(trace: ErrorTrace, place: Place) -> Blame | None:
     is_large = fault is not None and fault.kind == "overflow"
     effect = "overflows" if is_large else f"is {said(trace.number(place))}"
     effect += " here, and 0 times its slope is nan"
-    if trace.has_no_slope(place):
-        effect = "has no finite slope here, and 0 times that is nan"
+    if (slope := trace.slope(place)) is not None:
+        effect = f"has the slope {said(slope)} here, and 0 times that is nan"
     return Blame("branch", line.span, f"{_refused(trace, *refusal, shown)} {effect}")
 
 

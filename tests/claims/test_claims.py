@@ -63,6 +63,7 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("prod(x)", "Π[k=0..2, k≠j] x[k]", {"x": [0, 2, 3]}, "gradient"),
     ("prod(x)", "Π[k=0..1, l=0..1, k≠i or l≠j] x[k,l]", {"x": [[0, 2], [3, 4]]}, "gradient"),
     ("prod(x)", "prod(x)/x", {"x": [[1, 2], [3, 4]]}, "gradient"),
+    ("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)}, "gradient"),
     ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
     ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
     ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": np.ones(20), "t": np.zeros(20)}, "gradient"),
@@ -104,14 +105,13 @@ def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str
     assert _claim(f, text, {name: value}, wrt=name).status == "proved"
 
 
-def test_what_is_largest_is_compared_and_not_proved() -> None:
-    """The largest of 1, 1 has no derivative by either."""
-    largest = _claim("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)})
-    assert (largest.status, largest.points > 50) == ("no counterexample", True)
+def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
+    """The largest of 1, 1 has none by either."""
+    assert "it is proved where it is differentiable" in _claim("max(x)", "x == max(x)", {"x": [1, 1]}).note
     tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
-    assert tied.status == "no counterexample"  # at ties, where it is wrong, only the whole has a derivative
+    assert (tied.status, tied.claimed, tied.truth) == ("refuted", 2.0, 1.0)
     shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
-    assert shared.status == "no counterexample"
+    assert shared.status == "refuted"
 
 
 HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
@@ -266,31 +266,41 @@ def test_what_moves_by_float32_is_looked_at_in_float32() -> None:
     assert _claim("x**2", "where(x == 33.5, 0, 2*x)", {"x": 1}, dtype="float32").status == "refuted"
 
 
-UNTRIED = [
-    ("maximum(x, y) + minimum(x, y)", "where(x == y, 3, 1)", {"x": 1, "y": 1}),
-    ("relu(x) - relu(-x)", "where(x == 0, 0, 1)", {"x": 0}),
-    ("sqrt(x**4)", "where(x == 0, 5, 2*x)", {"x": 0}),
+AT_THE_POINT = [
+    ("maximum(x, y) + minimum(x, y)", "where(x == y, 3, 1)", {"x": 1, "y": 1}, 1.0),
+    ("relu(x) - relu(-x)", "where(x == 0, 0, 1)", {"x": 0}, 1.0),
+    ("sqrt(x**4)", "where(x == 0, 5, 2*x)", {"x": 0}, 0.0),
+    ("x*abs(x)", "where(x == 0, 1, 2*abs(x))", {"x": 0}, 0.0),
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "at"), UNTRIED, ids=[text for _, text, _ in UNTRIED])
-def test_nothing_is_proved_where_only_parts_have_a_kink(f: str, text: str, at: At) -> None:
-    """The whole has a derivative at the point, which is not compared there."""
+@pytest.mark.parametrize(("f", "text", "at", "truth"), AT_THE_POINT, ids=[text for _, text, *_ in AT_THE_POINT])
+def test_the_point_itself_is_compared(f: str, text: str, at: At, truth: float) -> None:
+    """Where the parts have a kink and the whole has none, the sides or the check say what the derivative is."""
     claim = _claim(f, text, at)
-    assert claim.status == "no counterexample"
-    assert "at the point nothing was compared" in claim.note
+    assert (claim.status, claim.points, claim.truth) == ("refuted", 1, truth)
+    assert claim.at is not None
+    assert {name: float(array) for name, array in claim.at.items()} == at
+    number = _expect(f, claim.claimed, at)
+    assert (number.status, number.truth) == ("refuted", truth)
+    assert _expect(f, truth, at).status == "agrees"
+
+
+def test_a_truth_that_is_a_limit_is_said_to_be_one() -> None:
+    """The function has no value at 0."""
+    claim = _claim("x**3/x", "2*x", {"x": 0})
+    assert (claim.status, claim.points) == ("proved", 101)
+    assert "the truth is a limit" in claim.note
 
 
 def test_a_kink_has_no_derivative_to_claim() -> None:
-    """At the point the claim says nothing that could be right or wrong; of a function without a value either."""
+    """At the point the claim says nothing that could be right or wrong; the slopes are said."""
     claim = _claim("relu(x)", "where(x > 0, 1, where(x < 0, 0, 7))", {"x": 0})
     assert claim.status == "proved"
-    assert "at the point nothing was compared: relu(x) has a kink here" in claim.note
-    hole = _claim("x**3/x", "2*x", {"x": 0})
-    assert (hole.status, hole.points) == ("proved", 100)
+    assert "a kink with slopes 0 and 1 has no derivative to claim" in claim.note
     number = _expect("relu(x)", 0, {"x": 0})
     assert (number.status, number.points) == ("no counterexample", 0)
-    assert "has a kink here" in number.note
+    assert "a kink with slopes 0 and 1 has no derivative to claim" in number.note
 
 
 def test_a_counterexample_differs_visibly() -> None:

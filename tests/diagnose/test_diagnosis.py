@@ -261,7 +261,7 @@ POISONED_NOTES = [
     (
         "where(x==0, 0, sqrt(x**2))",
         0,
-        "the branch not taken, sqrt(x**2), has no finite slope here, and 0 times that is nan",
+        "the branch not taken, sqrt(x**2), has the slope inf here, and 0 times that is nan",
     ),
     (
         "where(x<=0, exp(x), 1+x)",
@@ -276,10 +276,15 @@ POISONED_NOTES = [
     (
         "relu(sqrt(x)-1)",
         0,
-        "sqrt(x), which relu(sqrt(x)-1) does not take, has no finite slope here, and 0 times that is nan",
+        "sqrt(x), which relu(sqrt(x)-1) does not take, has the slope inf here, and 0 times that is nan",
+    ),
+    (
+        "amax(sqrt(x**2))",
+        [0, 4],
+        "sqrt(x**2), which amax(sqrt(x**2)) does not take, has the slope inf here, and 0 times that is nan",
     ),
     ("exp(x)/exp(x)", 1000, "exp(x) is 1.97e+434 here, and float64 ends at 1.8e+308"),
-    ("sqrt(sum(x**2))*0", [0, 0], "sqrt(sum(x**2)) has no finite slope here, and 0 times that is nan"),
+    ("sqrt(sum(x**2))*0", [0, 0], "sqrt(sum(x**2)) has the slope inf here, and 0 times that is nan"),
 ]
 
 
