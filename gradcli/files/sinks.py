@@ -15,7 +15,7 @@ from gradcli.errors import InputError
 from gradcli.files.atomic import target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.kept_cells import Layout, numeric
-from gradcli.files.text_writers import DelimitedWriter
+from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
 from gradcli.results import Cells, Mapped
 
 _ROWS, _BYTES = 2**20, 2**26
@@ -36,8 +36,15 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         InputError: The format cannot hold a column to keep.
     """
     with target(path) as file:
-        writer: Writer = ColumnWriter(file, layout) if form == "parquet" else DelimitedWriter(file, layout, form)
-        failures = UnicodeError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
+        writer: Writer
+        match form:
+            case "parquet":
+                writer = ColumnWriter(file, layout)
+            case "jsonl":
+                writer = ObjectWriter(file, layout)
+            case _:
+                writer = DelimitedWriter(file, layout, form)
+        failures = ValueError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
         try:
             yield writer
             writer.finish()
@@ -45,7 +52,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
             if not layout.is_kept:
                 raise
             said = str(error).partition("\n")[0].rstrip(".")
-            hint = "leave out --keep, or write another format: .csv, .parquet"
+            hint = "leave out --keep, or write another format: .csv, .jsonl, .parquet"
             raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
         finally:
             if isinstance(writer, ColumnWriter):
@@ -58,7 +65,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
 class ColumnWriter:
     """A table of columns: those of the input that are kept with the types they have, then the numbers.
 
-    The variables of a text become numbers.
+    The variables of a text become numbers; of JSON, the first cells of a column say its type.
     """
 
     def __init__(self, file: BinaryIO, layout: Layout) -> None:
@@ -112,9 +119,14 @@ class ColumnWriter:
         """Convert the cells of a column to keep to an array of Arrow."""
         if not isinstance(cells, list):
             return cells
-        is_number = name in self._layout.numbers
-        return self._pa.array(numeric(cells) if is_number else cells, "float64" if is_number else "string")
+        if name not in self._layout.numbers:
+            return self._pa.array(cells, "string" if self._layout.source.is_text else None)
+        shape = self._layout.kept[name]
+        found = self._pa.array(numeric(cells, shape).ravel())
+        for size in reversed(shape):
+            found = self._pa.FixedSizeListArray.from_arrays(found, size)
+        return found
 
 
-Writer = DelimitedWriter | ColumnWriter
+Writer = DelimitedWriter | ObjectWriter | ColumnWriter
 """Writes rows in one format, block by block, and then what comes after the last of them."""

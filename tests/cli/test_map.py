@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.options import ROW_FORMATS
+from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
 from tests.files.test_files import npy
@@ -35,6 +37,9 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
         case ".parquet":
             table = pa.table({name: _lists(array) for name, array in columns.items()})
             pq.write_table(table, path, row_group_size=3)
+        case ".jsonl":
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*map(_cells, columns.values()), strict=True)]
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {
                 f"{name}{_index(i)}": array[:, *i]
@@ -45,6 +50,11 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
                 writer = csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",")
                 writer.writerow(flat)
                 writer.writerows(zip(*(map(repr, column.tolist()) for column in flat.values()), strict=True))
+
+
+def _cells(array: Array) -> list[Any]:
+    """A list of numbers or of lists, with the strings of JSON for numbers that it has not."""
+    return [numbers.in_lists(cell) for cell in array]
 
 
 def _lists(array: Array) -> Any:
@@ -65,6 +75,9 @@ def _read(path: Path) -> dict[str, Array]:
         case ".parquet":
             table = pq.read_table(path)
             return {name: table.column(name).to_numpy() for name in table.column_names}
+        case ".jsonl":
+            rows = [json.loads(line) for line in path.read_text().splitlines()]
+            return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
         case suffix:
             with path.open(newline="") as file:
                 header, *body = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
@@ -88,7 +101,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
     ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
     # formats and quiet are those of other commands
-    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "tsv"], "y\tdy_dx\n9.0\t6.0\n"),
+    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
     # elements of vectors are columns, in brackets, in any order; or with digits, where no variable is called so
     ("x[0]**2*x[1]", "t.csv", b"x[1],x[0]\n5,2\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
     ("sum(x)*x1", "t.csv", b"x[0],x[1],x1\n1,2,3\n", [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
@@ -102,6 +115,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ),
     # standard input
     ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
 ]  # fmt: skip
 
 
@@ -144,10 +158,12 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
     ("x", "t.npy", npy([1.0]), [], "Function.map of Python takes arrays"),
-    ("x", "t.csv", KEPT, ["-o", "out.npy"], "hint: name it .csv, .tsv, .parquet, .pq, or give --output-format"),
+    ("x", "t.csv", KEPT, ["-o", "out.npy"], "hint: name it .csv, .tsv, .jsonl, .ndjson, .parquet, .pq, or "),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
-    ("x", "t.csv.gz", b"", [], "zcat, jq and gzip have CSV in a pipe"),
-    ("x", "t.jsonl", b'{"x": 1}\n', [], "the name 't.jsonl' does not say what format the file is in"),
+    ("x", "t.csv.gz", b"", [], "zcat and gzip have text in a pipe"),
+    ("x", "t.jsonl", b"1\n", [], "'t.jsonl' begins with no object of JSON: '1'"),
+    ("x", "t.jsonl", b'{"x": 1}\n{"x": 2, "k": 1}\n', ["--keep", "-o", "o.csv"], "has a key 'k', which the first row"),
+    ("x", "t.jsonl", b'{"x": 1, "k": 1}\n{"x": 1, "k": "a"}\n', ["--keep", "-o", "o.parquet"], "cannot be kept so"),
 ]  # fmt: skip
 
 
@@ -230,10 +246,30 @@ TABLES_AT_FAULT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), TABLES_AT_FAULT)
-def test_a_row_at_fault(text: str, said: str, gradcli: Command, folder: Path) -> None:
+LINES_AT_FAULT = [
+    ('{"x": "abc"}', ", key 'x', has the text 'abc', and not a number"),
+    ('{"z": 1}', " has no key 'x'"),
+    ("[1]", " is not an object: '[1]'"),
+    ('{"x": 1', " is not JSON: expecting ',' delimiter, at character 8"),
+    ('{"x": 1e400}', ", key 'x', has a number beyond the range of float64"),
+    ('{"x": 1, "x": 2}', " is not JSON: an object has a key twice"),
+    ('{"x": ' + "[" * 5_000, " is not JSON: it is nested too deep"),
+    ('{"x": ' + "9" * 5_000 + "}", " is not JSON: exceeds the limit (4300 digits) for integer string conversion"),
+    ('{"x": null}', ", key 'x', has null, and not a number"),
+    ('{"x": [1]}', ", key 'x', has shape (1,), and in the first row ()"),
+]
+AT_FAULT = [
+    *(("in.csv", text, f"row 2 (line 3) of 'in.csv'{said}") for text, said in TABLES_AT_FAULT),
+    *(
+        ("in.jsonl", f'{{"x": 1}}\n\n{line}\n{{"x": 4}}\n', f"row 2 (line 3) of 'in.jsonl'{said}")
+        for line, said in LINES_AT_FAULT
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), AT_FAULT)
+def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, folder: Path) -> None:
     """It ends the run with its line, or is left out, or is nan; nothing has the final name in the first case."""
-    name, message = "in.csv", f"row 2 (line 3) of 'in.csv'{said}"
     (folder / name).write_text(text, encoding="utf-8")
     run = gradcli("map", "x**2", "--points", name, "-o", "out.csv")
     assert (run.code, run.out) == (2, "")
@@ -265,7 +301,7 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)
     path = tmp_path / f"in.{form}"
     _write(path, {"A": matrices})
-    first = {"csv": " (line 2)", "tsv": " (line 2)", "parquet": " (row group 0)"}.get(form, "")
+    first = {"csv": " (line 2)", "tsv": " (line 2)", "jsonl": " (line 1)", "parquet": " (row group 0)"}.get(form, "")
     run = gradcli("map", "sum(inv(A))", "--points", str(path))
     assert run.code == 2
     assert f"row 1{first} of '{path}': this matrix has no inverse" in run.err
@@ -285,16 +321,22 @@ def test_all_rows_may_be_left_out(form: str, into: str, gradcli: Command, folder
         pq.write_table(pa.table({"x": pa.array([None], pa.float64()), "n": [1.0]}), "in.parquet")
     run = gradcli("map", "x**2", "--points", f"in.{form}", "--keep", "--on-error", "skip", "-o", f"out.{into}")
     assert (run.code, run.err.partition("\n")[0]) == (0, "1 row read, 1 left out, 0 written")
+    if into == "jsonl":
+        assert (folder / "out.jsonl").read_text() == ""
+        return
     found = {name: len(column) for name, column in _read(folder / f"out.{into}").items()}
     assert found == dict.fromkeys(("x", "n", "y", "dy_dx"), 0)
 
 
 @pytest.mark.parametrize("form", ROW_FORMATS)
 def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> None:
-    """A row of names alone, an array of length 0."""
+    """A row of names alone, an array of length 0; an empty text is an error."""
     path, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
     _write(path, {"x": np.empty(0)})
     run = gradcli("map", "x**2", "--points", str(path), "-o", str(out), "--check")
+    if form == "jsonl":
+        assert (run.code, out.exists(), "is empty" in run.err) == (2, False, True)
+        return
     unchecked = "check: unchecked; entries 0 of 0; largest relative error none\n  there are no rows to check\n"
     assert (run.code, run.err) == (0, unchecked)
     again = gradcli("map", "x**2", "--points", str(path), "--check", "--strict")
