@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gradcli.errors import InputError
+from gradcli.files.array_rows import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, shown
 from gradcli.files.delimited import Delimited, TextRows, named_twice
@@ -29,7 +30,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        others = "zcat and gzip have text in a pipe, and Function.map of Python takes arrays"
+        others = "zcat and gzip have text in a pipe"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
@@ -108,8 +109,12 @@ class PointSource(Record):
             stream, name = files.stream(file, "--points", stack)
             if self.form in ("csv", "tsv"):
                 yield Delimited(stream, name, self.form, self.names, self.columns)
+            elif self.form == "npy":
+                yield ArrayRows(name, columns_of_npy(stream, name, self.names, self.columns, stack))
             elif self.columns:
                 raise named_twice(name)
+            elif self.form == "npz":
+                yield ArrayRows(name, columns_of_npz(stream, name, self.names, stack))
             else:
                 yield (ObjectRows if self.form == "jsonl" else ParquetRows)(stream, name, self.names)
 
@@ -134,7 +139,7 @@ class PointSource(Record):
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
-FileRows = TextRows | ParquetRows
+FileRows = TextRows | ArrayRows | ParquetRows
 
 
 class Joined:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from tests.conftest import Command
@@ -22,6 +23,11 @@ def test_vectors_in_json_are_columns(gradcli: Command, folder: Path) -> None:
     found = pq.read_table("out.parquet")
     assert repr(found["x"].to_pylist()) == "[[1.0, 2.0], [nan, nan], [4.0, nan]]"
     assert found["n"].to_pylist() == ["a", "b", None]
+    (folder / "in.jsonl").write_text(rows.replace('"a"', "1").replace('"b"', "null"))
+    assert gradcli(*words, "-o", "out.npz").code == 0
+    with np.load("out.npz") as arrays:
+        np.testing.assert_array_equal(arrays["x"], [[1, 2], [np.nan, np.nan], [4, np.nan]])
+        np.testing.assert_array_equal(arrays["n"], [1, np.nan, np.nan])
 
 
 def test_what_is_no_variable_may_be_ragged(gradcli: Command, folder: Path) -> None:
@@ -51,3 +57,26 @@ def test_numbers_that_json_has_not_are_its_strings(gradcli: Command, folder: Pat
     assert (run.code, [row["x"] for row in rows]) == (0, ["NaN", "-Infinity"])
     assert [row["\ufffd"] for row in rows] == ["\ufffd", "a"]
     assert gradcli("map", "x", "--points", "out.jsonl").out == "y,dy_dx\nnan,1.0\n-inf,1.0\n"
+
+
+RECORDS = np.array(
+    [([1, 2], 'a,"b', "2026-11-21", b"q\xff", 0.1), ([3, 4], "c", "NaT", b"r", 2)],
+    dtype=[("x", "f8", (2,)), ("name", "U5"), ("day", "M8[D]"), ("raw", "S3"), ("single", "f4")],
+)
+
+
+def test_texts_and_dates_in_arrays_are_kept(gradcli: Command, folder: Path) -> None:
+    """As text; as variables they are refused by name."""
+    np.save("in.npy", RECORDS)
+    columns = {name: RECORDS[name] for name in RECORDS.dtype.names or ()}
+    np.savez("in.npz", **columns)  # type: ignore[arg-type]
+    for source in ("in.npy", "in.npz"):
+        words = ["map", "sum(x)", "--points", source, "--wrt", "x", "--keep"]
+        assert gradcli(*words).out == (
+            'x[0],x[1],name,day,raw,single,y,dy_dx0,dy_dx1\n1.0,2.0,"a,""b",2026-11-21,q\ufffd,0.1,3.0,1.0,1.0\n'
+            "3.0,4.0,c,NaT,r,2.0,7.0,1.0,1.0\n"
+        )
+        for name, what in (("name", "text"), ("day", "dates")):
+            run = gradcli("map", f"2*{name}", "--points", source, "-o", "none.csv")
+            assert (run.code, f"holds {what}" in run.err, (folder / "none.csv").exists()) == (2, True, False)
+            assert name in run.err

@@ -24,7 +24,7 @@ from gradcli.options import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
-from tests.files.test_files import npy
+from tests.files.test_files import doubled, npy, npz
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +37,14 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
         case ".parquet":
             table = pa.table({name: _lists(array) for name, array in columns.items()})
             pq.write_table(table, path, row_group_size=3)
+        case ".npz":
+            np.savez(path, **columns)  # type: ignore[arg-type]
+        case ".npy":
+            kinds = [(name, array.dtype, array.shape[1:]) for name, array in columns.items()]
+            records = np.empty(len(next(iter(columns.values()))), kinds)
+            for name, array in columns.items():
+                records[name] = array
+            np.save(path, records)
         case ".jsonl":
             rows = [dict(zip(columns, row, strict=True)) for row in zip(*map(_cells, columns.values()), strict=True)]
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -75,6 +83,12 @@ def _read(path: Path) -> dict[str, Array]:
         case ".parquet":
             table = pq.read_table(path)
             return {name: table.column(name).to_numpy() for name in table.column_names}
+        case ".npz":
+            with np.load(path) as archive:
+                return dict(archive)
+        case ".npy":
+            records = np.load(path)
+            return {name: records[name] for name in records.dtype.names}
         case ".jsonl":
             rows = [json.loads(line) for line in path.read_text().splitlines()]
             return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
@@ -86,6 +100,8 @@ def _read(path: Path) -> dict[str, Array]:
 
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
 A_FAULT = ["--on-error", "skip", "--check"]
+
+TABLE = np.arange(1.0, 13.0).reshape(6, 2)
 
 ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     # by hand: y = ax**2 + b, dy/dx = 2ax, dy/da = x**2; an expression may begin with a minus
@@ -113,7 +129,23 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
             b"x;n\n1;a\n2;b\n", b"\n\nx,n\n1,a\n2,\xff\n", b"x,n\r1,a\r2,b\r",
         )
     ),
+    # plain arrays have columns in the order of the variables, in C and in Fortran order; a vector if there is one
+    *(
+        case
+        for array in (TABLE, np.asfortranarray(TABLE), TABLE.astype(np.int32))
+        for case in (
+            ("a*x - b", "t.npy", npy(array[:2]), ["--at", "x=10"], "y,dy_da,dy_db\n8.0,10.0,-1.0\n26.0,10.0,-1.0\n"),
+            ("x[0]*x[1]", "t.npy", npy(array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+            ("x[0]*x[1]", "t.npz", npz(x=array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+        )
+    ),
+    ("out = x - y", "t.npy", npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
+     "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"),
+    # what is no variable may have another number of rows
+    ("x", "t.npz", npz(x=[1.0], z=np.ones(4), other=np.ones((9, 9))), [], "y,dy_dx\n1.0,1.0\n"),
     # standard input
+    ("x*z", "-", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
+     "y,dy_dx\n2.0,2.0\n12.0,4.0\n"),
     ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
     ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
 ]  # fmt: skip
@@ -157,8 +189,15 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
     ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
-    ("x", "t.npy", npy([1.0]), [], "Function.map of Python takes arrays"),
-    ("x", "t.csv", KEPT, ["-o", "out.npy"], "hint: name it .csv, .tsv, .jsonl, .ndjson, .parquet, .pq, or "),
+    ("x", "t.txt", b"x", [], "hint: name it .csv, .tsv, .jsonl, .ndjson, .npy, .npz, .parquet, .pq, or "),
+    ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "the column 'name', and 'a, \"b\"?c' in it is not"),
+    ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
+    ("x", "t.npy", npy(3.0), [], "is an array of shape ()"),
+    ("x", "t.npy", npy(np.array([1, "a"], dtype=object)), [], "pickled"),
+    ("x*z", "t.npz", npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
+    ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
+    ("x", "t.npz", npz(x=np.ones(1, np.complex64)), [], "complex numbers"),
+    ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
     ("x", "t.csv.gz", b"", [], "zcat and gzip have text in a pipe"),
     ("x", "t.jsonl", b"1\n", [], "'t.jsonl' begins with no object of JSON: '1'"),
@@ -200,11 +239,15 @@ def test_every_row_is_what_the_jacobian_command_says(
     columns = {name: generator.normal(size=(5, *shape)) for name, shape in shapes.items()}
     words = [word for name, value in at.items() for word in ("--at", f"{name}={value}")]
     words += ["--wrt", wrt] if wrt else []
-    for form in ("csv", "parquet"):
+    for form in ("csv", "parquet", "npy", "npz"):
         _write(folder / f"in.{form}", columns)
         assert gradcli("map", text, "--points", f"in.{form}", "-o", f"out.{form}", *words) == Run(0, "", "")
-    one, other = (np.stack([*_read(folder / f"out.{form}").values()], axis=1) for form in ("csv", "parquet"))
-    np.testing.assert_array_equal(one, other)
+    one, *others = (
+        np.hstack([array.reshape(5, -1) for array in _read(folder / f"out.{form}").values()])
+        for form in ("csv", "parquet", "npy", "npz")
+    )
+    for other in others:
+        np.testing.assert_array_equal(one, other)
     f = Function(text)
     names = wrt.split(",") if wrt else [name for name in f.variables if name in shapes]
     for row in range(5):
@@ -409,7 +452,9 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "parquet"))])
+@pytest.mark.parametrize(
+    "words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))]
+)
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
     with open("/dev/full", "wb") as full:
