@@ -28,7 +28,10 @@ GONE: Mapping[str, str] = {
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
-ROW_SUFFIXES: Mapping[str, str] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+ROW_SUFFIXES: Mapping[str, str] = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
 """The formats of rows by the suffix of the file."""
 
 ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
@@ -254,8 +257,9 @@ require_all SWITCH check is_setting  Exit with 1 unless every entry was checked,
 differences SWITCH check  Take finite differences too, as --full does.
 
 points FILE map is_required
-    The rows, one a point, with columns named as variables are: .csv, .tsv or .parquet; a folder, or a pattern in
-    quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.
+    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet; a
+    folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0], x[1], or x0, x1,
+    or one of lists.
 
 points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
 

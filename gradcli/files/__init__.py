@@ -5,7 +5,8 @@ decoding                         bytes to text, with bounds; JSON to arrays
 csv_tables, binary               CSV and TSV; NumPy's own files
 atomic                           files that are there whole or not at all
 several, rows                    many points in: one file or a folder of them; blocks of rows of any format
-delimited, columnar              those of CSV and TSV; of Parquet
+delimited, json_lines            those of CSV and TSV; of JSON Lines
+array_rows, columnar             those of .npy and .npz; of Parquet
 frames                           tables of Python, from which arrays come and which they become
 sinks, text_writers              blocks of rows out; those of text
 kept_cells                       what a table out holds, and the cells that it keeps of the input

@@ -1,6 +1,6 @@
 """NumPy's own files, .npy and .npz, to float64 arrays, and from arrays.
 
-NumPy reads the header and then the file; there is no path to a pickle.  What is in a pipe or in an archive is copied
+NumPy reads the header and maps the file; there is no path to a pickle.  What is in a pipe or in an archive is copied
 to a temporary file first.
 """
 
@@ -12,8 +12,10 @@ import tempfile
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from math import inf
 from typing import IO, Any, BinaryIO
 
 import numpy as np
@@ -55,57 +57,69 @@ _REFUSED = {
 """What the kinds of types that are not read stand for, and the fix."""
 
 
+def mapped(stream: IO[bytes], name: str, stack: ExitStack, head: bytes = b"", most: float = inf) -> np.memmap[Any, Any]:
+    """The array of an .npy file, none of which is read yet.
+
+    Args:
+        stream: The file; what is in a pipe or in an archive is copied to a temporary file.
+        name: What messages call it.
+        stack: Removes the temporary file.
+        head: What was already read of the stream.
+        most: Bytes that are copied.
+
+    Raises:
+        InputError: It is not such a file, is cut short, goes on after its array, or holds Python objects.
+        TooLargeError: There is more to copy.
+    """
+    path = getattr(stream, "name", None)
+    if head or not isinstance(path, str) or not os.path.isfile(path):
+        copy = stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115 (the stack closes it)
+        copy.write(head)
+        while data := stream.read(_PART_BYTES):
+            copy.write(data)
+            if copy.tell() > most:
+                raise TooLargeError(f"{name} has more than {most:,} bytes of numbers", hint="save a part of it")
+        copy.flush()
+        path = copy.name
+    try:
+        with np.errstate(over="raise"):
+            array = np.lib.format.open_memmap(path, mode="r", max_header_size=HEADER_BYTES)
+    except _NO_HEADER as error:
+        said = str(error).partition("\n")[0]
+        reason = next((plain for words, plain in _PLAIN.items() if words in said), said)
+        hint = "save or copy it again, as numbers and with numpy.save; a file of text is named .csv, .txt or .json"
+        raise InputError(f"{name} cannot be read as an .npy file: {reason}", hint=hint) from None
+    if os.path.getsize(path) > array.offset + array.nbytes:
+        # A longer file is not what its header says: better refused than cut to the first array.
+        message = f"{name} goes on after its array, which has {array.size:,} elements"
+        raise InputError(message, hint="save one array a file, or several with numpy.savez")
+    return array
+
+
 def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes = b"") -> Array:
     """The one array of an .npy file, `head` being what was already read of it.
 
     Raises:
-        InputError: It is not such a file, is cut short, goes on after its array, or holds other than real numbers.
+        InputError: As for `mapped`; or it holds other than real numbers.
         TooLargeError: It is larger than is held.
     """
     if part is not None:
         raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
     with ExitStack() as stack:
-        path = getattr(stream, "name", None)
-        if head or not isinstance(path, str) or not os.path.isfile(path):
-            path = _copied(stream, name, head, stack)
-        try:
-            with np.errstate(over="raise"):
-                array = np.lib.format.open_memmap(path, mode="r", max_header_size=HEADER_BYTES)
-        except _NO_HEADER as error:
-            said = str(error).partition("\n")[0]
-            reason = next((plain for words, plain in _PLAIN.items() if words in said), said)
-            hint = "save or copy it again, as numbers and with numpy.save; a file of text is named .csv, .txt or .json"
-            raise InputError(f"{name} cannot be read as an .npy file: {reason}", hint=hint) from None
-        if os.path.getsize(path) > array.offset + array.nbytes:
-            # A longer file is not what its header says: better refused than cut to the first array.
-            message = f"{name} goes on after its array, which has {array.size:,} elements"
-            raise InputError(message, hint="save one array a file, or several with numpy.savez")
-        _require_numbers(array.dtype, name)
+        array = mapped(stream, name, stack, head, VALUE_BYTES)
+        require_numbers(array.dtype, name)
         require_room(array.shape, name)
         # Read rather than copied from the map, whose pages would count beside the copy.
-        whole = np.load(path, allow_pickle=False, max_header_size=HEADER_BYTES)
-    # A byte of a condition that is 2 is true too.
-    found: Array = (whole.view(np.uint8) != 0 if whole.dtype.kind == "b" else whole).astype(np.float64, copy=False)
+        return as_float64(np.load(str(array.filename), allow_pickle=False, max_header_size=HEADER_BYTES))
+
+
+def as_float64(array: npt.NDArray[Any]) -> Array:
+    """Convert to float64, as which a byte of a condition that is 2 is true too."""
+    found: Array = (array.view(np.uint8) != 0 if array.dtype.kind == "b" else array).astype(np.float64, copy=False)
     return found
 
 
-def _copied(stream: IO[bytes], name: str, head: bytes, stack: ExitStack) -> str:
-    """Copy what is in a pipe or in an archive to a temporary file, which the stack removes.
-
-    Raises:
-        TooLargeError: There is more than is held.
-    """
-    copy = stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115 (the stack closes it)
-    copy.write(head)
-    while data := stream.read(_PART_BYTES):
-        copy.write(data)
-        if copy.tell() > VALUE_BYTES:
-            raise TooLargeError(f"{name} has more than {VALUE_BYTES:,} bytes of numbers", hint="save a part of it")
-    copy.flush()
-    return copy.name
-
-
-def _require_numbers(dtype: np.dtype[Any], name: str) -> None:
+def require_numbers(dtype: np.dtype[Any], name: str) -> None:
     """Refuse what is no type of real numbers that float64 has room for.
 
     Raises:
@@ -116,19 +130,19 @@ def _require_numbers(dtype: np.dtype[Any], name: str) -> None:
         raise InputError(f"{name} holds {what}", hint=hint)
 
 
-def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
-    """The array of an .npz file that is named, or the only one.
+@contextmanager
+def opened_npz(stream: BinaryIO, name: str) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
+    """The arrays of an .npz file by their names, each to be opened.
 
     Raises:
-        InputError: It is not such a file, is damaged or comes through a pipe; it has no such array, several to choose
-            from, two of one name, or one that is packed as NumPy never does; else as for `read_npy`.
-        TooLargeError: The array is larger than is held.
+        InputError: It is not such a file, is damaged or comes through a pipe; it has two arrays of one name, or one
+            that is packed as NumPy never does.
     """
     if not stream.seekable():
         raise InputError(f"{name} is an archive, which is not read from a pipe", hint="write it to a file")
     try:
         with zipfile.ZipFile(stream) as archive:
-            members: dict[str, zipfile.ZipInfo] = {}
+            members: dict[str, Callable[[], IO[bytes]]] = {}
             for member in archive.infolist():
                 known = member.filename.removesuffix(".npy")
                 if known in members:
@@ -137,12 +151,23 @@ def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
                 if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                     message = f"the array {shown(known)} of {name} is encrypted, or compressed in another way"
                     raise InputError(message, hint="save it with numpy.savez or numpy.savez_compressed")
-                members[known] = member
-            chosen = _chosen(list(members), name, part)
-            with archive.open(members[chosen]) as content:
-                return read_npy(content, f"{name[:-1]}:{chosen}'")
+                members[known] = partial(archive.open, member)
+            yield members
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError):
         raise InputError(f"{name} is not an .npz file, or is damaged", hint="save it again with numpy.savez") from None
+
+
+def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
+    """The array of an .npz file that is named, or the only one.
+
+    Raises:
+        InputError: As for `opened_npz` and `read_npy`; or it has no such array, or several to choose from.
+        TooLargeError: The array is larger than is held.
+    """
+    with opened_npz(stream, name) as members:
+        chosen = _chosen(list(members), name, part)
+        with members[chosen]() as content:
+            return read_npy(content, f"{name[:-1]}:{chosen}'")
 
 
 def _chosen(names: list[str], name: str, part: str | None) -> str:

@@ -1,4 +1,4 @@
-"""CSV and TSV to blocks of columns, a chunk of bytes at a time.
+"""Bytes to whole rows of text, a chunk at a time, and CSV and TSV to blocks of columns.
 
 A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
 its own, to say what is wrong with which; both ways read the same numbers.
@@ -55,31 +55,21 @@ def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
     return None, stream.fileno() if waits else None
 
 
-_Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
-"""The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
-
-
-class Delimited:
-    """The rows of a CSV or TSV text, below its row of names.
-
-    Args:
-        stream: The text.
-        name: What messages call it.
-        form: `csv` or `tsv`.
-        variables: What has values in the rows: the only one may be the only column, which then needs no name.
-        columns: The names of the columns of a text that has none.
+class TextRows:
+    """Reads whole rows of a text, and knows how far it has come.
 
     Attributes:
-        source: Its columns, each of numbers.
+        source: Its columns.
         passed: Rows that have gone by.
         count: None, as only reading a text says how many rows it has.
     """
 
+    source: RowSource
     count: int | None = None
+    _separator = ""
+    """Between the cells of a row, which may have quotes over several lines; empty where a line is a row."""
 
-    def __init__(
-        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
         self._size, self._descriptor = _kind(stream)
@@ -87,10 +77,6 @@ class Delimited:
         self._first = 1  # the line that what is read next begins on
         self._is_between_rows = True
         self.passed = 0
-        self._separator = "\t" if form == "tsv" else ","
-        self._header = self._names(form, variables, columns)
-        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
-        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows; a chunk is a block.
@@ -106,7 +92,7 @@ class Delimited:
             if text:
                 yield from self._blocks(text, wanted, keep=keep)
             else:
-                yield Block(np.arange(0), dict.fromkeys(wanted, np.empty(0)), {})
+                yield Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
 
     def starts(self, every: int) -> Iterator[Start]:
         """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
@@ -131,6 +117,10 @@ class Delimited:
         """How much of it has been read, where that is known."""
         return self._position / max(1, self._size) if self._size is not None else None
 
+    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
+        """The rows of a text that begins and ends with one."""
+        raise NotImplementedError
+
     def _texts(self) -> Iterator[str]:
         """The texts that are read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
         held, line = "", 1
@@ -140,7 +130,7 @@ class Delimited:
                 continue
             line, held = line if held else first, held + text
             filled = len(held.rstrip(BLANKS + self._separator))
-            goes_on = len(held) < _LONGEST_RECORD and held.count('"') % 2 == 1
+            goes_on = self._separator and len(held) < _LONGEST_RECORD and held.count('"') % 2 == 1
             if filled and (first == 0 or not goes_on):
                 end = held.find("\n", filled) + 1
                 whole, held = held[:end], held[end:]
@@ -205,6 +195,31 @@ class Delimited:
         # Cells that are no numbers may be in any encoding, and are written as they were read.
         text = data.decode("utf-8", "surrogateescape")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+_Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
+"""The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
+
+
+class Delimited(TextRows):
+    """The rows of a CSV or TSV text, below its row of names.
+
+    Args:
+        stream: The text.
+        name: What messages call it.
+        form: `csv` or `tsv`.
+        variables: What has values in the rows: the only one may be the only column, which then needs no name.
+        columns: The names of the columns of a text that has none.
+    """
+
+    def __init__(
+        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> None:
+        super().__init__(stream, name)
+        self._separator = "\t" if form == "tsv" else ","
+        self._header = self._names(form, variables, columns)
+        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
+        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice, is_text=True)
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]

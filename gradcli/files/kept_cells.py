@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.errors import GradcliError, InputError
 from gradcli.files.columnar import pyarrow
 from gradcli.files.csv_tables import is_number, number
+from gradcli.files.decoding import array_of, shown
 from gradcli.results import Array, Cells, Quantity, RowSource
 from gradcli.results.record import Record
 
@@ -77,6 +78,26 @@ def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
     return found
 
 
-def numeric(cells: Sequence[str]) -> Array:
-    """The cells of a variable as numbers, NaN where one is none, in a row at fault."""
-    return np.array([number(cell) if is_number(cell) else math.nan for cell in cells], np.float64)
+def numeric(cells: Sequence[Any], shape: tuple[int, ...], column: str | None = None) -> Array:
+    """The cells of a column as numbers, NaN where one is empty, or is none, as those of a variable in a row at fault.
+
+    Args:
+        cells: Numbers, lists of them, or texts.
+        shape: Of a cell.
+        column: Its name, where it is no variable.
+
+    Raises:
+        InputError: A cell of what is no variable is no number.
+    """
+    if not shape and set(map(type, cells)) <= {float, int}:
+        return np.array(cells, np.float64)
+    found = np.full((len(cells), *shape), np.nan)
+    for row, cell in enumerate(cells):
+        try:
+            is_word = isinstance(cell, str) and is_number(cell)
+            found[row] = number(cell) if is_word else array_of(cell, "a cell").reshape(shape)
+        except (ValueError, GradcliError):
+            if column is not None and cell not in (None, ""):
+                said = f"--keep keeps the column {shown(column)}, and {shown(str(cell))} in it is not a number"
+                raise InputError(said, hint="arrays hold numbers: write .csv or .jsonl, or leave out --keep") from None
+    return found

@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gradcli.errors import InputError
+from gradcli.files.array_rows import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, shown
-from gradcli.files.delimited import Delimited, named_twice
+from gradcli.files.delimited import Delimited, TextRows, named_twice
+from gradcli.files.json_lines import ObjectRows
 from gradcli.files.reader import FileReference, Files
 from gradcli.files.several import listed
 from gradcli.options import ROW_SUFFIXES
@@ -28,7 +30,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        others = "zcat, jq and gzip have CSV in a pipe, and Function.map of Python takes arrays"
+        others = "zcat and gzip have text in a pipe"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
@@ -105,12 +107,16 @@ class PointSource(Record):
         """
         with ExitStack() as stack:
             stream, name = files.stream(file, "--points", stack)
-            if self.form != "parquet":
+            if self.form in ("csv", "tsv"):
                 yield Delimited(stream, name, self.form, self.names, self.columns)
+            elif self.form == "npy":
+                yield ArrayRows(name, columns_of_npy(stream, name, self.names, self.columns, stack))
             elif self.columns:
                 raise named_twice(name)
+            elif self.form == "npz":
+                yield ArrayRows(name, columns_of_npz(stream, name, self.names, stack))
             else:
-                yield ParquetRows(stream, name, self.names)
+                yield (ObjectRows if self.form == "jsonl" else ParquetRows)(stream, name, self.names)
 
     @contextmanager
     def rows(self, path: str, files: Files) -> Iterator[Rows]:
@@ -133,7 +139,7 @@ class PointSource(Record):
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
-FileRows = Delimited | ParquetRows
+FileRows = TextRows | ArrayRows | ParquetRows
 
 
 class Joined:
@@ -171,7 +177,7 @@ class Joined:
 
     def seek(self, start: Start) -> None:
         """Go on from a row of the first file, if it is a text."""
-        if isinstance(self._rows, Delimited):
+        if isinstance(self._rows, TextRows):
             self._rows.seek(start)
 
     def _require_same(self, source: RowSource, columns: Iterable[str]) -> None:

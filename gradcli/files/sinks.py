@@ -1,21 +1,28 @@
 """Rows out: blocks of columns to a file or standard output, a writer a format, whole or not at all.
 
-Columns are written here, text by `text_writers`.
+Arrays and columns are written here, text by `text_writers`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
+import tempfile
+import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, BinaryIO
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.atomic import target
 from gradcli.files.columnar import is_number, pyarrow
-from gradcli.files.kept_cells import Layout, numeric
-from gradcli.files.text_writers import DelimitedWriter
+from gradcli.files.kept_cells import Layout, numeric, values
+from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
 from gradcli.results import Cells, Mapped
 
 _ROWS, _BYTES = 2**20, 2**26
@@ -36,8 +43,17 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         InputError: The format cannot hold a column to keep.
     """
     with target(path) as file:
-        writer: Writer = ColumnWriter(file, layout) if form == "parquet" else DelimitedWriter(file, layout, form)
-        failures = UnicodeError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
+        writer: Writer
+        match form:
+            case "parquet":
+                writer = ColumnWriter(file, layout)
+            case "npy" | "npz":
+                writer = ArrayWriter(file, layout, is_archive=form == "npz")
+            case "jsonl":
+                writer = ObjectWriter(file, layout)
+            case _:
+                writer = DelimitedWriter(file, layout, form)
+        failures = ValueError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
         try:
             yield writer
             writer.finish()
@@ -45,11 +61,74 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
             if not layout.is_kept:
                 raise
             said = str(error).partition("\n")[0].rstrip(".")
-            hint = "leave out --keep, or write another format: .csv, .parquet"
+            hint = "leave out --keep, or write another format: .csv, .jsonl, .parquet"
             raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
         finally:
-            if isinstance(writer, ColumnWriter):
+            if isinstance(writer, ArrayWriter | ColumnWriter):
                 writer.abandon()
+
+
+# -- NumPy's own files
+
+
+class ArrayWriter:
+    """One array of records with a field for each column, or an archive with an array for each quantity.
+
+    What is written waits in a temporary file an array, as the number of rows, which comes first, is known at the end,
+    and as an archive holds one member at a time.
+    """
+
+    def __init__(self, file: BinaryIO, layout: Layout, *, is_archive: bool) -> None:
+        self._file, self._layout, self._is_archive, self._count = file, layout, is_archive, 0
+        self._stack = ExitStack()
+        fields = [(name, "float64", shape) for name, shape in layout.kept.items()]
+        if is_archive:
+            fields += [(quantity.name, layout.dtype, quantity.shape) for quantity in layout.quantities]
+            kinds = {name: np.dtype((kind, shape)) for name, kind, shape in fields}
+        else:
+            kinds = {"": np.dtype([*fields, *((name, layout.dtype, ()) for name in layout.columns)])}
+        spool = tempfile.TemporaryFile  # closed with the stack
+        self._spools = [(name, kind, self._stack.enter_context(spool())) for name, kind in kinds.items()]
+
+    def write(self, mapped: Mapped) -> None:
+        """Append a block of rows, the columns to keep first."""
+        count, variables = mapped.count, self._layout.numbers
+        kept = [
+            numeric(values(cells), self._layout.kept[name], None if name in variables else name)
+            for name, cells in mapped.kept.items()
+        ]
+        arrays: list[npt.NDArray[Any]] = [*kept, *mapped.values]
+        if not self._is_archive:
+            rows = np.empty(count, self._spools[0][1])
+            flat = [column for array in mapped.values for column in array.reshape(count, -1).T] if count else []
+            for name, column in zip(rows.dtype.names or (), [*kept, *flat], strict=bool(count)):
+                rows[name] = column
+            arrays = [rows]
+        for (_, kind, spool), array in zip(self._spools, arrays, strict=True):
+            spool.write(np.ascontiguousarray(array, kind.base).tobytes())
+        self._count += count
+
+    def finish(self) -> None:
+        """Write the file, now that the number of rows is known."""
+        if not self._is_archive:
+            self._copy(*self._spools[0][1:], self._file)
+            return
+        with zipfile.ZipFile(self._file, "w") as archive:
+            for name, kind, spool in self._spools:
+                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                    self._copy(kind, spool, member)
+
+    def abandon(self) -> None:
+        """Close the temporary files."""
+        self._stack.close()
+
+    def _copy(self, kind: np.dtype[Any], spool: IO[bytes], to: IO[bytes]) -> None:
+        spool.flush()
+        whole = (self._count, *kind.shape)
+        is_empty = math.prod(whole) * kind.base.itemsize == 0  # which cannot be mapped
+        array = np.empty(whole, kind.base) if is_empty else np.memmap(spool, kind.base, "r", shape=whole)
+        # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
+        np.lib.format.write_array(SimpleNamespace(write=to.write), array, allow_pickle=False)
 
 
 # -- Parquet
@@ -58,7 +137,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
 class ColumnWriter:
     """A table of columns: those of the input that are kept with the types they have, then the numbers.
 
-    The variables of a text become numbers.
+    The variables of a text become numbers; of JSON, the first cells of a column say its type.
     """
 
     def __init__(self, file: BinaryIO, layout: Layout) -> None:
@@ -72,8 +151,8 @@ class ColumnWriter:
         if not mapped.count:  # all of its rows are left out
             return
         arrays = [self._kept(name, cells) for name, cells in mapped.kept.items()]
-        for values in mapped.values:
-            arrays += [self._pa.array(column) for column in values.reshape(mapped.count, -1).T]
+        for array in mapped.values:
+            arrays += [self._pa.array(column) for column in array.reshape(mapped.count, -1).T]
         names = [*self._layout.kept, *self._layout.columns]
         self._waiting.append(self._pa.Table.from_arrays(arrays, names))
         self._rows += mapped.count
@@ -112,9 +191,14 @@ class ColumnWriter:
         """Convert the cells of a column to keep to an array of Arrow."""
         if not isinstance(cells, list):
             return cells
-        is_number = name in self._layout.numbers
-        return self._pa.array(numeric(cells) if is_number else cells, "float64" if is_number else "string")
+        if name not in self._layout.numbers:
+            return self._pa.array(cells, "string" if self._layout.source.is_text else None)
+        shape = self._layout.kept[name]
+        found = self._pa.array(numeric(cells, shape).ravel())
+        for size in reversed(shape):
+            found = self._pa.FixedSizeListArray.from_arrays(found, size)
+        return found
 
 
-Writer = DelimitedWriter | ColumnWriter
+Writer = ArrayWriter | DelimitedWriter | ObjectWriter | ColumnWriter
 """Writes rows in one format, block by block, and then what comes after the last of them."""

@@ -1,17 +1,22 @@
-"""Rows out as text: CSV and TSV, with the fewest digits that read back as the same number."""
+"""Rows out as text: CSV, TSV and JSON Lines, with the fewest digits that read back as the same number."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from gradcli.files.kept_cells import Layout, values, whole_cells
 from gradcli.results import Array, Mapped
+
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
+_JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
 
 class DelimitedWriter:
@@ -53,18 +58,40 @@ class DelimitedWriter:
         return '"' + cell.replace('"', '""') + '"' if self._special.search(cell) else cell
 
 
-def _lines(values: Sequence[Array], separator: str) -> str:
+class ObjectWriter:
+    """JSON Lines: an object a row; numbers that JSON has not are the strings that every parser reads."""
+
+    def __init__(self, file: BinaryIO, layout: Layout) -> None:
+        self._file, self._as_json = file, _json_of_text if layout.source.is_text else _json_of_value
+        # One template for all rows; a % in a name is doubled, as the template is filled by %.
+        pairs = (_json_of_value(name).replace("%", "%%") + ": %s" for name in (*layout.kept, *layout.columns))
+        self._row = "{" + ", ".join(pairs) + "}\n"
+
+    def write(self, mapped: Mapped) -> None:
+        """Write a block of rows, an object each."""
+        kept = [map(self._as_json, values(cells)) for cells in mapped.kept.values()]
+        lines = _lines(mapped.values, ",", _JSON_NAMES).split("\n") if mapped.count else []
+        rows = zip(*kept, (line.split(",") for line in lines), strict=True)
+        self._file.write("".join(self._row % (*cells, *numbers) for *cells, numbers in rows).encode())
+        self._file.flush()
+
+    def finish(self) -> None:
+        """There is nothing after the last row."""
+
+
+def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Write the numbers of some rows, a line each, with the fewest digits that read back as the same numbers.
 
     Args:
         values: Arrays of shape (N, *shape), N not 0.
         separator: What stands between the numbers of a line.
+        names: What NaN and the infinities are called, if not as in Python.
     """
     import orjson
 
     table = np.concatenate([array.reshape(len(array), -1) for array in values], axis=1)
     text = orjson.dumps(table, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].decode().replace("],[", "\n")
-    words = list(map(repr, table[~np.isfinite(table)].tolist()))
+    words = [names.get(word, word) for word in map(repr, table[~np.isfinite(table)].tolist())]
     if words:
         text = "".join(itertools.chain.from_iterable(zip(text.split("null"), [*words, ""], strict=True)))
     return text.replace(",", separator)
@@ -97,3 +124,27 @@ def _cell(value: Any) -> str:
 def _word(value: Any) -> str:
     """Write as text a value that JSON has no form for."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _json_of_text(cell: str) -> str:
+    """A cell of a table as JSON: a number if it is one, null if it is empty, else a string."""
+    word = cell.strip()
+    return (word if _JSON_NUMBER.fullmatch(word) else _JSON_NAMES.get(word) or _json_of_value(cell)) if word else "null"
+
+
+def _json_of_value(value: Any) -> str:
+    return json.dumps(_finite(value), default=_word)
+
+
+def _finite(value: Any) -> Any:
+    """A value with text in UTF-8, and with strings for the numbers that JSON has not."""
+    match value:
+        case list():
+            return list(map(_finite, value))
+        case dict():
+            return {_finite(key): _finite(item) for key, item in value.items()}
+        case float() if not math.isfinite(value):
+            return _JSON_NAMES[repr(value)].strip('"')
+        case str() if not value.isascii():
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return value

@@ -215,12 +215,14 @@ class RowSource(Record):
         columns: The shape of a cell of each column, in order.
         twice: Names that several columns have.
         types: The type of each column, where the source has types.
+        is_text: Whether cells are texts, of which some are numbers.
     """
 
     name: str
     columns: Mapping[str, tuple[int, ...]]
     twice: frozenset[str] = frozenset()
     types: Mapping[str, Any] = field(default_factory=dict)
+    is_text: bool = False
 
 
 class Fault(Record):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -20,9 +21,10 @@ import pytest
 
 from gradcli import Function
 from gradcli.options import ROW_FORMATS
+from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
-from tests.files.test_files import npy
+from tests.files.test_files import doubled, npy, npz
 
 Array = npt.NDArray[Any]
 
@@ -35,6 +37,17 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
         case ".parquet":
             table = pa.table({name: _lists(array) for name, array in columns.items()})
             pq.write_table(table, path, row_group_size=3)
+        case ".npz":
+            np.savez(path, **columns)  # type: ignore[arg-type]
+        case ".npy":
+            kinds = [(name, array.dtype, array.shape[1:]) for name, array in columns.items()]
+            records = np.empty(len(next(iter(columns.values()))), kinds)
+            for name, array in columns.items():
+                records[name] = array
+            np.save(path, records)
+        case ".jsonl":
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*map(_cells, columns.values()), strict=True)]
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {
                 f"{name}{_index(i)}": array[:, *i]
@@ -45,6 +58,11 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
                 writer = csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",")
                 writer.writerow(flat)
                 writer.writerows(zip(*(map(repr, column.tolist()) for column in flat.values()), strict=True))
+
+
+def _cells(array: Array) -> list[Any]:
+    """A list of numbers or of lists, with the strings of JSON for numbers that it has not."""
+    return [numbers.in_lists(cell) for cell in array]
 
 
 def _lists(array: Array) -> Any:
@@ -65,6 +83,15 @@ def _read(path: Path) -> dict[str, Array]:
         case ".parquet":
             table = pq.read_table(path)
             return {name: table.column(name).to_numpy() for name in table.column_names}
+        case ".npz":
+            with np.load(path) as archive:
+                return dict(archive)
+        case ".npy":
+            records = np.load(path)
+            return {name: records[name] for name in records.dtype.names}
+        case ".jsonl":
+            rows = [json.loads(line) for line in path.read_text().splitlines()]
+            return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
         case suffix:
             with path.open(newline="") as file:
                 header, *body = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
@@ -73,6 +100,8 @@ def _read(path: Path) -> dict[str, Array]:
 
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
 A_FAULT = ["--on-error", "skip", "--check"]
+
+TABLE = np.arange(1.0, 13.0).reshape(6, 2)
 
 ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     # by hand: y = ax**2 + b, dy/dx = 2ax, dy/da = x**2; an expression may begin with a minus
@@ -88,7 +117,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
     ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
     # formats and quiet are those of other commands
-    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "tsv"], "y\tdy_dx\n9.0\t6.0\n"),
+    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
     # elements of vectors are columns, in brackets, in any order; or with digits, where no variable is called so
     ("x[0]**2*x[1]", "t.csv", b"x[1],x[0]\n5,2\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
     ("sum(x)*x1", "t.csv", b"x[0],x[1],x1\n1,2,3\n", [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
@@ -100,8 +129,25 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
             b"x;n\n1;a\n2;b\n", b"\n\nx,n\n1,a\n2,\xff\n", b"x,n\r1,a\r2,b\r",
         )
     ),
+    # plain arrays have columns in the order of the variables, in C and in Fortran order; a vector if there is one
+    *(
+        case
+        for array in (TABLE, np.asfortranarray(TABLE), TABLE.astype(np.int32))
+        for case in (
+            ("a*x - b", "t.npy", npy(array[:2]), ["--at", "x=10"], "y,dy_da,dy_db\n8.0,10.0,-1.0\n26.0,10.0,-1.0\n"),
+            ("x[0]*x[1]", "t.npy", npy(array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+            ("x[0]*x[1]", "t.npz", npz(x=array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+        )
+    ),
+    ("out = x - y", "t.npy", npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
+     "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"),
+    # what is no variable may have another number of rows
+    ("x", "t.npz", npz(x=[1.0], z=np.ones(4), other=np.ones((9, 9))), [], "y,dy_dx\n1.0,1.0\n"),
     # standard input
+    ("x*z", "-", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
+     "y,dy_dx\n2.0,2.0\n12.0,4.0\n"),
     ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
 ]  # fmt: skip
 
 
@@ -143,11 +189,20 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
     ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
-    ("x", "t.npy", npy([1.0]), [], "Function.map of Python takes arrays"),
-    ("x", "t.csv", KEPT, ["-o", "out.npy"], "hint: name it .csv, .tsv, .parquet, .pq, or give --output-format"),
+    ("x", "t.txt", b"x", [], "hint: name it .csv, .tsv, .jsonl, .ndjson, .npy, .npz, .parquet, .pq, or "),
+    ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "the column 'name', and 'a, \"b\"?c' in it is not"),
+    ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
+    ("x", "t.npy", npy(3.0), [], "is an array of shape ()"),
+    ("x", "t.npy", npy(np.array([1, "a"], dtype=object)), [], "pickled"),
+    ("x*z", "t.npz", npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
+    ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
+    ("x", "t.npz", npz(x=np.ones(1, np.complex64)), [], "complex numbers"),
+    ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
-    ("x", "t.csv.gz", b"", [], "zcat, jq and gzip have CSV in a pipe"),
-    ("x", "t.jsonl", b'{"x": 1}\n', [], "the name 't.jsonl' does not say what format the file is in"),
+    ("x", "t.csv.gz", b"", [], "zcat and gzip have text in a pipe"),
+    ("x", "t.jsonl", b"1\n", [], "'t.jsonl' begins with no object of JSON: '1'"),
+    ("x", "t.jsonl", b'{"x": 1}\n{"x": 2, "k": 1}\n', ["--keep", "-o", "o.csv"], "has a key 'k', which the first row"),
+    ("x", "t.jsonl", b'{"x": 1, "k": 1}\n{"x": 1, "k": "a"}\n', ["--keep", "-o", "o.parquet"], "cannot be kept so"),
 ]  # fmt: skip
 
 
@@ -184,11 +239,15 @@ def test_every_row_is_what_the_jacobian_command_says(
     columns = {name: generator.normal(size=(5, *shape)) for name, shape in shapes.items()}
     words = [word for name, value in at.items() for word in ("--at", f"{name}={value}")]
     words += ["--wrt", wrt] if wrt else []
-    for form in ("csv", "parquet"):
+    for form in ("csv", "parquet", "npy", "npz"):
         _write(folder / f"in.{form}", columns)
         assert gradcli("map", text, "--points", f"in.{form}", "-o", f"out.{form}", *words) == Run(0, "", "")
-    one, other = (np.stack([*_read(folder / f"out.{form}").values()], axis=1) for form in ("csv", "parquet"))
-    np.testing.assert_array_equal(one, other)
+    one, *others = (
+        np.hstack([array.reshape(5, -1) for array in _read(folder / f"out.{form}").values()])
+        for form in ("csv", "parquet", "npy", "npz")
+    )
+    for other in others:
+        np.testing.assert_array_equal(one, other)
     f = Function(text)
     names = wrt.split(",") if wrt else [name for name in f.variables if name in shapes]
     for row in range(5):
@@ -230,10 +289,30 @@ TABLES_AT_FAULT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), TABLES_AT_FAULT)
-def test_a_row_at_fault(text: str, said: str, gradcli: Command, folder: Path) -> None:
+LINES_AT_FAULT = [
+    ('{"x": "abc"}', ", key 'x', has the text 'abc', and not a number"),
+    ('{"z": 1}', " has no key 'x'"),
+    ("[1]", " is not an object: '[1]'"),
+    ('{"x": 1', " is not JSON: expecting ',' delimiter, at character 8"),
+    ('{"x": 1e400}', ", key 'x', has a number beyond the range of float64"),
+    ('{"x": 1, "x": 2}', " is not JSON: an object has a key twice"),
+    ('{"x": ' + "[" * 5_000, " is not JSON: it is nested too deep"),
+    ('{"x": ' + "9" * 5_000 + "}", " is not JSON: exceeds the limit (4300 digits) for integer string conversion"),
+    ('{"x": null}', ", key 'x', has null, and not a number"),
+    ('{"x": [1]}', ", key 'x', has shape (1,), and in the first row ()"),
+]
+AT_FAULT = [
+    *(("in.csv", text, f"row 2 (line 3) of 'in.csv'{said}") for text, said in TABLES_AT_FAULT),
+    *(
+        ("in.jsonl", f'{{"x": 1}}\n\n{line}\n{{"x": 4}}\n', f"row 2 (line 3) of 'in.jsonl'{said}")
+        for line, said in LINES_AT_FAULT
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), AT_FAULT)
+def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, folder: Path) -> None:
     """It ends the run with its line, or is left out, or is nan; nothing has the final name in the first case."""
-    name, message = "in.csv", f"row 2 (line 3) of 'in.csv'{said}"
     (folder / name).write_text(text, encoding="utf-8")
     run = gradcli("map", "x**2", "--points", name, "-o", "out.csv")
     assert (run.code, run.out) == (2, "")
@@ -265,7 +344,7 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)
     path = tmp_path / f"in.{form}"
     _write(path, {"A": matrices})
-    first = {"csv": " (line 2)", "tsv": " (line 2)", "parquet": " (row group 0)"}.get(form, "")
+    first = {"csv": " (line 2)", "tsv": " (line 2)", "jsonl": " (line 1)", "parquet": " (row group 0)"}.get(form, "")
     run = gradcli("map", "sum(inv(A))", "--points", str(path))
     assert run.code == 2
     assert f"row 1{first} of '{path}': this matrix has no inverse" in run.err
@@ -285,16 +364,22 @@ def test_all_rows_may_be_left_out(form: str, into: str, gradcli: Command, folder
         pq.write_table(pa.table({"x": pa.array([None], pa.float64()), "n": [1.0]}), "in.parquet")
     run = gradcli("map", "x**2", "--points", f"in.{form}", "--keep", "--on-error", "skip", "-o", f"out.{into}")
     assert (run.code, run.err.partition("\n")[0]) == (0, "1 row read, 1 left out, 0 written")
+    if into == "jsonl":
+        assert (folder / "out.jsonl").read_text() == ""
+        return
     found = {name: len(column) for name, column in _read(folder / f"out.{into}").items()}
     assert found == dict.fromkeys(("x", "n", "y", "dy_dx"), 0)
 
 
 @pytest.mark.parametrize("form", ROW_FORMATS)
 def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> None:
-    """A row of names alone, an array of length 0."""
+    """A row of names alone, an array of length 0; an empty text is an error."""
     path, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
     _write(path, {"x": np.empty(0)})
     run = gradcli("map", "x**2", "--points", str(path), "-o", str(out), "--check")
+    if form == "jsonl":
+        assert (run.code, out.exists(), "is empty" in run.err) == (2, False, True)
+        return
     unchecked = "check: unchecked; entries 0 of 0; largest relative error none\n  there are no rows to check\n"
     assert (run.code, run.err) == (0, unchecked)
     again = gradcli("map", "x**2", "--points", str(path), "--check", "--strict")
@@ -367,7 +452,9 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "parquet"))])
+@pytest.mark.parametrize(
+    "words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))]
+)
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
     with open("/dev/full", "wb") as full:
