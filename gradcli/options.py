@@ -257,9 +257,9 @@ require_all SWITCH check is_setting  Exit with 1 unless every entry was checked,
 differences SWITCH check  Take finite differences too, as --full does.
 
 points FILE map is_required
-    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet; a
-    folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0], x[1], or x0, x1,
-    or one of lists.
+    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet,
+    text by gzip too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x has
+    columns x[0], x[1], or x0, x1, or one of lists.
 
 points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
 

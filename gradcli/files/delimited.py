@@ -6,10 +6,12 @@ its own, to say what is wrong with which; both ways read the same numbers.
 
 from __future__ import annotations
 
+import gzip
 import io
 import itertools
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
@@ -181,6 +183,9 @@ class TextRows:
                     data += (more := self._stream.read1(CHUNK - len(data)))  # type: ignore[attr-defined]
                     if not more:
                         break
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            said = f"{self._name} cannot be decompressed: {str(error).lower().rstrip('.')}"
+            raise InputError(said, hint="compress or copy it again") from None
         except OSError as error:
             raise unreadable(self._name, error) from None
         self._position += len(data)

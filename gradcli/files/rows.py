@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from gradcli.errors import InputError
 from gradcli.files.array_rows import ArrayRows, columns_of_npy, columns_of_npz
@@ -28,9 +29,13 @@ def format_of(path: str, given: str | None, option: str) -> str:
     Raises:
         InputError: The suffix says nothing.
     """
-    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
+    name = path.lower()
+    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1]))
+    if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
+        said = f"'{path}' is compressed, and only text is read and written so: .csv, .tsv, .jsonl"
+        raise InputError(said, hint="leave out the last suffix; Parquet compresses its columns")
     if form is None:
-        others = "zcat and gzip have text in a pipe"
+        others = ".gz may follow that of a text"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
@@ -107,6 +112,8 @@ class PointSource(Record):
         """
         with ExitStack() as stack:
             stream, name = files.stream(file, "--points", stack)
+            if file.lower().endswith(".gz"):
+                stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream))
             if self.form in ("csv", "tsv"):
                 yield Delimited(stream, name, self.form, self.names, self.columns)
             elif self.form == "npy":

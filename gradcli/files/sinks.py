@@ -5,6 +5,7 @@ Arrays and columns are written here, text by `text_writers`.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import sys
@@ -13,7 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,11 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         OSError: The output cannot be written.
         InputError: The format cannot hold a column to keep.
     """
-    with target(path) as file:
+    with target(path) as found, ExitStack() as stack:
+        file = found
+        if path.lower().endswith(".gz"):  # without a name and a time, so that the same rows are the same bytes
+            packed = gzip.GzipFile("", "wb", fileobj=found, mtime=0, compresslevel=6)
+            file = cast("BinaryIO", stack.enter_context(packed))
         writer: Writer
         match form:
             case "parquet":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import signal
@@ -165,6 +166,20 @@ def test_rows_are_answered(text: str, name: str, content: bytes, words: list[str
     assert _asked(text, name, content, words, gradcli) == Run(0, out, "")
 
 
+@pytest.mark.usefixtures("folder")
+def test_compressed_text_is_read_and_written(gradcli: Command) -> None:
+    """The same rows are the same bytes."""
+    rows = "x,n\n" + "".join(f"{k / 7!r},a\n" for k in range(50_000))
+    Path("in.csv").write_text(rows)
+    Path("in.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    plain = gradcli("map", "x**2", "--points", "in.csv", "--keep").out
+    for name in ("out.csv.gz", "again.csv.gz", "out.jsonl.gz"):
+        assert gradcli("map", "x**2", "--points", "in.csv.gz", "--keep", "-o", name) == Run(0, "", "")
+    assert gzip.decompress(Path("out.csv.gz").read_bytes()).decode() == plain
+    assert Path("out.csv.gz").read_bytes() == Path("again.csv.gz").read_bytes()
+    assert gradcli("map", "2*y", "--points", "out.jsonl.gz", "--wrt", "y", "--rows", "8").out == "2.0,2.0\n"
+
+
 def test_cells_that_are_kept_are_as_they_were(gradcli: Command, tmp_path: Path) -> None:
     """Quotes, commas, newlines, any encoding; numbers keep their digits."""
     path, out = tmp_path / "data.csv", tmp_path / "out.csv"
@@ -199,7 +214,9 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x", "t.npz", npz(x=np.ones(1, np.complex64)), [], "complex numbers"),
     ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
-    ("x", "t.csv.gz", b"", [], "zcat and gzip have text in a pipe"),
+    ("x", "t.csv.gz", gzip.compress(b"x\n1\n" * 99)[:-9], [], "'t.csv.gz' cannot be decompressed: compressed"),
+    ("x", "t.csv.gz", b"x\n1\n", [], "'t.csv.gz' cannot be decompressed: not a gzipped file"),
+    ("x", "t.npy.gz", npy([1.0]), [], "'t.npy.gz' is compressed, and only text is read and written so"),
     ("x", "t.jsonl", b"1\n", [], "'t.jsonl' begins with no object of JSON: '1'"),
     ("x", "t.jsonl", b'{"x": 1}\n{"x": 2, "k": 1}\n', ["--keep", "-o", "o.csv"], "has a key 'k', which the first row"),
     ("x", "t.jsonl", b'{"x": 1, "k": 1}\n{"x": 1, "k": "a"}\n', ["--keep", "-o", "o.parquet"], "cannot be kept so"),
