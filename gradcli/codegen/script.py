@@ -122,7 +122,9 @@ def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool
     if kind == "tensor":
         return (library.tensor if library is TORCH else library.array)(numbers, **with_dtype)
     if kind != "linspace":
-        return getattr(library, kind)(array.size if array.ndim == 1 else array.shape, **with_dtype)  # type: ignore[no-any-return]
+        sizes = {"eye": array.shape, "full": (array.shape, numbers[0])}
+        shape = sizes.get(kind, (array.size if array.ndim == 1 else array.shape,))
+        return getattr(library, kind)(*shape, **with_dtype)  # type: ignore[no-any-return]
     if library is NUMPY:
         made = NUMPY.linspace(*numbers, **with_dtype)
     else:  # by NumPy too, as torch rounds differently
