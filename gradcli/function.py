@@ -316,10 +316,10 @@ class Function(ParsedText):
     ) -> results.Source:
         """Write the same computation as a runnable script.
 
-        `torch` has the numbers of `vjp` bit for bit; `latex` is a document.
+        `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
 
         Raises:
-            GradcliError: As for `vjp`; values that follow no rule are too many.
+            GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
 
         >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
         # gradcli code "x**2" --at 1,2 --v "2*y" --to torch

@@ -226,9 +226,9 @@ loss TEXT vjp explain
 drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
     Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
 
-to CHOICE code choices=torch|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), a LaTeX document with all of it, or the text of the function with
-    its values, which gradcli reads.
+to CHOICE code choices=torch|numpy|latex|gradcli default=torch
+    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
+    with all of it, or the text of the function with its values, which gradcli reads.
 
 rtol NUMBER check  How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
 atol NUMBER check  How far torch may be off beyond that. Default: 0.

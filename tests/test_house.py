@@ -36,7 +36,7 @@ ALLOWED = {
     "crosscheck": "errors results language symbolic reference crosscheck progress",
     "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "errors results language symbolic reference crosscheck claims",
-    "codegen": "errors results language report codegen",
+    "codegen": "errors results language symbolic report codegen",
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
     "codegen questions recording progress",
     "function": "files results language questions",
@@ -130,6 +130,11 @@ def test_the_tree_knows_no_operation() -> None:
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
+    ("codegen", "symbolic"): {
+        "gradcli.symbolic.derivative",
+        "gradcli.symbolic.element",
+        "gradcli.symbolic.printing",
+    },  # formulas as they are, never a derivative of its own
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
@@ -261,6 +266,7 @@ RULES = {
     "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
     "codegen/self_writing.py": "rules of constant tensors",
+    "codegen/numpy_script.py": "names in scipy.special",
     "codegen/script.py": "constant tensors in the words of torch",
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",

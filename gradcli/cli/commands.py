@@ -378,13 +378,13 @@ def graph(line: CommandLine) -> Result:
 def code(line: CommandLine) -> Result:
     """The same computation as a runnable script, or as a document.
 
-    The PyTorch script gives the numbers of vjp to the last digit; the LaTeX document, which needs amsmath, shows the
-    numbers and the formulas of vjp. --format plain writes the same.
+    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
+    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
 
     \b
     Examples:
       gradcli code "x**2" --at 1,2 --v 1,1
-      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
+      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """

@@ -1,6 +1,7 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
 languages     from a task to the whole text, in the words of torch, of the language, or of LaTeX
+numpy_script  y, the Jacobian and vᵀJ by their formulas in index notation, as Python
 script        a script of PyTorch: the task, names, statements in order
 self_writing  what stands for a library and its values, and writes down what it is asked for; numbers, long lines
 

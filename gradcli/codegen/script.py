@@ -104,10 +104,34 @@ NUMPY, TORCH = PyExpr("np"), PyExpr("torch")
 """What writes the calls of the libraries down."""
 
 IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
+IMPORTS |= {"special": "from scipy import special  # for functions that NumPy does not have"}
 """The statement that imports each module, by what a script calls it."""
 
 MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
+
+
+def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool) -> PyExpr:
+    """The expression of a tensor of torch's, or an array of NumPy's, with these numbers.
+
+    Raises:
+        TooLargeError: They are many and follow no rule.
+    """
+    kind, numbers = rule_of(array, name)
+    with_dtype = {"dtype": getattr(library, dtype), **options}
+    if kind == "tensor":
+        return (library.tensor if library is TORCH else library.array)(numbers, **with_dtype)
+    if kind != "linspace":
+        sizes = {"eye": array.shape, "full": (array.shape, numbers[0])}
+        shape = sizes.get(kind, (array.size if array.ndim == 1 else array.shape,))
+        return getattr(library, kind)(*shape, **with_dtype)  # type: ignore[no-any-return]
+    if library is NUMPY:
+        made = NUMPY.linspace(*numbers, **with_dtype)
+    else:  # by NumPy too, as torch rounds differently
+        made = TORCH.from_numpy(NUMPY.linspace(*numbers))
+        made = made.float() if dtype == "float32" else made
+    made = made.reshape(*array.shape) if array.ndim > 1 else made
+    return made.requires_grad_() if options else made
 
 
 class TorchScript:
@@ -124,7 +148,7 @@ class TorchScript:
 
     def __init__(self, task: Task, keep: Callable[[Call], bool]) -> None:
         self.task, self.calls = task, TorchCalls(TORCH, getattr(TORCH, task.dtype))
-        self.names = Identifiers([*IMPORTS, "print"])
+        self.names = Identifiers(["np", "torch", "F", "print"])
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
         both, v = _with_v(task, self.arrays)
@@ -148,9 +172,7 @@ class TorchScript:
         mask = self.reached.get(self.program.output, 0)
         self.go_back(self.output)
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(self.task.wrt)]
-        blocks = assembled(self.definitions(), self.written, prints or [f"print({self.output})"])
-        used = [text for module, text in IMPORTS.items() if re.search(rf"\b{module}\.", blocks)]
-        return assembled(used, [blocks.rstrip()])
+        return used_imports(assembled(self.definitions(), self.written, prints or [f"print({self.output})"]))
 
     def go_back(self, output: str) -> None:
         """The statements of the backward pass, if y depends on a variable."""
@@ -166,21 +188,8 @@ class TorchScript:
         return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
     def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
-        """The expression of an array of these numbers, which is a leaf.
-
-        Raises:
-            TooLargeError: They are many and follow no rule.
-        """
-        kind, numbers = rule_of(array, name)
-        options = {"dtype": getattr(TORCH, self.task.dtype), **({"requires_grad": True} if requires_grad else {})}
-        if kind == "tensor":
-            return TORCH.tensor(numbers, **options)
-        if kind != "linspace":
-            return getattr(TORCH, kind)(array.size if array.ndim == 1 else array.shape, **options)  # type: ignore[no-any-return]
-        made = TORCH.from_numpy(NUMPY.linspace(*numbers))  # by NumPy, as torch rounds differently
-        made = made.float() if self.task.dtype == "float32" else made
-        made = made.reshape(*array.shape) if array.ndim > 1 else made
-        return made.requires_grad_() if requires_grad else made
+        """The expression of a tensor of these numbers."""
+        return tensor(TORCH, array, name, self.task.dtype, **({"requires_grad": True} if requires_grad else {}))
 
     def definitions(self) -> list[str]:
         """The statements that give the variables their values."""
@@ -327,3 +336,10 @@ def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
 def assembled(*blocks: Sequence[str]) -> str:
     """Blocks of lines with an empty line between them."""
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def used_imports(script: str) -> str:
+    """The script below the imports of the modules that it names."""
+    code = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
+    used = [text for module, text in IMPORTS.items() if re.search(rf"(?<![\w.]){module}\.", code)]
+    return assembled(used, [script.rstrip()])

@@ -53,14 +53,16 @@ def rule_of(array: Array, name: str) -> tuple[str, Any]:
     if array.size > SHORT or not array.size:
         ends = (*map(float, array.flat[[0, -1]]), array.size) if array.size else (0.0, 0.0, 0)
         with np.errstate(all="ignore"):
-            rules = {"zeros": np.zeros(array.size), "ones": np.ones(array.size), "linspace": np.linspace(*ends)}
+            rules: dict[str, Array] = {"zeros": np.zeros(array.size), "ones": np.ones(array.size)}
+            rules |= {"full": np.full(array.size, ends[0]), "linspace": np.linspace(*ends)}
+            rules |= {"eye": np.eye(*array.shape)} if array.ndim == 2 else {}
         for kind, numbers in rules.items():
             if _same(array, numbers.astype(array.dtype).reshape(array.shape)):
                 return kind, ends
     if array.size > MAX_WRITTEN:
         raise TooLargeError(
             f"{name} has {array.size:,} numbers that follow no simple rule; a script holds up to {MAX_WRITTEN:,}",
-            hint="use fewer of them, or numbers that have a rule: zeros, ones, arange, linspace",
+            hint="use fewer of them, or numbers that have a rule: zeros, ones, full, eye, arange, linspace",
         )
     return "tensor", _nested(array)
 

@@ -13,16 +13,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gradcli.codegen.languages import gradcli_text, latex_document, torch_script
+from gradcli.codegen.numpy_script import numpy_script
 from gradcli.codegen.script import Task
 from gradcli.codegen.self_writing import WIDTH
-from gradcli.errors import MOST_NAMES, TooLargeError, listed_names, printable
+from gradcli.crosscheck.formulas import confirmed, evidence_at
+from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
+from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
 from gradcli.questions.products import vjp
-from gradcli.questions.question import Inquiry, Question, rounded
-from gradcli.results import BackwardGraph, GraphTensor, Language, Source
+from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
+from gradcli.results import Array, BackwardGraph, GraphTensor, Language, Source
 
 MAX_ELEMENTS = 2**25
 """Elements of all tensors of a graph together: 256 MiB in float64, and as much again for the gradients."""
@@ -143,8 +146,8 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         language: Of the script.
 
     Raises:
-        InputError: v is needed and not given.
-        TooLargeError: The script would be too long.
+        InputError: v is needed and not given, or there is no formula for a script that needs one.
+        TooLargeError: The script would be too long, or too slow.
     """
     question = inquiry.of_last(inquiry.question(), v)
     if len(question.program.lines) > MAX_LINES:
@@ -161,11 +164,27 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
             text = torch_script(task)
         case "gradcli":
             text = gradcli_text(task)
+        case "numpy":
+            text = _numpy(question, task, question.weights(cotangent))
         case "latex":
             text = latex_document(vjp(inquiry, () if v is None else (v,)))
     comment = _comment(question, v, language, inquiry.at)
     common = {name: fact for name, fact in question.common.items() if name != "output"}
     return Source(command="code", language=language, source=f"{comment}\n{text}", **common)
+
+
+def _numpy(question: Question, task: Task, v: Array) -> str:
+    """The script with the formulas that the reference confirms."""
+    hint = "--to torch needs no formula"
+    if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
+        count = f"the Jacobian has {question.jacobian_entries:,} entries; "
+        raise TooLargeError(f"{count}a NumPy script fills 1 to {JACOBIAN_ENTRIES:,} from the formula", hint=hint)
+    evidence = evidence_at(question.point, question.wrt)
+    found = confirmed(question.point, question.program, question.derived, evidence)
+    for (_, name), reason in found.omitted.items():
+        message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
+        raise InputError(message, hint=f"{hint}, or leave the variable out by --wrt")
+    return numpy_script(task, v, by_variable(found.derivatives), by_variable(found.shown))
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

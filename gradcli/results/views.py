@@ -289,7 +289,7 @@ class BackwardGraph(Answer, kw_only=True):
 
 # -- code
 
-Language = Literal["torch", "latex", "gradcli"]
+Language = Literal["torch", "numpy", "latex", "gradcli"]
 """Language of a script."""
 
 

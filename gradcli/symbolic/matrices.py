@@ -14,7 +14,8 @@ import sympy
 from sympy import Expr
 
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
-from gradcli.notation import Notation, Typed
+from gradcli.notation import Notation, Spelling
+from gradcli.symbolic.operations import Operation
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 from gradcli.symbolic.printing.templates import placeholders
 from gradcli.symbolic.printing.textbook import StandIns, with_wholes
@@ -31,6 +32,14 @@ Axes = tuple[Expr, ...]
 
 class NoMatrixFormError(Exception):
     """It is no expression of whole tensors that is looked for."""
+
+
+class WholeTensors(Operation):
+    """An expression of whole tensors, which people type as well."""
+
+    def spelled(self, how: Spelling) -> str:
+        """As the language has it, or in LaTeX."""
+        return super().spelled("latex" if how == "latex" else "text")
 
 
 @dataclass(frozen=True)
@@ -111,7 +120,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
         found = replace(term, tensor=term.tensor.along(axes)).whole
     except NoMatrixFormError:
         return None
-    return Typed(f"-{found.at(1)}" if term.number < 0 else found.text)
+    return WholeTensors(f"-{found.at(1)}" if term.number < 0 else found.text)
 
 
 class _MatrixReader:
@@ -282,7 +291,7 @@ def _times(parts: Sequence[_Tensor]) -> _Tensor:
         raise NoMatrixFormError
     if len(parts) == 1:
         return parts[0]
-    return _Tensor("*".join([parts[0].at(1), *(one.at(3) for one in parts[1:])]), parts[0].axes, 1)
+    return _Tensor("⊙".join([parts[0].at(1), *(one.at(3) for one in parts[1:])]), parts[0].axes, 1)
 
 
 def _matmul(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:

@@ -11,10 +11,12 @@ z.  The numbers that stand beside them are torch's.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sympy
 from sympy import Expr
@@ -36,30 +38,89 @@ LONGEST = 80
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
-_SIGNS = {"**": ("^", "^"), "*": ("·", r" \cdot "), "@": ("·", r"\,"), ">=": ("≥", r"\ge"), "<=": ("≤", r"\le")}
-_SIGNS |= {"==": ("=", "="), "!=": ("≠", r"\neq"), ".T": ("ᵀ", "^{T}"), ".mT": ("ᵀ", "^{T}"), "pi": ("π", r"\pi")}
-_SIGNS |= {"⊙": ("⊙", r"\odot")}
-"""What people write in the place of signs of Python, in Unicode and in LaTeX."""
+_UNICODE = {"**": "^", "*": "·", "@": "·", ">=": "≥", "<=": "≤", "==": "=", "!=": "≠", ".T": "ᵀ", ".mT": "ᵀ", "pi": "π"}
+"""What people write in the place of signs of Python."""
 
 _SIGN = re.compile(
     r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|adj\((?P<bar>[\w.]+)\)|"
-    r"\*\*?|[@⊙]|[><=!]=|\.m?T\b|[^\W\d]\w*"
+    r"\*\*?|@|[><=!]=|\.m?T\b|\bpi\b"
 )
-_OPERATORS = ("sum", "exp", "inv")
-_TYPED = re.compile(r"\b(?!sqrt|abs|adj|sum|exp|inv)\w+\(|[\['\"&|~%=]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
-"""What LaTeX has as it is typed: calls, lists, words, logic, powers by what is no whole number, exponents."""
+
+_BY_ELEMENT = " * _ * "
+"""What stands for ⊙ in Python, where it binds as a product does."""
+
+_LATEX: Mapping[type[ast.AST], tuple[int, str]] = {
+    **{ast.BitOr: (0, r"%s \text{ or } %s"), ast.BitAnd: (0, r"%s \text{ and } %s"), ast.Gt: (0, "%s > %s")},
+    **{ast.GtE: (0, r"%s \ge %s"), ast.LtE: (0, r"%s \le %s"), ast.Lt: (0, "%s < %s"), ast.Eq: (0, "%s = %s")},
+    **{ast.NotEq: (0, r"%s \neq %s"), ast.Invert: (0, r"\text{not } %s"), ast.Add: (1, "%s + %s")},
+    **{ast.Sub: (1, "%s - %s"), ast.USub: (2, "-%s"), ast.Mult: (3, r"%s \cdot %s"), ast.Div: (3, "%s/%s")},
+    **{ast.MatMult: (3, r"%s \, %s"), ast.FloorDiv: (3, r"\left\lfloor %s / %s \right\rfloor")},
+    **{ast.Mod: (3, r"%s \text{ \%% } %s"), ast.Pow: (5, "%s^{%s}")},
+}
+"""How tightly a sign of Python binds, 6 being one thing, and how LaTeX has it."""
+
+_CALLS = {
+    "abs": (6, r"\left|%s\right|"),
+    "sqrt": (6, r"\sqrt{%s}"),
+    "inv": (5, "%s^{-1}"),
+    "outer": (3, r"%s \, %s^{T}"),
+}
+
+
+def _in_latex(node: Any, level: int = 0) -> str:
+    """A tree of Python's in LaTeX, in brackets where it binds less tightly than a level (`_LATEX`)."""
+    own, left, right = 6, 0, 0
+    match node:
+        case ast.BinOp(ast.BinOp(a, _, ast.Name("_")), _, b):
+            own, form, parts, left, right = 3, r"%s \odot %s", [a, b], 2, 4
+        case ast.BinOp(a, sign, b) | ast.Compare(a, [sign], [b]):
+            (own, form), parts = _LATEX[type(sign)], [a, b]
+            left, right = (6, 0) if own == 5 else (min(own, 2), 3 * (own > 0) + isinstance(sign, ast.Div))
+        case ast.UnaryOp(sign, a):
+            (own, form), parts, left = _LATEX[type(sign)], [a], 3
+        case ast.Attribute(ast.Call(ast.Name("inv"), parts), "T"):
+            own, form, left = 5, "%s^{-T}", 6
+        case ast.Attribute(a, "T" | "mT"):
+            own, form, parts, left = 5, "%s^{T}", [a], 6
+        case ast.Call(ast.Name("adj"), [a]):
+            return Bar(ast.unparse(a)).latex
+        case ast.Call(ast.Name(name), parts) if name in _CALLS:
+            own, form = _CALLS[name]
+            left, right = {"inv": 6, "outer": 2}.get(name, 0), 6
+        case ast.Call(ast.Name(name), arguments, keywords):
+            words = [typesetting.typed(f"{one.arg}={ast.unparse(one.value)}") for one in keywords]
+            return rf"\operatorname{{{typesetting.text(name)}}}({', '.join([*map(_in_latex, arguments), *words])})"
+        case ast.Subscript(a, key):
+            words = [typesetting.typed(ast.unparse(key).strip("()"))]
+            return f"{_in_latex(a, 6)}{{[}}{words[0]}{{]}}"
+        case ast.List(parts):
+            return f"{{[}}{', '.join(map(_in_latex, parts))}{{]}}"
+        case ast.Constant(int() | float() as value):
+            return typesetting.number(str(value))
+        case _:
+            return typesetting.name(ast.unparse(node))
+    shown = form % tuple(_in_latex(one, at) for one, at in zip(parts, (left, right), strict=False))
+    return shown if own >= level else f"({shown})"
 
 
 class Operation(Typed):
-    """An operation, or an equation of adjoints, as the language has it; for people with the signs of mathematics."""
+    """An operation, or an equation of adjoints, as the language has it; for people with the signs of mathematics.
+
+    >>> Operation("adj(z)@outer(x, A.T@y)*2/n").latex
+    '\\\\bar{z} \\\\, x \\\\, (A^{T} \\\\, y)^{T} \\\\cdot 2/n'
+    """
 
     def spelled(self, how: Spelling) -> str:
         """As it is typed, or with `·`, `√`, bars and exponents above."""
-        plain = self.word.replace(" ⊙ ", "*")
-        word = re.sub(r"\bouter\((.*), ([\w.]+)\)", r"\1 @ \2.T", self.word)
-        if how == "text" or (how == "latex" and _TYPED.search(word)):
-            return plain if how == "text" else typesetting.typed(plain)
-        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, word)
+        if how == "text":
+            return re.sub(" ?⊙ ?", "*", self.word)
+        if how == "pretty":
+            word = re.sub(r"\bouter\((.*), ([\w.]+)\)", r"\1 @ \2.T", self.word)
+            return _SIGN.sub(self._in_unicode, word)
+        try:
+            return _in_latex(ast.parse(self.word.replace("⊙", _BY_ELEMENT), mode="eval").body)
+        except SyntaxError:  # what was shortened
+            return typesetting.typed(self.word)
 
     def _in_unicode(self, found: re.Match[str]) -> str:
         match found.lastgroup:
@@ -69,21 +130,7 @@ class Operation(Typed):
                 return f"|{found['abs']}|" if found["abs"] else f"√{found['root']}"
             case "bar":
                 return Bar(found["bar"]).pretty
-        return _SIGNS.get(found[0], found)[0]
-
-    def _in_latex(self, found: re.Match[str]) -> str:
-        match found.lastgroup:
-            case "power":
-                return f"^{{{found['power']}}}"
-            case "abs":
-                return rf"\left|{typesetting.name(found['abs'])}\right|"
-            case "root":
-                return rf"\sqrt{{{typesetting.name(found['root'])}}}"
-            case "bar":
-                return Bar(found["bar"]).latex
-        if found[0] in _SIGNS:
-            return _SIGNS[found[0]][1]
-        return rf"\operatorname{{{found[0]}}}" if found[0] in _OPERATORS else typesetting.name(found[0])
+        return _UNICODE[found[0]]
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -100,7 +147,9 @@ def written(call: Call, name: Callable[[Atom], str]) -> Notation:
         text = text.removeprefix("stack(").removesuffix(")")
     elif call.op.name == "transpose" and call.statics in ((None, None), (-2, -1)):
         text = f"{next(iter(names.values()))}{'.T' if call.statics[0] is None else '.mT'}"
-    return Operation(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    is_typed = re.match(r"(?!(abs|sqrt)\()[\w.]+[(\[]", shown)  # a call, or places
+    return (Typed if is_typed else Operation)(shown)
 
 
 def constant(atom: Atom) -> str:

@@ -155,7 +155,7 @@ def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> Non
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
     """A .py runs, a .tex is a document, and .dot and .mmd need no --to."""
     script, document, dot, mermaid = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv", "mmd"))
-    gradcli("code", *QUESTIONS["code"], "-o", str(script))
+    gradcli("code", *QUESTIONS["code"], "--to", "numpy", "-o", str(script))
     assert subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=True).stdout
     gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(document))
     assert r"\documentclass" in document.read_text(encoding="utf-8")

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
-from gradcli.language.inputs import Value
+from gradcli.language.inputs import Value, read_value
+from gradcli.results import Language
 from tests.codegen.running import EDGES, Edge, run_script, without_formulas
 from tests.examples import examples, quarter
 from tests.language.test_snippets import PASSES
@@ -114,6 +115,26 @@ OWN: list[Edge] = [
 def test_edges(text: str, at: dict[str, str], v: str | None, dtype: str) -> None:
     """Order, precedence, constants, sizes, lists, dimensions, v and values."""
     same_numbers(text, at, v, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ("full((2, 4), -0.5)", "full((2, 4), -0.5, dtype"),
+        ("full(7, 1/3)", "full((7,), 0.3333333333333333, dtype"),
+        ("eye(3, 4)", "eye(3, 4, dtype"),
+        ("2*eye(2)", "2.0, 0.0], [0.0, 2.0]], dtype"),
+        ("zeros(3, 3)", "zeros((3, 3), dtype"),
+    ],
+)
+@pytest.mark.parametrize("to", ["torch", "numpy", "gradcli"])
+def test_values_are_written_by_a_rule(value: str, rule: str, to: Language) -> None:
+    source = Function("exp(x)").code({"x": value}, "ones", to=to).source
+    assert rule in source
+    if to != "gradcli":
+        np.testing.assert_array_equal(np.asarray(run_script(source)[0]["x"].tolist()), read_value(value, "--at"))
+    else:
+        np.testing.assert_array_equal(Function(source).eval(check=False).inputs["x"], read_value(value, "--at"))
 
 
 def test_a_long_sum_is_statements_of_bounded_length() -> None:

@@ -136,14 +136,14 @@ def test_the_product_is_written_out_where_it_fits() -> None:
         ("sum(A, dim=1)", r"\texttt{sum(A, dim=1)}"),
         ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
         ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
-        ("1e-08*x", r"\texttt{1e-08*x}"),
+        ("1e-08*x", r"10^{-8} \cdot x"),
         ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
-        ("x // z", "x // z"),
-        ("x % z", r"\texttt{x \% z}"),
+        ("x // z", r"\left\lfloor x / z \right\rfloor"),
+        ("x % z", r"x \text{ \% } z"),
     ],
 )
 def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
-    """Signs, powers, calls; what has no sign of its own as it is typed."""
+    """Signs, powers, calls; keys and keywords as they are typed."""
     shown = written(parse(text).lines[0].call, str).latex
     assert shown == expected
     latex.check(shown, is_math=True)

@@ -19,7 +19,7 @@ _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
 _OPENING = re.compile(r"^(?:[-+#](?=\s|#|$)|\d+(?=[.)](?:\s|$))|={2,}|-{2,})")
 
-_FENCES = {"torch": "python"}
+_FENCES = {"torch": "python", "numpy": "python"}
 """Names of the languages of scripts."""
 
 

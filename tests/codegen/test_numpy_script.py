@@ -1,0 +1,154 @@
+"""NumPy scripts: the numbers of `vjp`, from the formula."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import ops
+from gradcli.language.inputs import Value, read_value
+from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.numeric import _by_arb
+from tests.codegen.running import EDGES, Edge, run_script, without_formulas
+from tests.parsing import parse
+
+INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
+"""Operations that torch itself gives so exactly only."""
+
+
+@pytest.fixture(autouse=True)
+def scipy() -> Iterator[None]:
+    """What the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
+    special = types.ModuleType("scipy.special")
+    functions = {
+        **{op.name: partial(_by_arb, op) for op in ops.TABLE.values() if op.arb},
+        "digamma": mpmath.digamma,
+        "polygamma": lambda n, x: mpmath.polygamma(int(n), x),
+        "erf": mpmath.erf,
+        "erfc": mpmath.erfc,
+        "erfinv": mpmath.erfinv,
+        "gammaln": lambda x: mpmath.inf if x <= 0 and x == int(x) else mpmath.log(abs(mpmath.gamma(x))),
+        "i0": lambda x: mpmath.besseli(0, x),
+        "i1": lambda x: mpmath.besseli(1, x),
+        "iv": mpmath.besseli,
+    }
+    for name, function in functions.items():
+        setattr(special, name, np.vectorize(lambda *a, f=function: float(f(*map(float, a))), otypes=[float]))
+    package = types.ModuleType("scipy")
+    package.special = special  # type: ignore[attr-defined]
+    sys.modules |= {"scipy": package, "scipy.special": special}
+    yield
+    del sys.modules["scipy"], sys.modules["scipy.special"]
+
+
+def same_numbers(
+    text: str,
+    at: Mapping[str, Value] | None = None,
+    v: Value | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    tolerance: float = 1e-12,
+) -> str:
+    """The script, which was run and gave the numbers of `vjp`."""
+    function = Function(text)
+    source = function.code(at, v, wrt=wrt, to="numpy").source
+    with without_formulas():
+        answer = function.vjp(at, v, wrt=wrt, check=False)
+    with np.errstate(all="ignore"):
+        names, _ = run_script(source)
+    for name, found in zip(answer.wrt, names["printed"], strict=bool(answer.wrt)):
+        expected = answer.vjp[name]
+        assert np.shape(found) == expected.shape, source
+        terms = np.abs(np.append(expected.ravel(), [] if answer.jacobian is None else answer.jacobian[name].ravel()))
+        scale = terms[np.isfinite(terms)].max(initial=1e-300)  # what cancels in vᵀJ leaves the error of its terms
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale, err_msg=source)
+    if answer.wrt:
+        y = next(names[word] for word in (answer.output, f"{answer.output}_2") if word in names)
+        np.testing.assert_allclose(y, answer.value, rtol=tolerance, atol=1e-300, err_msg=source)
+    return source
+
+
+@pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.is_primitive], ids=lambda op: op.name)
+def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
+    """The worked example of its row; others are made of these."""
+    text, at = op.worked_example
+    y = Function(text).eval(at, check=False).value
+    v = np.arange(1.0, y.size + 1).reshape(y.shape)
+    program = in_primitives(parse(text, shapes={name: read_value(value, "--at").shape for name, value in at.items()}))
+    if op.name == "cond" or any(line.call.op.kind is Kind.SPECTRAL for line in program.lines):
+        with pytest.raises(GradcliError, match=r"has no formula for one element|could not confirm it"):
+            Function(text).code(at, v, to="numpy")
+        return
+    same_numbers(text, at, v, tolerance=INACCURATE.get(op.name, 1e-12))
+
+
+def test_a_formula_that_does_not_hold_at_the_point_gives_nan_and_no_error() -> None:
+    """0/0 where the slope is 0; a remark says that it was confirmed elsewhere."""
+    source = Function("norm(x**2)").code({"x": "0,0"}, to="numpy").source
+    with np.errstate(invalid="ignore"):
+        names, _ = run_script(source)
+    assert np.isnan(names["J_x"]).all()
+    assert "not at this point" in source
+
+
+def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
+    """As SciPy has it; Python's own raises an error there, and where the result is too large."""
+    names, _ = run_script(Function("lgamma(x)*y").code({"x": 0.0, "y": 2.0}, to="numpy", wrt=["y"]).source)
+    assert names["J_y"] == np.inf
+
+
+OWN: list[Edge] = [
+    ("(x**2)**x + x**2**x + 2**-x - -x", {"x": "1.1,2.3"}, "ones"),
+    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x", {"x": "1.1,2.3"}, "ones"),
+    ("clamp(x, y, 1) + x.clamp(min=-5)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
+    ("x.sum(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("det(A) + trace(inv(A @ A))", {"A": "[[2,1],[1,3]]"}, None),
+    ("cumprod(x, 0)", {"x": "2,0,3,0"}, "1,2,3,4"),
+    ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
+    ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),
+]  # fmt: skip
+
+
+EVERY = [edge for edge in EDGES if edge[1]] + OWN
+"""Those with a variable to differentiate by."""
+
+
+@pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])
+def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
+    """Precedence, constants, sizes, lists, dimensions, v, values and names."""
+    same_numbers(text, at, v)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "message"),
+    [
+        (f"[{', '.join(f'x**{n}' for n in range(50))}]", "1", "no formula of the derivative by 'x' for a NumPy script"),
+        ("x**2", "arange(200)", "40,000 entries"),
+    ],
+    ids=["none", "large"],
+)
+def test_what_has_no_script_says_why(text: str, x: str, message: str) -> None:
+    """And what to use instead."""
+    with pytest.raises(GradcliError, match=message) as caught:
+        Function(text).code({"x": x}, "ones", to="numpy")
+    assert 'to="torch"' in str(caught.value.hint)
+
+
+def test_a_script_says_where_its_formula_was_not_confirmed() -> None:
+    """A quotient is NaN at 0/0: the answer says so too; a product is of the others, whether one is 0 or not."""
+    note = "# the formula was confirmed at other values or sizes, not at this point\n"
+    assert note in Function("norm(x**2)").code({"x": "0,0"}, to="numpy").source
+    assert note not in Function("norm(x**2)").code({"x": "1,2"}, to="numpy").source
+    source = Function("prod(x)").code({"x": "0,1,3"}, to="numpy").source
+    assert note not in source
+    names, _ = run_script(source)
+    np.testing.assert_array_equal(names["J_x"], [3, 0, 0])
