@@ -76,7 +76,7 @@ class Seen:
 
     @property
     def is_visible(self) -> bool:
-        """Whether people see from the first digits that they differ."""
+        """Tell whether people see from the first digits that they differ."""
         return self.is_apart and self.distance >= VISIBLE
 
 
@@ -100,7 +100,7 @@ class Look:
 
     @property
     def shows(self) -> bool:
-        """Whether it refutes the claim by numbers that look different."""
+        """Tell whether it refutes the claim by numbers that look different."""
         return any(one.is_visible for one in self.seen)
 
     @property
@@ -150,7 +150,7 @@ class ClaimComparison:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the claim is held to no tolerance."""
+        """Tell whether the claim is held to no tolerance."""
         return self.tolerance is EXACT
 
     @property
@@ -307,7 +307,7 @@ class ClaimComparison:
         return Look(inputs, v, tuple(seen), missing)
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:
-        """Whether they are proved to differ by more than the claim is allowed to."""
+        """Tell whether they are proved to differ by more than the claim is allowed to."""
         if self.numbers is not None and not claimed.is_finite():
             return True
         if self.is_exact:

@@ -78,7 +78,7 @@ class WrongClaim:
         self.typed = expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
 
     def explains(self, numbers: Numbers | None) -> bool:
-        """Whether these numbers are the claim at every point, and not all 0."""
+        """Tell whether these numbers are the claim at every point, and not all 0."""
         return numbers is not None and bool(np.any(self.claimed)) and same(numbers, self.claimed)
 
     def measured(self, program: Program, variable: sympy.Symbol) -> tuple[Numbers, Numbers] | None:
@@ -251,7 +251,7 @@ def _formula(evidence: WrongClaim, line: Line) -> str:
 
 
 def same(a: Numbers, b: Numbers) -> bool:
-    """Whether numbers are the same to `CLOSE`, relative to the largest of a point where they cancel."""
+    """Tell whether numbers are the same to `CLOSE`, relative to the largest of a point where they cancel."""
     if a.shape != b.shape or not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
         return False
     largest = np.abs([a, b]).max(axis=(0, 2), initial=0.0)[:, None]

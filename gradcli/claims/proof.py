@@ -156,7 +156,7 @@ def _is_constant(subject: Subject) -> bool:
 
 
 def _is_uniform(subject: Subject, reading: Reading) -> bool:
-    """Whether one formula may hold for all entries: v is a symbol or one number."""
+    """Tell whether one formula may hold for all entries: v is a symbol or one number."""
     return reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
 
 

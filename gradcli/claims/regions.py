@@ -41,7 +41,7 @@ Form = tuple[Mapping[Expr, Rational], bool]
 
 
 def exclude(assumptions: Iterable[Assumption]) -> bool:
-    """Whether no point has all these signs.
+    """Tell whether no point has all these signs.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> exclude([(x - 1, 1), (x, -1)]), exclude([(x - 1, -1), (x, 1)])
@@ -88,13 +88,13 @@ class Condition:
 
     @property
     def is_of_indices(self) -> bool:
-        """Whether only indices and sizes stand in it."""
+        """Tell whether only indices and sizes stand in it."""
         is_whole = all(symbol.is_integer for symbol in self.difference.free_symbols)
         return is_whole and not self.difference.has(sympy.Indexed, sympy.Function)
 
     @property
     def is_equality(self) -> bool:
-        """Whether it does not matter which of the two sides is larger."""
+        """Tell whether it does not matter which of the two sides is larger."""
         return bool(self.holds) and all(signs in ((0,), (-1, 1)) for signs in self.holds.values())
 
     @property
@@ -175,7 +175,7 @@ class Regions:
         self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, MOST_REGIONS, False
 
     def agree(self, region: Region) -> bool:
-        """Whether truth and claim are proved to be the same in all parts of a region."""
+        """Tell whether truth and claim are proved to be the same in all parts of a region."""
         self.left -= 1
         if self.left < 0:
             return False
@@ -197,7 +197,7 @@ class Regions:
         yield from () if self.is_open and not condition.is_of_indices else region.on(condition)
 
     def _agree_on_boundary(self, region: Region) -> bool:
-        """Whether the claim is the derivative on boundaries, or there is none wherever it is not."""
+        """Tell whether the claim is the derivative on boundaries, or there is none wherever it is not."""
         try:
             before, behind = (self._slope(region, side) for side in (-1, 1))
         except _OpenError as error:
@@ -286,7 +286,7 @@ def bound_in(expression: Expr) -> set[Expr]:
 
 
 def hides_kinks(truth: Expr, target: Expr) -> bool:
-    """Whether there may be boundaries at which the slopes on both sides are not looked at.
+    """Tell whether there may be boundaries at which the slopes on both sides are not looked at.
 
     So it is where a condition that x enters runs over a bound index, and where a step, which is what it is at its jump
     from one side only, meets a condition or a step of another kind.

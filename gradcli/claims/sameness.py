@@ -24,7 +24,7 @@ from gradcli.symbolic.origins import NoFormulaError
 
 
 def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
-    """Whether two Programs are proved to be one function of these shapes; that no proof is found says nothing.
+    """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing.
 
     Args:
         one: A function.

@@ -80,7 +80,7 @@ class Subject:
 
     @property
     def has_vector(self) -> bool:
-        """Whether the name v is free for the gradient vector."""
+        """Tell whether the name v is free for the gradient vector."""
         return V not in self.program.names
 
     @property
@@ -111,7 +111,7 @@ class Reading:
 
     @property
     def names_vector(self) -> bool:
-        """Whether it holds for every v."""
+        """Tell whether it holds for every v."""
         return self.of == "vector-Jacobian product" and self.program is not None and V in self.program.names
 
 
@@ -177,7 +177,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
 
 
 def _stretches(shape: Shape, full: Shape) -> bool:
-    """Whether a tensor of this shape broadcasts to the full one."""
+    """Tell whether a tensor of this shape broadcasts to the full one."""
     try:
         return broadcast([shape, full]) == full
     except ShapeError:
@@ -244,7 +244,7 @@ def softened(program: Program) -> tuple[Program, Mapping[sympy.Symbol, sympy.Rat
 
 
 def is_rounded(number: float) -> bool:
-    """Whether float64 holds another number than the one written.
+    """Tell whether float64 holds another number than the one written.
 
     >>> is_rounded(0.1), is_rounded(0.25)
     (True, False)
@@ -253,7 +253,7 @@ def is_rounded(number: float) -> bool:
 
 
 def has_rounded_tensor(program: Program) -> bool:
-    """Whether the Program has a constant tensor of rounded numbers, such as linspace."""
+    """Tell whether the Program has a constant tensor of rounded numbers, such as linspace."""
     return any(
         line.call.op.kind is Kind.SOURCE
         and (line.call.op.name in _ROUNDED or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))

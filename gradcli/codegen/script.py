@@ -86,7 +86,7 @@ class Identifiers:
         return self.take(next(filter(self.is_free, self._temporaries)))
 
     def is_free(self, word: str) -> bool:
-        """Whether nothing is called so yet."""
+        """Tell whether nothing is called so yet."""
         return word not in self._taken and not keyword.iskeyword(word)
 
 

@@ -68,7 +68,7 @@ def rule_of(array: Array, name: str) -> tuple[str, Any]:
 
 
 def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays have the same bits, but for those of NaN."""
+    """Tell whether two arrays have the same bits, but for those of NaN."""
     return bool(np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a), np.signbit(b)))
 
 

@@ -202,7 +202,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
 
 
 def _is_name(cell: str) -> bool:
-    """Whether a cell can only be a name: it has a letter, and is neither a number nor the want of one."""
+    """Tell whether a cell can only be a name: it has a letter, and is neither a number nor the want of one."""
     return any(map(str.isalpha, cell)) and cell.strip().lower() not in _MISSING and not is_number(cell, float)
 
 
@@ -216,7 +216,7 @@ def number(cell: str) -> float:
 
 
 def is_number(cell: str, read: Callable[[str], float] = number) -> bool:
-    """Whether a cell is a number, as `number` or `float` reads it."""
+    """Tell whether a cell is a number, as `number` or `float` reads it."""
     try:
         read(cell)
     except ValueError:

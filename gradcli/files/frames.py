@@ -15,7 +15,7 @@ from gradcli.results import Array, RowSource
 
 
 def is_frame(value: object) -> bool:
-    """Whether a value is a table of named columns that speaks Arrow's C interface."""
+    """Tell whether a value is a table of named columns that speaks Arrow's C interface."""
     return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 

@@ -73,12 +73,12 @@ class FileReference:
 
     @property
     def is_stdin(self) -> bool:
-        """Whether the path is one of the names of standard input."""
+        """Tell whether the path is one of the names of standard input."""
         return self.path in _STDIN
 
     @property
     def is_stream(self) -> bool:
-        """Whether it comes through a pipe of the shell, without a file name that says its format."""
+        """Tell whether it comes through a pipe of the shell, without a file name that says its format."""
         return self.is_stdin or _OF_THE_SHELL.fullmatch(self.path) is not None
 
     @property

@@ -229,12 +229,12 @@ def refusals() -> Iterator[None]:
 
 
 def _names_parts(expression: Expr, index: sympy.Symbol) -> bool:
-    """Whether the expression chooses among the parts of a list by this index."""
+    """Tell whether the expression chooses among the parts of a list by this index."""
     return any(index in condition.free_symbols for condition in expression.atoms(sympy.Eq))
 
 
 def _names_entries(expression: Expr, index: sympy.Symbol) -> bool:
-    """Whether the expression singles out constant elements by this index: x[0] has the derivative delta(0, j)."""
+    """Tell whether the expression singles out constant elements by this index: x[0] has the derivative delta(0, j)."""
     return any(index in one.args and any(a.is_Integer for a in one.args) for one in expression.atoms(KroneckerDelta))
 
 

@@ -284,7 +284,7 @@ def _bits(number: sympy.Rational) -> int:
 
 
 def has_long_number(expression: Expr) -> bool:
-    """Whether an exact number in it is longer than float64 reaches."""
+    """Tell whether an exact number in it is longer than float64 reaches."""
     return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
 
 

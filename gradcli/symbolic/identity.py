@@ -182,7 +182,7 @@ def size(expression: Expr) -> int:
 
 
 def vanishes(expression: Expr) -> bool:
-    """Whether the expression is proved to be 0 wherever it has a value.
+    """Tell whether the expression is proved to be 0 wherever it has a value.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> vanishes(2*sympy.sin(x)*sympy.cos(x) - sympy.sin(2*x)), vanishes(x**2 - x)
@@ -286,7 +286,7 @@ class _Parts:
         return self._part(expression)
 
     def is_zero(self, rational: Expr) -> bool:
-        """Whether the numerator is 0 modulo the relations, those of outer roots first."""
+        """Tell whether the numerator is 0 modulo the relations, those of outer roots first."""
         symbols = {*self.symbols.values(), *rational.free_symbols}
         quotients = Quotients(symbols)
         numerator, _ = quotients.of(rational)

@@ -152,7 +152,7 @@ class _Naming:
             self._define(generic, rank, "spq", stand_in=known[generic])
 
     def _name_what_saves_most(self) -> bool:
-        """Whether there was something that saves enough."""
+        """Tell whether there was something that saves enough."""
         every = (*self.formulas, *(d.meaning for d in self.definitions))
         parts = [part for one in every for place in _places(one) for part in _nameable(place)]
         counts = Counter((part.generic, len(part.index)) for part in parts)
@@ -208,7 +208,7 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 
 
 def _is_place(part: Expr) -> bool:
-    """Whether it is more than a name, a number or an element."""
+    """Tell whether it is more than a name, a number or an element."""
     is_more = isinstance(part, Expr) and bool(part.args)
     return is_more and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Chosen)
 

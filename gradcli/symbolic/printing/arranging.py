@@ -94,12 +94,12 @@ def _roots(above: list[Expr], below: list[Expr], q: int) -> tuple[list[Expr], li
 
 
 def is_open(expr: Expr) -> bool:
-    """Whether it reaches as far to the right as it can, so that a factor behind it would seem to belong to it."""
+    """Tell whether it reaches as far to the right as it can, so that a factor behind it would seem to belong to it."""
     return isinstance(expr, sympy.Sum | Multiplied | Largest | Smallest)
 
 
 def is_choice(expr: Expr) -> bool:
-    """Whether it is written by cases."""
+    """Tell whether it is written by cases."""
     return isinstance(expr, sympy.Piecewise)
 
 
@@ -131,7 +131,7 @@ def terms(ordered: Sequence[Expr]) -> list[Expr]:
 
 
 def is_negative(term: Expr) -> bool:
-    """Whether it is written with a minus."""
+    """Tell whether it is written with a minus."""
     if term.is_Number:
         return bool(term.is_negative)
     return isinstance(term, sympy.Mul | sympy.Pow) and product(term).is_negative

@@ -91,12 +91,12 @@ class PlainPrinter(StrPrinter):  # type: ignore[misc]
 
 
 def is_of_variable(expr: Aggregate) -> bool:
-    """Whether the elements of the matrix are just those of a variable, perhaps transposed."""
+    """Tell whether the elements of the matrix are just those of a variable, perhaps transposed."""
     return isinstance(expr.body, sympy.Indexed) and set(expr.body.indices[-2:]) == set(expr.bound)
 
 
 def is_transposed(expr: Aggregate) -> bool:
-    """Whether the variable's rows are the matrix's columns."""
+    """Tell whether the variable's rows are the matrix's columns."""
     return list(expr.body.indices[-2:]) != expr.bound
 
 
@@ -121,7 +121,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return f"({inside})"
 
     def _is_loose(self, expr: Expr) -> bool:
-        """Whether it needs brackets in any product and in any power."""
+        """Tell whether it needs brackets in any product and in any power."""
         return isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr)
 
     # -- sums, products, powers

@@ -16,7 +16,7 @@ def placeholders(count: int) -> list[sympy.Symbol]:
 
 
 def is_index(part: Expr) -> bool:
-    """Whether it is the letter of an index; sizes are positive."""
+    """Tell whether it is the letter of an index; sizes are positive."""
     return isinstance(part, sympy.Symbol) and bool(part.is_nonnegative) and not part.is_positive
 
 
