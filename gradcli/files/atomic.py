@@ -19,6 +19,9 @@ from gradcli.signals import undone
 _LONGEST = 100
 """Bytes of a name that its temporary file repeats."""
 
+TEMPORARY = ".part"
+"""End of the name of a file that is being written."""
+
 _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 """What is open already; behind the name may be a file that others write to as well."""
 
@@ -52,7 +55,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder, name = os.path.split(final)
     # In the same folder, as a rename is atomic only inside of one file system.
-    temporary = os.path.join(folder, f".{_cut(name)}.{secrets.token_hex(6)}.part")
+    temporary = os.path.join(folder, f".{_cut(name)}.{secrets.token_hex(6)}{TEMPORARY}")
 
     def remove() -> None:
         with contextlib.suppress(FileNotFoundError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import sys
 import tempfile
 import zipfile
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.files.atomic import target
+from gradcli.files.atomic import TEMPORARY, target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.kept_cells import Layout, numeric, values
 from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
@@ -92,8 +93,10 @@ class ArrayWriter:
             kinds = {name: np.dtype((kind, shape)) for name, kind, shape in fields}
         else:
             kinds = {"": np.dtype([*fields, *((name, layout.dtype, ()) for name in layout.columns)])}
-        spool = tempfile.TemporaryFile  # closed with the stack
-        self._spools = [(name, kind, self._stack.enter_context(spool())) for name, kind in kinds.items()]
+        path = str(getattr(file, "name", ""))
+        folder = os.path.dirname(path) if path.endswith(TEMPORARY) else None  # next to the file, where there is room
+        spools = [self._stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in kinds]
+        self._spools = [(*one, spool) for one, spool in zip(kinds.items(), spools, strict=True)]
 
     def write(self, mapped: Mapped) -> None:
         """Append a block of rows, the columns to keep first."""

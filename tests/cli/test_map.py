@@ -514,13 +514,13 @@ def test_what_is_interrupted_leaves_nothing_half_written(form: str, number: int,
 
 WIDE = [
     ("out.csv", ["sin(x)", "--keep"], 4_000, 1_000),  # a megabyte of text is a block
-    ("out.parquet", ["sin(x)*w", "--at", "w=ones(20)", "--wrt", "x"], 10_000, 300),  # 40 numbers from each
+    ("out.npz", ["sin(x)*w", "--at", "w=ones(20)", "--wrt", "x"], 10_000, 300),  # 40 numbers from each
 ]
 """Rows that are soon read and soon answered, and large: their count and the width of a column of text."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "parquet"])
+@pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "npz"])
 def test_four_times_the_rows_need_no_more_memory(
     out: str, words: list[str], rows: int, width: int, tmp_path: Path
 ) -> None:
