@@ -95,8 +95,8 @@ class ArrayWriter:
             kinds = {"": np.dtype([*fields, *((name, layout.dtype, ()) for name in layout.columns)])}
         path = str(getattr(file, "name", ""))
         folder = os.path.dirname(path) if path.endswith(TEMPORARY) else None  # next to the file, where there is room
-        spools = [self._stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in kinds]
-        self._spools = [(*one, spool) for one, spool in zip(kinds.items(), spools, strict=True)]
+        spools = (tempfile.TemporaryFile(dir=folder) for _ in kinds)  # noqa: SIM115 (closed with the stack)
+        self._spools = [(*one, self._stack.enter_context(own)) for one, own in zip(kinds.items(), spools, strict=True)]
 
     def write(self, mapped: Mapped) -> None:
         """Append a block of rows, the columns to keep first."""
