@@ -1,9 +1,9 @@
-"""What is one in a textbook: a product of conditions, and a sum of fractions that is a shorter fraction.
+"""Join a product of conditions into one condition, and a sum of fractions into a shorter fraction, as textbooks do.
 
     {1 if x ≥ 0; 0 otherwise}·{1 if max(x, 0) ≤ 1; 0 otherwise}  =  {1 if x ≥ 0 and x ≤ 1; 0 otherwise}
     x/(1 - x)² + 1/(1 - x)                                       =  1/(1 - x)²
 
-Each is the same number wherever the first has a value.
+Both sides are the same number wherever the left one has a value.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What SymPy cannot do as the reason why there is no formula."""
+    """Turn the errors that SymPy raises into a NoFormulaError with the reason."""
     try:
         yield
     except RecursionError:
@@ -252,7 +252,7 @@ Shapes = Mapping[Atom, Shape]
 
 
 def direction_names(program: Program, moved: Sequence[str]) -> dict[str, str]:
-    """What formulas call the direction of each variable that moves: u, or u_x and u_z, or what the user has not.
+    """Name the direction of each variable that moves: u, or u_x and u_z, with a _ after a name that is already used.
 
     >>> from gradcli.language.parsing import parse
     >>> direction_names(parse("u*x"), ["x"]), direction_names(parse("x*z"), ["x", "z"])
@@ -272,7 +272,7 @@ def _free(name: str, taken: Set[str]) -> str:
 
 
 def weight_name(program: Program) -> str:
-    """What formulas call the gradient vector: v, or what the user has not.
+    """Name the gradient vector in formulas: v, with a _ after it if the name is already used.
 
     >>> from gradcli.language.parsing import parse
     >>> weight_name(parse("v*x"))
@@ -415,7 +415,7 @@ Structure = Literal["", "diagonal", "zero"]
 
 
 def structure_of(derivative: Derivative, y: Shape, x: Shape) -> Structure:
-    """What is known of a Jacobian block from its formula; empty if nothing.
+    """Read the structure of a Jacobian block off its formula; empty if none is known.
 
     Args:
         derivative: The formula of ∂y/∂x.

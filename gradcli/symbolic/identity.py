@@ -1,11 +1,11 @@
-"""Whether a scalar expression is 0 wherever it has a value, by steps that are sound and bounded.
+"""Prove that a scalar expression is 0 wherever it has a value, by steps that are sound and bounded.
 
-Sums are split into terms, with what does not run over their index before them.  What is left is a rational function of
-opaque parts: variables, exponentials, by which sines and cosines are written too, roots, sums.  It is 0 if its
+Sums are split into terms, with the factors that do not depend on their index before them.  The rest is a rational
+function of opaque parts: variables, exponentials (also used to write sines and cosines), roots, sums.  It is 0 if its
 numerator is, a polynomial with exact coefficients by FLINT, once the relations between these parts are used:
 i**2 = -1  and  root(b, q)**q = b.
 
-That it finds no proof says nothing.
+If no proof is found, the expression may still be 0.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ reading back: long lists and long keys are shortened.  Names are the caller's.
 Elementwise operations are differentiated on scalars, so that x**2 gives 2*x; what maps to one number gives a formula in
 index notation, ∂y/∂x[j].  For others there is an equation or plain words: the rules are those of M. Giles, "Collected
 matrix derivative results for forward and reverse mode algorithmic differentiation", 2008; z̄ is the adjoint of the line
-z.  The numbers that stand beside them are torch's.
+z.  The numbers shown next to them are torch's.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ class AdjointRule:
 
 
 def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str) -> AdjointRule:
-    """How the adjoint of a line reaches one of its operands.
+    """Give the rule by which the adjoint of a line reaches one of its operands.
 
     Args:
         made: The operation.
@@ -305,7 +305,7 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
 
 
 def _equation(made: Call, place: int, names: Sequence[str], shapes: Sequence[Shape], y: str, z: str) -> str:
-    """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; empty without such a rule."""
+    """Write the term that y = f(a, b) adds to the adjoint of the operand at `place`; empty without such a rule."""
     # The dimension of a sum that keeps it, where there are several.
     kept = f", dim={made.statics[0]}, keepdim=True" if len(shapes[0]) > 1 and made.statics else ""
     a, b = names[0], names[-1]

@@ -1,6 +1,6 @@
-"""Where an element of a movement comes from, in index notation: the index of the operand, by cases where needed.
+"""Find the source of an element of a movement, in index notation: the index of the operand, by cases where needed.
 
-`gradcli.language.program.movement` has the same as arrays of positions.
+`gradcli.language.program.movement` gives the sources as arrays of positions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NoFormulaError(Exception):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an element comes from: an index of the operand, where that holds, and by what the element is weighted."""
+    """Source of an element: an index of the operand, the condition under which it holds, and the element's weight."""
 
     index: Index
     condition: Expr = sympy.true

@@ -1,7 +1,7 @@
-"""Where the elements of a tensor in another shape come from, in index notation.
+"""Map an index of a reshaped tensor to the index in its old shape, in index notation.
 
 Dimensions that are split or joined among themselves keep their own indices apart from the others: of (n, g*c) seen as
-(n, g, c) the index of n stays what it is, and only g and c are read off the position in g*c.
+(n, g, c) the index of n is unchanged, and only g and c are read off the position in g*c.
 """
 
 from __future__ import annotations

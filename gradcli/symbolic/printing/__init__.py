@@ -3,9 +3,9 @@
 pretty     SymPy's notation, and readable Unicode
 latex      LaTeX
 arranging  factors, terms and branches in order, as people write them
-abbreviating  names for what formulas repeat
-textbook   what has a name in every textbook
-templates  which parts are the same but for their indices
+abbreviating  names for repeated parts of formulas
+textbook   functions that have a name in every textbook
+templates  parts that are the same but for their indices
 
 A derivative is printed entry by entry, its indices with letters that no variable has: they are Dummies until a formula
 is printed, which is when somebody reads it.
@@ -169,7 +169,7 @@ def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Sym
 
 
 def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
-    """What a formula is of: ∂y[i]/∂x[j], x.grad[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
+    """Label of the derivative that a formula gives: ∂y[i]/∂x[j], x.grad[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
     match of:
         case "vjp":
             return Element(f"{column.name}.grad", column.index)

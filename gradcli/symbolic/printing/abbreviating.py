@@ -1,8 +1,9 @@
-"""What stands several times in formulas, named once: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
+"""Name the repeated parts of formulas: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
 
-First what has a name in every textbook: the softmax and the logistic function.  Then whatever else
-is long and repeated, the longest first, whichever indices it has.  A name is a letter that stands for nothing else.
-With its definitions put back, an abbreviated formula is proved to be the formula, or it is not shown.
+The functions that have a name in every textbook come first: the softmax and the logistic function.  Then come other
+repeated parts, whatever their indices, first the one whose name saves most characters.  A name is a letter that stands
+for nothing else.  With its definitions put back, an abbreviated formula is proved to be the formula,
+or it is not shown.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Length = Callable[[Expr], int]
 
 @dataclass(frozen=True)
 class Definition:
-    """What a name stands for, with the indices of its elements."""
+    """Name, with the indices of its elements, and its meaning."""
 
     name: Expr
     meaning: Expr
@@ -95,7 +96,7 @@ def put_back(found: Abbreviated) -> list[Expr]:
 
 
 def _uses(expression: Expr, element: Expr) -> list[Expr]:
-    """Where a symbol stands, or any element of what another is of."""
+    """Find each use of a symbol, or, for an indexed element, of any element with the same base."""
     base, parts = getattr(element, "base", None), sympy.preorder_traversal(expression)
     return [x for x in parts if x == element or (isinstance(x, sympy.Indexed) and x.base == base)]
 
@@ -113,7 +114,7 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
 
 @dataclass(frozen=True)
 class _Part:
-    """What may get a name, with placeholders, its indices here, and how the part of the formula is made of it."""
+    """Part that may get a name: its form with placeholders, its indices here, and a way to rebuild it from the name."""
 
     generic: Expr
     index: tuple[Expr, ...]
@@ -166,7 +167,7 @@ class _Naming:
         return self._define(generic, rank, letters, -1 if generic.is_Add and 2 * negative > counts[best] else 1)
 
     def _saved(self, generic: Expr, rank: int, count: int) -> int:
-        """How many characters a name saves."""
+        """Count the characters that a name saves."""
         shortly = dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
         size = self.length(generic.xreplace(shortly)) if count > 1 else 0
         shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS

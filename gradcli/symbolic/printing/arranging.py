@@ -1,8 +1,8 @@
 """Factors and terms in the order in which a person writes them, and conditions the same in every notation.
 
-A product is a sign, what is above the fraction bar, what is below it, and the deltas that select; numbers come first,
-then variables, brackets, functions, sums and choices.  Sums begin with a term that has no minus.  Nothing is built that
-SymPy would evaluate.  Functions that are 1 or 0 are written as the relations they stand for.
+A product is a sign, the factors above the fraction bar, the factors below it, and the deltas that select; numbers
+come first, then variables, brackets, functions, sums and choices.  Sums begin with a term that has no minus.
+Nothing is built that SymPy would evaluate.  Functions that are 1 or 0 are written as the relations they stand for.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def joined(shown: Iterable[str]) -> str:
 
 
 def _missing(self: Any, *parts: Any, **options: Any) -> str:
-    """What each notation writes in its own way."""
+    """Stand for a method that each notation writes in its own way."""
     raise NotImplementedError
 
 
@@ -195,7 +195,7 @@ def _condition(expr: Expr) -> Expr:
 
 
 def _parted(product: Multiplied) -> tuple[Expr, list[list[Expr]]]:
-    """What a product is of, and for which indices: of each list, one inequality holds."""
+    """Split a product into its body and the conditions on its indices: of each list, one inequality holds."""
     body, conditions = product.body, list[list[Expr]]()
     while isinstance(body, sympy.Piecewise) and len(body.args) == 2 and body.args[1][0] == 1:
         either = sorted(sympy.Or.make_args(body.args[0][1]), key=sympy.default_sort_key)

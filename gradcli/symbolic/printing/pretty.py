@@ -159,7 +159,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return self._root(base) if exponent == sympy.S.Half else self._raised(base, exponent)
 
     def _tight(self, expr: Expr) -> str:
-        """What a power is made of: in brackets unless it is one thing."""
+        """Print the base or the exponent of a power, in brackets unless it is one thing."""
         shown = str(self._print(expr))
         is_fraction = expr.is_Rational and not expr.is_Integer
         is_one = not (self._is_loose(expr) or isinstance(expr, sympy.Pow) or is_open(expr) or is_fraction)

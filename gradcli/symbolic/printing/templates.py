@@ -1,4 +1,4 @@
-"""Expressions with placeholders for their indices: which parts of formulas are the same but for those."""
+"""Expressions with placeholders for their indices, to find parts of formulas that differ only in their indices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradcli.language.program.meaning import Aggregate, Chosen
 
 
 def placeholders(count: int) -> list[sympy.Symbol]:
-    """What stands in the places of so many indices."""
+    """Symbols that stand in the places of `count` indices."""
     return [sympy.Symbol(f"index {n}", integer=True, nonnegative=True) for n in range(count)]
 
 

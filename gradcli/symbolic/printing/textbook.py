@@ -1,6 +1,6 @@
-"""What has a name in every textbook: the softmax, and the logistic function.
+"""Functions that have a name in every textbook: the softmax, and the logistic function.
 
-A symbol, or an element of a base, stands for each: `S[i]` for exp(x[i])/Σ[k] exp(x[k]), by which S[i]·S[j] is seen in
+A symbol, or an element of a base, stands for each: `S[i]` for exp(x[i])/Σ[k] exp(x[k]), so that S[i]·S[j] is seen in
 exp(x[i])·exp(x[j])/(Σ[k] exp(x[k]))².
 """
 
