@@ -1,14 +1,14 @@
 """Derivatives that somebody claims: proved, not refuted, or refuted.
 
-subject                          what a claim is of
+subject                          the subject of a claim, and the reading of its text by its shape
 equations                        claims in index notation: left-hand sides, and the indices of their letters
-evaluation                       a claim beside the enclosures of the truth at a point
+evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
 proof                            a proof in index notation, which asks for each region and entry
-regions                          the regions between branches, and whether both are the same in each
-sameness                         whether two texts are one function
-mistakes                         what went wrong with a claim that is refuted
-verdict                          all of that, and what is said of it
+regions                          the regions between branches, and the comparison of truth and claim in each
+sameness                         a proof that two texts are one function
+mistakes                         the likeliest mistake in a refuted claim
+verdict                          all of these in order, and the verdict on the claim
 """
 
 from gradcli.claims.equations import variable_of

@@ -1,4 +1,4 @@
-"""A claim in index notation: what is on the left of it, and which of its letters is which index.
+"""A claim in index notation: its left-hand side, and the index that each of its letters stands for.
 
     ∂y[i]/∂x[j] = 2·x[i]·δ[i,j]        2·x[i]·δ[i,j]        ∂y[0]/∂x[j] = x[j]; ∂y[1]/∂x[j] = 1
 
@@ -34,7 +34,7 @@ MOST_EQUATIONS = 1_000
 
 @dataclass(frozen=True)
 class Whose:
-    """What a claim is of.
+    """Variable and shapes of a claimed derivative, and the names that no index may have.
 
     Attributes:
         variable: The x.
@@ -50,12 +50,12 @@ class Whose:
 
     @property
     def letters(self) -> list[str]:
-        """What indices may be called, in order."""
+        """Names that indices may have, in order."""
         return [letter for letter in (*LETTERS, *(f"i{n}" for n in range(1, 17))) if letter not in self.taken]
 
     @property
     def usual(self) -> list[str]:
-        """What the indices of y and then of x are called; where y has none, one letter more."""
+        """Usual names of the indices of y, then of x; one more if y has no index and x has."""
         rank = len(self.y) + len(self.x)
         return self.letters[: rank + (rank > 0 and not self.y)]
 

@@ -1,9 +1,9 @@
 """A claim against the truth at one point: both as balls, entry by entry.
 
-The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  What is apart is
-proved to be: no rounding is on either side.  Decimals are the fractions that they are written as; those of a claim may
-be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  Where the enclosure
-has no derivative, the truth may be what the check itself finds there: the slope on both sides, or a limit.
+The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  Different entries
+are proved different: no rounding is on either side.  Decimals are the fractions that they are written as; those of a
+claim may be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  Where the
+enclosure has no derivative, the truth may be what the check itself finds there: the slope on both sides, or a limit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Seen:
 
     @property
     def distance(self) -> float:
-        """How far they are apart, relative to the truth; infinite where that is 0."""
+        """Relative difference of claim and truth; infinite if the truth may be 0 or the claim is not finite."""
         if not math.isfinite(self.claimed) or self.truth.contains(0):
             return math.inf
         return to_float(abs((self.claimed - self.truth) / self.truth))
@@ -82,7 +82,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Look:
-    """What there is to see at one point.
+    """Claim and truth of every entry at one point.
 
     Attributes:
         inputs: The point.
@@ -155,7 +155,7 @@ class ClaimComparison:
 
     @property
     def total(self) -> int:
-        """How many entries what is claimed has."""
+        """Number of entries of the claimed derivative."""
         return math.prod(self.reading.shape)
 
     @cached_property
@@ -247,7 +247,7 @@ class ClaimComparison:
         return [EntryPosition(i, j) for i in rows for j in columns]
 
     def position(self, entry: EntryPosition) -> int:
-        """Where an entry is in the formula's own value."""
+        """Return the flat position of an entry in the claim's own value, before it stretches."""
         index, own = self.index(entry), self.reading.own
         if self.reading.is_transposed:
             rank = len(self.subject.y)
@@ -258,7 +258,7 @@ class ClaimComparison:
     # -- what is looked at
 
     def weights(self, v: Array) -> Array:
-        """What the rows of the Jacobian are weighted by."""
+        """Return the weights of the rows of the Jacobian: ones for a gradient, else v."""
         return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
 
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
@@ -278,7 +278,7 @@ class ClaimComparison:
         return truths
 
     def claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
-        """What is claimed at a point, in the order of the entries."""
+        """Evaluate the claim at a point, in the order of the entries."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
             return [arb(float(self.numbers.flat[self.position(entry)])) for entry in self.entries]
@@ -315,7 +315,7 @@ class ClaimComparison:
         return bool(abs(truth - claimed) > arb(self.tolerance.atol) + arb(self.tolerance.rtol) * abs(truth))
 
     def _is_open(self, truth: Outcome, claimed: Outcome, bits: int) -> bool:
-        """Whether more bits may still decide between equal and different, or show more digits of the difference."""
+        """Tell whether more bits may decide between equal and different, or show more digits of the difference."""
         for one in (truth, claimed):
             if isinstance(one, Undefined):
                 return not one.decided

@@ -208,7 +208,7 @@ def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, Numbers | No
 
 
 def _factor(what: str, truth: Numbers, factor: Numbers | None) -> Iterator[tuple[str, Numbers]]:
-    """What a claim is without a factor, and with it once more."""
+    """Yield the truth without a factor, and with it once more, as possible mistakes."""
     if factor is not None:
         yield f"a missing {what}", truth / factor
         yield f"a surplus {what}", truth * factor

@@ -44,7 +44,7 @@ IMAGINED = sympy.Symbol("the gradient vector", real=True)
 
 @dataclass(frozen=True)
 class Proof:
-    """What is proved of a claim.
+    """Proof of a claim, with the shapes and the points that it holds for.
 
     Attributes:
         shapes: For which shapes, in words.
@@ -75,7 +75,7 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
 
 
 def _no_proof() -> AbstractContextManager[None]:
-    """What ends a try: there is no formula, or SymPy cannot compare what is not real."""
+    """Suppress the errors that end a try: no formula, too deep a recursion, or non-real numbers to compare."""
     return suppress(NoFormulaError, RecursionError, TypeError)
 
 

@@ -1,9 +1,9 @@
-"""Truth and claim compared region by region: case by case of the signs of what their branches depend on.
+"""Truth and claim compared region by region: a region for each case of the signs that their branches depend on.
 
 Inside of a region both are one expression each.  Where a condition is on its boundary, x may cross it: the slopes
-before and behind then say whether there is a derivative, and what it is; what the formula of the derivative says at
-that very place does not, as kinks may cancel.  The claim has to be one of the slopes, or these have to differ wherever
-it is none.  Where x moves along the boundary, the slope is that of the boundary.
+before and after it then decide whether there is a derivative, and give its value; the value of the derivative's formula
+at that very place does not, as kinks may cancel.  The claim has to be one of the slopes, or these have to differ
+wherever it is none.  Where x moves along the boundary, the slope is that of the boundary.
 
 Whether signs of some expressions exclude each other, as x > 1 and x < 0 do, is found by linear forms of their
 monomials, which are taken for independent numbers; squares and exponentials are known not to be negative.  Inequalities
@@ -66,7 +66,7 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
 
 
 def _without(part: Expr, a: Form, b: Form) -> Form:
-    """What follows from two inequalities for the rest, where the part stands with both signs."""
+    """Eliminate a part from two inequalities in which its coefficients have opposite signs."""
     p, q = -b[0][part], a[0][part]
     keys = {*a[0], *b[0]} - {part}
     return {k: p * a[0].get(k, Rational(0)) + q * b[0].get(k, Rational(0)) for k in keys}, a[1] or b[1]
@@ -99,7 +99,7 @@ class Condition:
 
     @property
     def equal(self) -> list[dict[Expr, Expr]]:
-        """What to put in where the difference is 0: where one or another of its factors is."""
+        """Substitutions that make the difference 0, one for each of its factors."""
         return [solved(sympy.expand(factor.as_base_exp()[0])) for factor in sympy.Mul.make_args(self.difference)]
 
     def decided(self, expression: Expr, sign: Sign) -> Expr:
@@ -134,7 +134,7 @@ class Region:
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
-        """What is assumed, with all that is put in on the boundaries."""
+        """Assumed signs, after the substitutions for the boundaries."""
         return tuple((self.here(expression), sign) for expression, sign in self.signs)
 
     def beside(self, condition: Condition, sign: Sign) -> Region:
@@ -251,7 +251,7 @@ class Regions:
 
 
 class _OpenError(Exception):
-    """What is on a side of a boundary depends on a condition, or on what cannot be told (None)."""
+    """Derivative on one side of a boundary that is undecided: it depends on a condition, or cannot be told (None)."""
 
     def __init__(self, condition: Condition | None) -> None:
         self.condition = condition
@@ -327,7 +327,7 @@ def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr]:
 
 
 def solved(difference: Expr) -> dict[Expr, Expr]:
-    """What to put in where the difference is 0: one of its symbols or elements in terms of the rest, if it can be."""
+    """Solve for one symbol or element where the difference is 0; return the substitution, {} if none is found."""
     for part in sorted(difference.atoms(sympy.Symbol, sympy.Indexed), key=sympy.default_sort_key, reverse=True):
         if part.is_Symbol and any(part in element.free_symbols for element in difference.atoms(sympy.Indexed)):
             continue

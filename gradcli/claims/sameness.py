@@ -1,4 +1,4 @@
-"""Whether two texts are proved to be one function, wherever both have a value.
+"""Prove that two texts are one function, wherever both have a value.
 
 Both are written in index notation, and their difference is 0 in every region between their branches, and on the
 boundaries of these.  Decimals count as the fractions that they are written as.

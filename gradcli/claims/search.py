@@ -67,7 +67,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found: how many points counted, and the first that refutes."""
+    """Result of a search: the number of points that counted, and the first that refutes the claim."""
 
     points: int
     counterexample: Look | None

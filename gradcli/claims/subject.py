@@ -1,4 +1,4 @@
-"""What a claim is of: its text as a Program, and what its shape makes it.
+"""The subject of a claim, and its reading: its text as a Program, and the derivative that its shape stands for.
 
     names v                                   the vector-Jacobian product vᵀJ, for every v
     y.shape + x.shape, and y of several       the Jacobian
@@ -49,7 +49,7 @@ LARGEST = 1e30
 
 @dataclass(frozen=True)
 class Subject:
-    """What there is to claim something of: a function, as typed, and one of its variables.
+    """Subject of a claim: a function, as typed, and one of its variables.
 
     Attributes:
         program: The function.
@@ -91,7 +91,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a claim says.
+    """Reading of a claim: the derivative that it states, its shape and its formula.
 
     Attributes:
         of: What it is.
@@ -151,7 +151,7 @@ def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
 
 
 def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool = False) -> Reading:
-    """What a claim of this shape is.
+    """Read a claim by its shape: as a gradient, a Jacobian or a vector-Jacobian product.
 
     Raises:
         InputError: no derivative here has it.

@@ -1,4 +1,4 @@
-"""What becomes of a claim: compared at the point, then at others, then proved if nothing refutes it."""
+"""The verdict on a claim: it is compared at the point, then at others, then proved if nothing refutes it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def claimed(
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
 ) -> Claim:
-    """What becomes of a claimed formula for a derivative.
+    """Judge a claimed formula for a derivative.
 
     Args:
         subject: What it is about.
@@ -138,7 +138,7 @@ def _likeliest(comparison: ClaimComparison, search: Search, failing: Look) -> st
 
 
 def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolerance: Tolerance) -> Claim:
-    """What becomes of claimed numbers at the point.
+    """Judge claimed numbers at the point.
 
     Args:
         subject: What they are about.

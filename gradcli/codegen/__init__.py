@@ -3,7 +3,7 @@
 languages     from a task to the whole text, in the words of torch, of the language, or of LaTeX
 numpy_script  y, the Jacobian and vᵀJ by their formulas in index notation, as Python
 script        a script of PyTorch: the task, names, statements in order
-self_writing  what stands for a library and its values, and writes down what it is asked for; numbers, long lines
+self_writing  expressions of a library and its values that write down the calls made on them; numbers, long lines
 
 How a library is asked for an operation is not known here: the code that computes, `language.program.library_calls`, is
 run on expressions that write themselves.  Nothing that the user typed is copied into code: every name is a

@@ -1,8 +1,8 @@
 """A question as a PyTorch script, as text of the language, and as a LaTeX document.
 
 PyTorch: tensors, statements, `y.backward(gradient=v)`, `print(x.grad)`.  The operations are asked for by the code that
-`gradcli.autodiff.run` runs, in the same order, so that the numbers are the same bit for bit; what torch does not have
-is written as its meaning.
+`gradcli.autodiff.run` runs, in the same order, so that the numbers are the same bit for bit; operations that torch
+lacks are written out by their definitions.
 """
 
 from __future__ import annotations

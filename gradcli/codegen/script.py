@@ -1,8 +1,8 @@
 """A script of PyTorch while it is written: the task, names, the statements of the function, v as an expression.
 
-What is used once is put inside what uses it.  The script evaluates in the order of the Program, so that a backward pass
-adds its contributions up in the same order and the last digit is the same: an expression is put inside another one only
-where that keeps the order.
+A value that is used once is put inside the expression that uses it.  The script evaluates in the order of the Program,
+so that a backward pass adds its contributions up in the same order and the last digit is the same: an expression is put
+inside another one only where that keeps the order.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class TorchScript:
             self._add(line, is_kept=line.symbol in self.titles or uses[line.symbol] > 1)
 
     def operand(self, atom: Atom) -> Any:
-        """What stands for a value or a constant."""
+        """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom)
 
     def tensor(self, atom: Atom) -> PyTree:

@@ -6,8 +6,8 @@
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
-Numbers and arrays are literals, or the rule of NumPy that gives exactly these numbers.  What follows no rule is written
-out, up to `MAX_WRITTEN` numbers.
+Numbers and arrays are literals, or the rule of NumPy that gives exactly these numbers.  An array that follows no rule
+is written out, up to `MAX_WRITTEN` numbers.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any],
 
 
 class PyTree:
-    """What stands in a script, as a tree of Python's.
+    """Python expression of a script, as a syntax tree.
 
     Attributes:
         node: It; a text stands as it is.

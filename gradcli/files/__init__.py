@@ -3,15 +3,15 @@
 reader                           the text after `@`, and one run's files, standard input among them
 decoding                         bytes to text, with bounds; JSON to arrays
 csv_tables, binary               CSV and TSV; NumPy's own files
-atomic                           files that are there whole or not at all
+atomic                           files written whole or not at all
 several, rows                    many points in: one file or a folder of them; blocks of rows of any format
-delimited, json_lines            those of CSV and TSV; of JSON Lines
-array_rows, columnar             those of .npy and .npz; of Parquet
-frames                           tables of Python, from which arrays come and which they become
-sinks, text_writers              blocks of rows out; those of text
-kept_cells                       what a table out holds, and the cells that it keeps of the input
+delimited, json_lines            blocks of rows of CSV and TSV; of JSON Lines
+array_rows, columnar             blocks of rows of .npy and .npz; of Parquet
+frames                           tables of Python to arrays, and arrays to such tables
+sinks, text_writers              blocks of rows out; the formats of text among them
+kept_cells                       the layout of a table out, and the cells that it keeps of the input
 
-Knows formats and paths, and nothing of the language or of functions.  What is read is hostile until it is parsed: no
+Knows formats and paths, and nothing of the language or of functions.  Input is hostile until it is parsed: no
 pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.
 """
 

@@ -80,7 +80,7 @@ class ArrayRows:
 
     @property
     def share(self) -> float | None:
-        """How much of it has been read."""
+        """Fraction of the rows that has been read."""
         return self.passed / max(1, self.count)
 
     def starts(self, every: int) -> Iterator[Start]:

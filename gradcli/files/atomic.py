@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all: written beside its name, which it gets at the end."""
+"""A file written whole or not at all: next to its place, under another name, and renamed at the end."""
 
 from __future__ import annotations
 

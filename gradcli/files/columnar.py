@@ -78,7 +78,7 @@ class ParquetRows:
 
     @property
     def share(self) -> float | None:
-        """How much of it has been read."""
+        """Fraction of the rows that has been read."""
         return self.passed / max(1, self.count)
 
     def starts(self, every: int) -> Iterator[Start]:
@@ -113,7 +113,7 @@ class ParquetRows:
                 self.passed = (number := number + count) - 1
 
     def _groups(self) -> list[int]:
-        """How many rows each group has."""
+        """Return the number of rows of each row group."""
         return [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
 
     def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:

@@ -114,7 +114,7 @@ def numbers_of(cells: Sequence[str], columns: Sequence[int], width: int) -> list
 def fault_of(
     cells: Sequence[str], reason: str, columns: Sequence[tuple[str, int]], width: int, separator: str
 ) -> tuple[str, str]:
-    """What is wrong with a row, to go on after its name, and what to do.
+    """Return the fault of a row, worded to follow the row's name, and a hint.
 
     Args:
         cells: Of the row.
@@ -136,7 +136,7 @@ def fault_of(
 
 
 def fault(cell: str, separator: str) -> tuple[str, str]:
-    """What is wrong with a cell that is no number, and what to do.
+    """Return the fault of a cell that is not a number, and a hint.
 
     >>> fault("1,5", ";")
     ("'1,5' is not a number", 'write decimals with a point')
@@ -161,7 +161,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
 
 
 def _separator(text: str, suffix: str, has_comments: bool) -> str:
-    """What stands between the cells.
+    """Find the separator of the cells.
 
     The whole text decides, not its first row: if any of it holds a separator that others lack, the rows differ in
     length, which is an error, while a row taken for a single cell could pass as a name.

@@ -1,4 +1,4 @@
-"""Bytes to text and JSON to float64 arrays, with bounds; and how messages show pieces of what was read.
+"""Bytes to text and JSON to float64 arrays, with bounds; and pieces of the input as messages show them.
 
 JSON is a number, nested lists of numbers, or either of them inside objects: what `gradcli --json` writes, where numbers
 that are not finite are strings.
@@ -39,7 +39,7 @@ _LARGEST = int(sys.float_info.max)
 
 
 class Start(NamedTuple):
-    """Where a row begins: how many rows there are before it; in a text the byte, and the line from 1."""
+    """Start of a row: the number of rows before it; in a text also its byte, and its line, counted from 1."""
 
     rows: int
     byte: int = 0
@@ -202,5 +202,5 @@ _KINDS: Mapping[type, str] = {type(None): "null", str: "a text", list: "a list",
 
 
 def kind(value: Any) -> str:
-    """What JSON calls a value, for messages."""
+    """Return JSON's name for the type of a value, for messages."""
     return str(value).lower() if isinstance(value, bool) else _KINDS.get(type(value), "a number")

@@ -1,7 +1,7 @@
 """Bytes to whole rows of text, a chunk at a time, and CSV and TSV to blocks of columns.
 
 A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
-its own, to say what is wrong with which; both ways read the same numbers.
+its own, to find the rows at fault and their faults; both ways read the same numbers.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class TextRows:
 
     @property
     def share(self) -> float | None:
-        """How much of it has been read, where that is known."""
+        """Fraction of the bytes that has been read; None if the size is unknown."""
         return self._position / max(1, self._size) if self._size is not None else None
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
@@ -238,7 +238,7 @@ class Delimited(TextRows):
             yield Block(numbers, columns, named, tuple(faults), self._first + np.array(places))
 
     def _names(self, form: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:
-        """What the first row that is not blank says, or what is said of it; the rest of the chunk is for later."""
+        """Return the names in the first row that is not blank, or the given ones; put back the rest of the chunk."""
         for first, text in self._chunks:
             lines = text.split("\n")
             blank = next((place for place, line in enumerate(lines) if line.strip()), None)

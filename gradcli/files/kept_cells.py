@@ -1,4 +1,4 @@
-"""What a table of rows out holds, and the cells that it keeps of the input, whatever that was, as others need them."""
+"""The layout of a table of rows out, and the cells that it keeps of any kind of input, as lists and as arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradcli.results.record import Record
 
 
 class Layout(Record):
-    """What a table of rows out holds.
+    """Layout of a table of rows out: the columns of the input, if they are kept, and the quantities.
 
     Attributes:
         source: The columns of the input.

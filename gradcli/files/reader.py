@@ -1,4 +1,4 @@
-"""The text after `@`: a path or `-`, and after a colon the part that is meant; and how one run reads its files."""
+"""The text after `@`: a path or `-`, and a part of the file after a colon; and how one run reads its files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FileReference:
 
     @property
     def name(self) -> str:
-        """How a message calls it."""
+        """Name of the file in messages."""
         return "standard input" if self.is_stdin else f"'{self.path}'"
 
     @property
@@ -120,7 +120,7 @@ def opened(reference: FileReference) -> BinaryIO:
 
 
 def unreadable(name: str, error: OSError) -> InputError:
-    """What to say of a file or a stream that the system does not give."""
+    """Return the error for a file or a stream that cannot be read."""
     reason = (error.strerror or str(error)).lower()
     return InputError(f"{name} cannot be read: {reason}", hint="it must be a file that you may read")
 
@@ -137,7 +137,7 @@ def _sibling(path: str) -> str | None:
 
 
 class Files:
-    """What the references of one command line stand for.
+    """Reader of the files and the standard input that one command line refers to.
 
     Standard input is opened when a reference asks for it, and never otherwise; it is not waited for on a terminal,
     where whoever types `@-` could as well type the value.

@@ -42,7 +42,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
 
 
 class PointSource(Record):
-    """What `--points` names, and how it is read.
+    """Source of points: the files that `--points` names, and how to read them.
 
     Attributes:
         files: Their paths in order, or `-`.
@@ -90,7 +90,7 @@ class PointSource(Record):
             raise InputError(f"standard input is {why}", hint="write it to a file")
 
     def count(self) -> int:
-        """How many rows there are; a text is read for it.
+        """Count the rows; a text is read for it.
 
         Raises:
             InputError: They come through a pipe.
@@ -164,7 +164,7 @@ class Joined:
 
     @property
     def share(self) -> float | None:
-        """How much of all files has been read."""
+        """Fraction of all files that has been read."""
         return (self._place + (self._rows.share or 0)) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:

@@ -1,6 +1,6 @@
 """One function over the rows of tables: into a file, or part by part into a folder, on this machine or on many.
 
-work          what to do with rows, as a process needs it that shares no memory with this one
+work          the work on rows, in a form that a process without shared memory can take
 folder        the parts, the journal of a run and its manifest
 schedule      the rows of files cut into pieces, which become parts here or on Dask
 

@@ -1,4 +1,4 @@
-"""A folder of parts: the parts that are whole, the notes about them, and the manifest at the end.
+"""A folder of parts: the whole parts, the notes about them, and the manifest at the end.
 
 A part is written under a temporary name and renamed: a file with the name of a part is whole.  The name follows from
 the piece of the input: a part that is computed twice is one file.  After each part its counts and its checksum are

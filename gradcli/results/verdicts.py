@@ -182,7 +182,7 @@ class Claim(Record):
 
 
 class Sampling(Record):
-    """What a check found at random points.
+    """Result of a check at random points.
 
     Attributes:
         points: How many.
