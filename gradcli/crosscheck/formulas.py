@@ -169,7 +169,7 @@ def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
-    """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
+    """Find the formulas that the evidence at a point contradicts; nothing is compared elsewhere."""
     compared = {
         block: confirm(point, derivative, evidence, derived.directions, most=0).refuted
         for block, derivative in derived.blocks.items()
