@@ -49,6 +49,7 @@ def _formulas(text: str, values: Mapping[str, str]) -> Iterator[tuple[Subject, F
 WRITTEN: list[tuple[str, Mapping[str, str]]] = [
     ("x*lgamma(x)", {"x": "2.5"}),
     ("x*i0(x)**2", {"x": "1,2"}),
+    ("x*i1(x)", {"x": "1,2"}),
     ("E*x**2", {"x": "3"}),
     ("sum(sinc(x)*x)", {"x": "0,1.5"}),
     ("sum(abs(x)*x)", {"x": "-1,2"}),

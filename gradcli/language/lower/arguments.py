@@ -39,6 +39,8 @@ EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 """Functions of one tensor that are also functions of two, with their names as such."""
 
 
+MAX_ORDER = 20  # of a Bessel function, which is written out by those of orders 0 and 1
+
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
 """Constructors that copy numbers: their arguments pass on no derivative."""
 
@@ -361,12 +363,21 @@ class Binder(Constants):
                 value = self.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
                 order, x = self.by_name(arguments, ["n", "x"], "besseli").values()
-                if (place := self.whole(*order)) not in (0, 1):
-                    raise self.source.error("besseli(n, x) is read for n = 0 and n = 1", span)
-                value = self.emit(f"i{place}", [x[0]], span)[0]
+                if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
+                    raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
+                value = self._besseli(place, x[0], span)
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         return value, span.to(arguments.span)
+
+    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
+        """Write a Bessel function by recurrence from those of orders 0 and 1."""
+        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
+        for n in range(1, order):
+            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
+            product = self.emit("mul", [factor, value], span)[0]
+            before, value = value, self.emit("sub", [before, product], span)[0]
+        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """Lower `Piecewise((value, condition), ..., (value, True))` as branches inside one another."""
