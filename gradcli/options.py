@@ -23,6 +23,8 @@ JUDGED = (*DERIVATIVES, "eval", "explain")
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
+    "show": "gradcli explain has all adjoints; gradcli graph --show NAMES keeps those of the values that are named",
+    "workers": "one process uses all cores; dask worker --nworkers 4 starts others for --scheduler ADDRESS",
 }
 """Hints for options that were removed."""
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, dtype_name, tensor_of
 
 Array = npt.NDArray[Any]
 
@@ -48,9 +48,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
     """Compute the Jacobian blocks ∂y/∂x, each of shape `y.shape + x.shape`."""
     y, leaves = forward.output, {name: forward.leaves[name] for name in wrt}
-    blocks = {
-        name: np.empty((*y.shape, *leaf.shape), str(leaf.dtype).removeprefix("torch.")) for name, leaf in leaves.items()
-    }
+    blocks = {name: np.empty((*y.shape, *leaf.shape), dtype_name(leaf.dtype)) for name, leaf in leaves.items()}
     fill(list(blocks.values()), y, list(leaves.values()))
     return blocks
 
@@ -97,10 +95,6 @@ def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
     v = torch.zeros_like(y, requires_grad=True)
     (transposed,) = gradients(y, [leaf], v, differentiable=True)
     by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def gradients(
@@ -162,7 +156,7 @@ def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], d
     first = dict(zip(wrt, _gradient(forward, list(leaves.values())), strict=True))
     blocks: dict[str, dict[str, Array]] = {}
     for name, slope in first.items():
-        blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), _dtype(slope)) for b, leaf in leaves.items()}
+        blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), dtype_name(slope.dtype)) for b, leaf in leaves.items()}
         if slope.requires_grad:
             by_rows(list(blocks[name].values()), slope, list(leaves.values()))
     return {name: derivative_of(slope) for name, slope in first.items()}, blocks

@@ -76,7 +76,7 @@ def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y:
         y: The name of the output.
     """
     kind = forward.output.dtype
-    ran, dtype = prepared(program), str(kind).removeprefix("torch.")
+    ran, dtype = prepared(program), dtype_name(kind)
     tensors = {name: tensor_of(array, kind) for name, array in inputs.items()}
     return Forward(forward.leaves, output_of(ran, evaluate(ran, {**tensors, y: forward.output}, dtype), dtype))
 
@@ -151,6 +151,15 @@ def tensor_of(array: Array, kind: Any) -> Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
+def dtype_name(dtype: torch.dtype) -> str:
+    """Give the name that torch, NumPy and `--dtype` share.
+
+    >>> dtype_name(torch.float32)
+    'float32'
+    """
+    return str(dtype).removeprefix("torch.")
+
+
 def array_of(tensor: Tensor) -> Array:
     """Copy the numbers of a tensor, without its graph; a sparse tensor is copied with its zeros.
 
@@ -213,7 +222,7 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
         statics = with_shapes(call, [operand_shape(a) for a in operands])
         meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
         tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
-        dtype = str(calls.dtype).removeprefix("torch.")
+        dtype = dtype_name(calls.dtype)
         return output_of(meaning, evaluate(meaning, tensors, dtype), dtype)
     if call.op.kind is Kind.SOURCE:
         return tensor_of(numeric.array_of(call), calls.dtype)

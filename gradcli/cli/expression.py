@@ -80,7 +80,6 @@ _MEANT = {
             "--dtype float64": "float64 double",
             "--color never": "no-color",
             "--full": "verbose",
-            "--scheduler ADDRESS": "workers",
         }.items()
         for name in names.split()
     },
@@ -233,12 +232,13 @@ class OnceCommand(TyperCommand):
 
     def _require_no_other(self, name: str, ctx: click.Context) -> None:
         """Refuse an option of other commands or tools, with a better hint than a guess at a typo."""
+        instead = GONE.get(name[2:].replace("-", "_"))
         commands = dict.fromkeys(one for option in OPTIONS for one in option.of if name in option.flags and option.help)
         if owners := [command for command in COMMANDS if command in commands]:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-            hint = _help_of(ctx)
+            hint = instead or _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
-        if instead := GONE.get(name[2:].replace("-", "_")):
+        if instead:
             raise UsageError(f"no such option: {name}", hint=instead)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
         if _MEANT.get(name, "").partition(" ")[0] in own:

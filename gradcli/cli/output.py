@@ -54,7 +54,6 @@ _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 
 _NO_ARRAY = ("check", "graph")
 _NO_ARRAYS = ("code", "functions", "improve")
-_NO_TABLE = (*_NO_ARRAYS, "graph")
 
 Stream = Callable[[], int]
 """Answer of a command that writes to stdout itself, as it goes: called after the command line is read."""

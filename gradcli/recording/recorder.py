@@ -17,7 +17,7 @@ from typing import Any
 import sympy
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor
+from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
@@ -257,7 +257,7 @@ class Recorder(DispatchMode):
         if result is None or not is_followed(output):  # a result that no line gives may not be used
             return
         if output.dtype in LOW and not self.decisions.low:
-            self.decisions.low = f"{str(output.dtype).removeprefix('torch.')}{place}"
+            self.decisions.low = f"{dtype_name(output.dtype)}{place}"
         output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
@@ -291,7 +291,7 @@ class Recorder(DispatchMode):
         is_given = any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs)
         for one in tensors_in(outputs):
             if is_given and self._of_other_dtype([one]) and one.dtype not in LOW:
-                raise WrongDtypeError(str(one.dtype).removeprefix("torch."))
+                raise WrongDtypeError(dtype_name(one.dtype))
 
     # -- values
 

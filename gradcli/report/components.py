@@ -36,7 +36,7 @@ class Component(Record):
 
 def no_table(command: str) -> UsageError:
     """Refuse a format of bare numbers."""
-    return UsageError(f"what {command} answers is no table of numbers", hint="take --json, or -o FILE.json")
+    return UsageError(f"the answer of {command} is no table of numbers", hint="take --json, or -o FILE.json")
 
 
 def components(answer: results.Answer) -> list[Component]:

@@ -98,6 +98,7 @@ def check(
         GradcliError: As for `record`; a tensor is of low precision, and there is no `versus`.
     """
     from gradcli.autodiff._torch import torch
+    from gradcli.autodiff.run import dtype_name
 
     if versus is not None:
         from gradcli.running.versus import compare
@@ -105,7 +106,7 @@ def check(
         return compare(record, function, versus, tensors, named, k)
     for one in (*tensors, *named.values()):
         if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
-            kind = str(one.dtype).removeprefix("torch.")
+            kind = dtype_name(one.dtype)
             hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
             raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
     asked = record(function, *tensors, **named)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, tensor_of
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries, with_boundaries
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
@@ -313,7 +313,7 @@ class FunctionCall:
             hint = "what NumPy or another library computes has no derivative in torch"
             raise InputError(f"the value of {self.called} is made by no call of torch that was seen", hint=hint)
         if ran.output.dtype is not getattr(torch, self.dtype):
-            raise WrongDtypeError(str(ran.output.dtype).removeprefix("torch."))
+            raise WrongDtypeError(dtype_name(ran.output.dtype))
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)

@@ -28,7 +28,7 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, trace
+from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, dtype_name, trace
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
 from gradcli.language.program.wengert import Line, Program, number
@@ -261,7 +261,7 @@ class ScriptRecorder(Recorder):
             InputError: It is of another dtype than is judged, was made by code that cannot be recorded, or is no
                 function of a leaf that is asked for.
         """
-        dtype = str(y.dtype).removeprefix("torch.")
+        dtype = dtype_name(y.dtype)
         if dtype not in ("float64", "float32"):
             raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
         output = self.atom(y)

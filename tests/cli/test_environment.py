@@ -15,7 +15,7 @@ ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
     ({"DTYPE": ""}, ["eval", "x", "--at", "1", "--json"], 0, '"dtype": "float64"'),
     ({"FORMAT": "plain"}, ["functions", "ln"], 0, "log\n"),
     ({"FORMAT": "csv"}, ["code", "x", "--at", "1"], 0, "import torch"),  # a script is no CSV
-    ({"FORMAT": "csv"}, ["code", "x", "--at", "1", "--format", "csv"], 2, "what code answers is no table of numbers"),
+    ({"FORMAT": "csv"}, ["code", "x", "--at", "1", "--format", "csv"], 2, "the answer of code is no table of numbers"),
     ({"FORMAT": "json"}, ["code", "x", "--at", "1", "--to", "latex"], 0, '"language": "latex"'),
     # errors are JSON where answers are, unless another format is typed
     ({"FORMAT": "json"}, ["eval", "x"], 2, '"kind": "value"'),

@@ -348,6 +348,7 @@ def _regrouped(call: Call, shape: Shape) -> Any:
     sizes = statics[0] if isinstance(statics[0], tuple) else (statics[0],)
     known = -math.prod(sizes)
     found = tuple(math.prod(shape) // known if size == -1 and known > 0 else size for size in sizes)
-    if min(found, default=0) < 0:
-        raise ShapeError(f"the shape {show(shape)} cannot be viewed as {show(found)}")
+    if min(found, default=0) < 0 or math.prod(found) != math.prod(shape):
+        message = f"the shape {show(shape)} cannot be viewed as {show(found)}"
+        raise ShapeError(message, hint=f"it has {math.prod(shape):,} elements")
     return found
