@@ -288,8 +288,8 @@ class Question:
         if math.prod(self.shape) != 1:
             example = ",".join(["1"] * self.shape[0]) if len(self.shape) == 1 and self.shape[0] <= 4 else "ones"
             raise InputError(
-                f"{y.name} has shape {show(self.shape)}, and only one element has an implicit gradient: "
-                f"a vector v of {y.name}'s shape is needed",
+                f"{y.name} has shape {show(self.shape)}, so it needs a gradient vector v of that shape: "
+                "torch takes v = 1 only for a single element",
                 hint=f"--v {example} sums the elements of {y.name}; e0 picks {y.name}[0]; jacobian needs no v",
             )
         return np.ones(self.shape)
