@@ -117,7 +117,7 @@ REFUSED: list[tuple[list[str], str]] = [
     (["--points", "in.csv", "--part", "3/2"], "--part 3/2 is no part of a whole"),
     (["--points", "in.csv", "--part", "1/2", "--rows", "1..2"], "--rows and --part exclude each other"),
     (["--points", "in.csv", "--part", "1/2", "-o", "out/"], "--part and a folder of parts exclude each other"),
-    (["--points", "in.csv", "--workers", "2"], "hint: write --scheduler ADDRESS"),
+    (["--points", "in.csv", "--workers", "2"], "starts others for --scheduler ADDRESS"),
     (["--points", "in.csv", "--scheduler", "tcp://a:1"], "--scheduler writes parts into a folder, and there is none"),
     (["--points", "in.csv", "--resume"], "--resume writes parts into a folder, and there is none"),
     (["--points", "in.csv", "--check-rows", "2"], "--check-rows needs --check"),

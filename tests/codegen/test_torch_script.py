@@ -149,7 +149,7 @@ def test_a_long_sum_is_statements_of_bounded_length() -> None:
     [
         ("x**2", {"x": "randn(1001)"}, "follow no simple rule"),
         ("+".join(["sin(x)"] + [f"x*{n}" for n in range(2, 6000)]), {"x": "1"}, "operations"),
-        ("x**2", {"x": "1,2"}, "a vector v of"),
+        ("x**2", {"x": "1,2"}, "a gradient vector v of"),
         ("x**2", {}, "no value for the variable"),
     ],
 )
