@@ -21,3 +21,13 @@ def paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def count_as_old() -> None:
+    """Move all objects into the oldest generation, unless the process has frozen some.
+
+    Those of an import are walked twice while they are young: a tenth of the time of a short command.
+    """
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()

@@ -26,6 +26,8 @@ _require_folder()
 doing("importing torch")
 with collector.paused():
     import torch
+
+    collector.count_as_old()
 doing("differentiating")
 
 __all__ = ["torch"]

@@ -34,13 +34,13 @@ def _process(*arguments: str) -> Callable[[], object]:
     return lambda: subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True, env=environment)
 
 
-def test_the_main_job_takes_at_most_1_3_times_a_script_by_hand() -> None:
-    """Whole processes: the script imports torch and sympy and calls the same backward."""
+def test_the_main_job_takes_less_than_a_script_by_hand() -> None:
+    """Whole processes: the script imports torch and sympy and calls the same backward, but pauses no collector."""
     found = ratio(
         _process(GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), _process(sys.executable, "-c", BY_HAND), 9
     )
     print(f"\nmain job over a script by hand: {found:.2f}")
-    assert found <= 1.3
+    assert found <= 0.9
 
 
 def test_the_help_takes_a_fraction_of_it() -> None:
