@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
@@ -28,15 +29,24 @@ GONE: Mapping[str, str] = {
 }
 """Hints for options that were removed."""
 
-FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
-COLORS = ("auto", "always", "never")
-ROW_SUFFIXES: Mapping[str, str] = {
-    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
-"""The formats of rows by the suffix of the file."""
+_KNOWN = "table .txt;full;json .json .jsonl;jsonl;csv .csv;tsv .tsv;plain;latex .tex;markdown .md;html .html .htm"
+_MODULES = sorted(file.stem for file in (Path(__file__).parent / "report" / "render").glob("[a-z]*.py"))
+_FORMATS = {row.split()[0]: row.split()[1:] for row in _KNOWN.split(";")}
+_FORMATS |= {name: [f".{name}"] for name in _MODULES if name not in _FORMATS}
+FORMATS = tuple(_FORMATS)
+"""Formats of answers; a module of `gradcli.report.render` is a format by its name, which is the suffix of its files."""
 
-ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
+SUFFIXES = {suffix: form for form, suffixes in _FORMATS.items() for suffix in suffixes}
+"""Formats of answers by the suffix of the file."""
+
+LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}
+LACKS |= dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "npz"))
+"""Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
+
+COLORS = ("auto", "always", "never")
+ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
+ROW_SUFFIXES = {**{f".{form}": form for form in ROW_FORMATS}, ".ndjson": "jsonl", ".pq": "parquet"}
+"""The formats of rows by the suffix of the file."""
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_PAGER", "GRADCLI_CONFIG"

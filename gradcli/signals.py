@@ -41,8 +41,7 @@ def end_on_interrupt(code: int) -> None:
     """
 
     def leave(number: int, frame: FrameType | None) -> None:
-        if _is_in_foreground():
-            _die(number, frame)
+        die_if_typed()
         _undo()
         os._exit(code)
 
@@ -64,9 +63,8 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         undo: The function to call; it may run between any two steps of the block, and more than once.
     """
     _undoing.append(undo)
-    ours: list[signal.Signals] = []
-    if threading.current_thread() is threading.main_thread():
-        ours = [number for number in _DEADLY if signal.getsignal(number) is signal.SIG_DFL]
+    is_main = threading.current_thread() is threading.main_thread()
+    ours = [number for number in _DEADLY if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in ours:
         signal.signal(number, _die)
     try:

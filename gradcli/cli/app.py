@@ -190,7 +190,7 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
     if wants_json(arguments):
-        from gradcli.report.data.json import render_error
+        from gradcli.report.render.json import render_error
 
         remark(render_error(error))
     else:

@@ -17,10 +17,10 @@ from typer import _click as click
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
-from gradcli.cli.output import OTHER, TEXT, is_typed
+from gradcli.cli.output import OTHER, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, Option
+from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, SUFFIXES, Option
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -86,7 +86,7 @@ _MEANT = {
 }
 """Names that other tools have for options, with the option."""
 
-_SUFFIXES = frozenset([*TEXT, *OTHER])
+_SUFFIXES = frozenset([*SUFFIXES, *OTHER])
 _FILE = "-o"
 _COUNTED = "--check-rows"
 """Option that takes the number after `--check`."""

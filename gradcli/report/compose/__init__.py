@@ -2,6 +2,7 @@
 
 answers                          of a function at a point or at many: the inputs, the numbers, the findings
 views                            the readings of a check, claims, the tensors of a graph
+graphs                           backward graphs for other programs to draw
 closed_forms                     formulas and the verdict on them; formulas alone
 chain_rule                       the chain rule, a row an adjoint
 functions                        the functions of the language
@@ -15,7 +16,7 @@ from __future__ import annotations
 from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.closed_forms import closed_form
 from gradcli.report.document import Document, ScriptText
-from gradcli.results import ClosedForm, Functions, Improvement, Result, Source
+from gradcli.results import BackwardGraph, ClosedForm, Functions, Improvement, Result, Source
 
 __all__ = ["compose"]
 
@@ -31,6 +32,12 @@ def compose(answer: Result, digits: int | None = None, *, is_full: bool = True) 
     match answer:
         case Source():
             return (ScriptText(answer.source, answer.language),)
+        case BackwardGraph(drawing="dot" | "mermaid" as language):
+            from gradcli.report.compose.graphs import drawing
+
+            return (ScriptText(drawing(answer, language), language),)
+        case BackwardGraph(drawing="tree" | "table"):
+            is_full = True
         case ClosedForm():
             return tuple(closed_form(answer, is_full=is_full))
         case Improvement():

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen, in_ascii
-from gradcli.report.render import drawings, terminal
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -84,7 +83,7 @@ def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
 def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
     """Group words and code in turn; words are escaped together, as a sign may span two of them."""
     for is_code, run in groupby(line, key=_is_code):
-        yield is_code, "".join(terminal.words(part, screen, is_alone=len(line) == 1) for part in run)
+        yield is_code, "".join(drawings.words(part, screen, is_alone=len(line) == 1) for part in run)
 
 
 def _is_code(part: doc.Inline) -> bool:

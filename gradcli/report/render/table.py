@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import itertools
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,10 +20,9 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import WIDEST, Screen, in_ascii
-from gradcli.report.numbers import elements, in_a_line
-from gradcli.report.render import drawings
+from gradcli.report.drawings import point, words
 
 STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
@@ -35,9 +33,6 @@ STYLES: Mapping[doc.Role, str] = {
     "bad": "bold red",
 }
 
-NAMES_WIDTH = 76
-"""Columns of names that stand one after another."""
-
 COMFORTABLE = 24
 """Fewest columns for a cell of words, before a table becomes blocks."""
 
@@ -46,8 +41,6 @@ _TOKEN = re.compile(r"\s*(?:[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\w+|\S)", re.IGNORECASE
 
 FORMULA = 12
 """Fewest columns for a formula, before a table becomes blocks."""
-
-_BEHIND = re.compile(r"[.e ]")
 
 USUAL = 80
 """Columns of a pipe, for short lines next to each other."""
@@ -192,12 +185,6 @@ def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
     return rows
 
 
-def point(number: str) -> int:
-    """Find where the fraction or the exponent of a number begins; give its length where neither does."""
-    found = _BEHIND.search(number)
-    return found.start() if found else len(number)
-
-
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
     """Split a wide matrix into blocks of columns that fit the screen, each after the labels of the rows."""
     if not table.is_numeric or screen.width is None:
@@ -244,21 +231,6 @@ def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = Fal
         shown = words(part, screen, is_alone=is_cell and len(line) == 1)
         found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Styled) else "")
     return found
-
-
-def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
-    """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
-    match part:
-        case doc.Styled(words=plain):
-            return screen.shown(plain)
-        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
-            return screen.written(notation)
-        case doc.ArrayNumbers(array=array):
-            return screen.shown(elements(array) if is_alone else in_a_line(array))
-        case doc.WordList(words=names):
-            return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
-        case doc.EquationCell(right=right):
-            return words(right, screen, is_alone=is_alone)
 
 
 # -- on a narrow terminal: broken at blanks, never inside a number that fits

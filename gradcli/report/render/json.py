@@ -153,15 +153,15 @@ def _count(name: str, one: Any) -> int:
     return found if found > len(getattr(one, name.removesuffix("_count"))) else 0
 
 
-def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[str]:
+def pieces(answer: results.Result, form: str = "json") -> Iterator[str]:
     """Write the answer, a line an object.
 
     Args:
         answer: The object.
-        one_document: Whether to write one value, as a file of JSON must be: an array, if there are several objects.
+        form: `array` to write one value, as a file of JSON must be: an array, if there are several objects.
     """
     found = list(_objects(answer))
-    has_brackets = one_document and len(found) > 1
+    has_brackets = form == "array" and len(found) > 1
     yield "[\n" * has_brackets
     for n, one in enumerate(found):
         yield from _WRITTEN(one)

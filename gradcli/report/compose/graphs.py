@@ -20,7 +20,7 @@ _PLAIN = frozenset(" ,()/:")
 """Characters besides letters and digits that mean nothing in a quoted label of Mermaid's."""
 
 
-def render(graph: BackwardGraph, language: str) -> str:
+def drawing(graph: BackwardGraph, language: str) -> str:
     """Write the graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
 
     Raises:
