@@ -29,14 +29,14 @@ GONE: Mapping[str, str] = {
 }
 """Hints for options that were removed."""
 
-_KNOWN = "table .txt;full;json .json .jsonl;jsonl;csv .csv;tsv .tsv;plain;latex .tex;markdown .md;html .html .htm"
-_MODULES = sorted(file.stem for file in (Path(__file__).parent / "report" / "render").glob("[a-z]*.py"))
-_FORMATS = {row.split()[0]: row.split()[1:] for row in _KNOWN.split(";")}
-_FORMATS |= {name: [f".{name}"] for name in _MODULES if name not in _FORMATS}
-FORMATS = tuple(_FORMATS)
-"""Formats of answers; a module of `gradcli.report.render` is a format by its name, which is the suffix of its files."""
+_WRITERS = sorted(file.stem for file in (Path(__file__).parent / "report" / "render").glob("[a-z]*.py"))
+FORMATS: tuple[str, ...] = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
+_OTHERS = tuple(name for name in _WRITERS if name not in FORMATS)
+FORMATS += _OTHERS
+"""Formats of answers: also any other module of `gradcli.report.render`, whose name is the suffix of its files too."""
 
-SUFFIXES = {suffix: form for form, suffixes in _FORMATS.items() for suffix in suffixes}
+_SHORT = {".jsonl": "json", ".md": "markdown", ".tex": "latex", ".htm": "html", ".txt": "table"}
+SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_OTHERS)} | _SHORT
 """Formats of answers by the suffix of the file."""
 
 LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from math import inf
+from types import SimpleNamespace
 from typing import IO, Any, BinaryIO
 
 import numpy as np
@@ -182,9 +183,10 @@ def _chosen(names: list[str], name: str, part: str | None) -> str:
     raise InputError(message, hint=f"write @FILE.npz:NAME; {choice('arrays', part, names)}")
 
 
-def write_npy(array: npt.NDArray[Any], file: BinaryIO) -> None:
+def write_npy(array: npt.NDArray[Any], file: IO[bytes]) -> None:
     """One array, with its type and shape."""
-    np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+    # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
+    np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
 
 
 def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
@@ -195,4 +197,4 @@ def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+                write_npy(array, member)

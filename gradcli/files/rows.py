@@ -126,7 +126,7 @@ class PointSource(Record):
                 yield (ObjectRows if self.form == "jsonl" else ParquetRows)(stream, name, self.names)
 
     @contextmanager
-    def rows(self, path: str, files: Files) -> Iterator[Rows]:
+    def rows(self, path: str, files: Files) -> Iterator[Joined]:
         """The rows of all files, one file after the other.
 
         Args:
@@ -142,15 +142,15 @@ class PointSource(Record):
             while first.count == 0 and left[1:]:  # it has no rows, by which columns of lists have their shape
                 left = left[1:]
                 first = stack.enter_context(self.opened(left[0], files))
-            is_one = len(self.files) == 1 and self.source is None
-            yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
+            name = f"'{path}'" if self.files[1:] else first.source.name
+            yield Joined(replace(self, files=left), name, first, files)
 
 
 FileRows = TextRows | ArrayRows | ParquetRows
 
 
 class Joined:
-    """The rows of several files that have the same columns.
+    """The rows of one or several files that have the same columns, block by block, so that no table fills the memory.
 
     Attributes:
         source: The columns of the first file.
@@ -197,10 +197,6 @@ class Joined:
             if source.columns.get(name) != self.source.columns[name]:
                 message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
                 raise InputError(message, hint="the files of a table have the same columns")
-
-
-Rows = FileRows | Joined
-"""Reads a table block by block, so that it need not fit in memory."""
 
 
 class Cut(NamedTuple):

@@ -11,10 +11,8 @@ import math
 import os
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from types import SimpleNamespace
 from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
@@ -22,6 +20,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.atomic import TEMPORARY, target
+from gradcli.files.binary import write_npy, write_npz
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.kept_cells import Layout, numeric, values
 from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
@@ -53,8 +52,9 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         match form:
             case "parquet":
                 writer = ColumnWriter(file, layout)
+                stack.callback(writer.abandon)
             case "npy" | "npz":
-                writer = ArrayWriter(file, layout, is_archive=form == "npz")
+                writer = ArrayWriter(file, layout, stack, is_archive=form == "npz")
             case "jsonl":
                 writer = ObjectWriter(file, layout)
             case _:
@@ -69,9 +69,6 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
             said = str(error).partition("\n")[0].rstrip(".")
             hint = "leave out --keep, or write another format: .csv, .jsonl, .parquet"
             raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
-        finally:
-            if isinstance(writer, ArrayWriter | ColumnWriter):
-                writer.abandon()
 
 
 # -- NumPy's own files
@@ -84,9 +81,8 @@ class ArrayWriter:
     and as an archive holds one member at a time.
     """
 
-    def __init__(self, file: BinaryIO, layout: Layout, *, is_archive: bool) -> None:
+    def __init__(self, file: BinaryIO, layout: Layout, stack: ExitStack, *, is_archive: bool) -> None:
         self._file, self._layout, self._is_archive, self._count = file, layout, is_archive, 0
-        self._stack = ExitStack()
         fields = [(name, "float64", shape) for name, shape in layout.kept.items()]
         if is_archive:
             fields += [(quantity.name, layout.dtype, quantity.shape) for quantity in layout.quantities]
@@ -95,8 +91,8 @@ class ArrayWriter:
             kinds = {"": np.dtype([*fields, *((name, layout.dtype, ()) for name in layout.columns)])}
         path = str(getattr(file, "name", ""))
         folder = os.path.dirname(path) if path.endswith(TEMPORARY) else None  # next to the file, where there is room
-        spools = (tempfile.TemporaryFile(dir=folder) for _ in kinds)  # noqa: SIM115 (closed with the stack)
-        self._spools = [(*one, self._stack.enter_context(own)) for one, own in zip(kinds.items(), spools, strict=True)]
+        spools = (tempfile.TemporaryFile(dir=folder) for _ in kinds)  # noqa: SIM115 (the stack closes them)
+        self._spools = [(*one, stack.enter_context(own)) for one, own in zip(kinds.items(), spools, strict=True)]
 
     def write(self, mapped: Mapped) -> None:
         """Append a block of rows, the columns to keep first."""
@@ -118,25 +114,17 @@ class ArrayWriter:
 
     def finish(self) -> None:
         """Write the file, now that the number of rows is known."""
-        if not self._is_archive:
-            self._copy(*self._spools[0][1:], self._file)
-            return
-        with zipfile.ZipFile(self._file, "w") as archive:
-            for name, kind, spool in self._spools:
-                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                    self._copy(kind, spool, member)
+        arrays = {name: self._array(kind, spool) for name, kind, spool in self._spools}
+        if self._is_archive:
+            write_npz(arrays, self._file)
+        else:
+            write_npy(arrays[""], self._file)
 
-    def abandon(self) -> None:
-        """Close the temporary files."""
-        self._stack.close()
-
-    def _copy(self, kind: np.dtype[Any], spool: IO[bytes], to: IO[bytes]) -> None:
+    def _array(self, kind: np.dtype[Any], spool: IO[bytes]) -> npt.NDArray[Any]:
         spool.flush()
         whole = (self._count, *kind.shape)
         is_empty = math.prod(whole) * kind.base.itemsize == 0  # which cannot be mapped
-        array = np.empty(whole, kind.base) if is_empty else np.memmap(spool, kind.base, "r", shape=whole)
-        # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
-        np.lib.format.write_array(SimpleNamespace(write=to.write), array, allow_pickle=False)
+        return np.empty(whole, kind.base) if is_empty else np.memmap(spool, kind.base, "r", shape=whole)
 
 
 # -- Parquet

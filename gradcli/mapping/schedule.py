@@ -24,7 +24,7 @@ import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.files.rows import Cut, Joined, PointSource
+from gradcli.files.rows import Cut, PointSource
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
@@ -173,7 +173,7 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
     path, before = os.path.join(folder, name), piece.points.before
     cut = Cut(before + piece.first, None if piece.last is None else before + piece.last)
     with piece.points.rows(piece.path, Files()) as rows:
-        if piece.start is not None and isinstance(rows, Joined):
+        if piece.start is not None:
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
     return FolderPart.of(path, piece.path, (piece.first, piece.last), stream.tally)

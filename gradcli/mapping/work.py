@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradcli
 from gradcli.files.kept_cells import Layout
-from gradcli.files.rows import Cut, Rows, within
+from gradcli.files.rows import Cut, Joined, within
 from gradcli.files.sinks import open_sink
 from gradcli.results.record import Record
 from gradcli.running.targets import target
@@ -82,7 +82,7 @@ def function_of(expression: str, code: str | None) -> Function:
 def apply(
     work: Work,
     function: Function,
-    rows: Rows,
+    rows: Joined,
     output: str,
     cut: Cut = Cut(),  # noqa: B008 (it is immutable)
     advance: Callable[[Tally], None] = lambda tally: None,
