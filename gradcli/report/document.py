@@ -148,6 +148,12 @@ class Table(Record):
     is_pointed: bool = False
     is_folded: bool = False
 
+    @property
+    def body(self) -> list[tuple[Line, ...]]:
+        """The rows, dots in the place of those left out, and the footer."""
+        dots = ((Styled("…"),),) * len(self.headers)
+        return [*(row or dots for row in self.rows), *filter(None, [self.footer])]
+
 
 class MatrixAxis(Record):
     """A tensor whose elements are the rows or the columns of a matrix."""

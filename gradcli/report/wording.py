@@ -135,12 +135,8 @@ def statement(answer: results.Answer | results.ClosedForm | results.Improvement)
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
-    return expression if _has_names(expression) else f"{answer.output} = {expression}"
-
-
-def _has_names(expression: str) -> bool:
-    """Tell whether a statement names its value, so that `y = ` before it would mislead."""
-    return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+    is_named = "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+    return expression if is_named else f"{answer.output} = {expression}"
 
 
 def diagonal(answer: results.Differentiation) -> str:
@@ -213,13 +209,6 @@ def of_sample(check: results.Check | None) -> str:
 def in_dtype(answer: results.Answer | results.Improvement) -> str:
     """Write the dtype of an answer; empty for the usual float64."""
     return "" if answer.dtype == "float64" else f" in {answer.dtype}"
-
-
-def covered(check: results.Check) -> tuple[str, str]:
-    """Write the number of compared entries, and the largest error among them."""
-    details = f" ({chosen(check)})" if chosen(check) else ""
-    entries = f"{check.checked:,} of {check.entries:,}{details}"
-    return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
 
 
 def chosen(check: results.Check) -> str:
@@ -310,7 +299,9 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
         lines.append(f"the first: {passage.first}")
     if passage.check is not None:
         check = passage.check
-        entries, error = covered(check)
+        details = f" ({chosen(check)})" if chosen(check) else ""
+        error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
+        entries = f"{check.checked:,} of {check.entries:,}{details}"
         lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
         lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
         lines += [f"  {_finding(finding, passage)}" for finding in check.findings[:_MOST_FINDINGS]]

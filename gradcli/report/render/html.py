@@ -96,11 +96,9 @@ def _drawn(words: str) -> str:
 
 
 def _table(table: doc.Table) -> str:
-    rows = [row or ((doc.Styled("…"),),) * len(table.headers) for row in table.rows]
-    held = [*rows, *([table.footer] if table.footer else [])]
-    tails = [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
+    tails = [max((_tail(row[n]) for row in table.body), default=0) for n in range(len(table.headers))]
     head = f"<thead>\n{_row(table, table.headers, [], is_head=True)}</thead>\n" if any(table.headers) else ""
-    body = "".join(_row(table, row, tails) for row in rows)
+    body = "".join(_row(table, row, tails) for row in table.body[: len(table.rows)])
     foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
     return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
 

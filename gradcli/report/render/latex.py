@@ -209,7 +209,7 @@ def _lines_of_code(words: str) -> str:
 
 def _tabular(table: doc.Table) -> str:
     """A table of words, numbers and matrices, whose last column wraps where it has reasons."""
-    rows = [_row(row if row is not None else [(doc.Styled("…"),)] * len(table.headers)) for row in table.rows]
+    rows = list(map(_row, table.body))
     columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
     last = [row[-1] for row in table.rows if row]
     if any(isinstance(part, doc.Styled) and len(part.words) > LONGEST_CELL for cell in last for part in cell):

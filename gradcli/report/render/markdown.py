@@ -49,10 +49,7 @@ def _table(found: doc.Table, screen: Screen) -> str:
     """Write a row a line; the header is there even if it is empty, as it must be."""
     headers = [_cell(header, screen) for header in found.headers]
     rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
-    rows = (
-        [_cell(cell, screen) for cell in row] if row else [screen.shown("…")] * len(headers)
-        for row in (*found.rows, *([found.footer] if found.footer else []))
-    )
+    rows = ([_cell(cell, screen) for cell in row] for row in found.body)
     return "".join(f"| {' | '.join(row)} |\n" for row in (headers, rules, *rows))
 
 

@@ -116,15 +116,12 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
 
 def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
     """Frame a table, its cells broken at blanks while there is room to read; else write each row as a block."""
-    given = [table.headers, *table.rows, *([table.footer] if table.footer else [])]
-    rows = [
-        [text(cell, screen, is_cell=True) for cell in row or [(doc.Styled("…"),)] * len(table.headers)] for row in given
-    ]
+    rows = [[text(cell, screen, is_cell=True) for cell in row] for row in (table.headers, *table.body)]
     if table.is_pointed:
         rows = _pointed(rows, table.labels)
     widths = _widths(table, rows, screen.width)
     if widths is None:
-        for is_there, row in zip(map(bool, given[1:]), rows[1:], strict=True):
+        for is_there, row in zip([*map(bool, table.rows), True], rows[1:], strict=False):
             yield from _block(rows[0], row, screen.width or WIDEST) if is_there else row[:1]
         return
     headers, *body = ([_joined(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows)
@@ -190,8 +187,7 @@ def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
     if not table.is_numeric or screen.width is None:
         yield table
         return
-    rows = [row for row in (*table.rows, table.footer or None) if row is not None]
-    columns = list(zip(table.headers, *rows, strict=True))
+    columns = list(zip(table.headers, *table.body, strict=True))
     widths = [max(len(text(cell, screen, is_cell=True).plain) for cell in column) + 3 for column in columns]
     heads = list(range(table.labels))
     block, used = heads[:], sum(widths[: table.labels]) + 1
