@@ -44,9 +44,11 @@ LACKS |= dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "
 """Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
 
 COLORS = ("auto", "always", "never")
-ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
-ROW_SUFFIXES = {**{f".{form}": form for form in ROW_FORMATS}, ".ndjson": "jsonl", ".pq": "parquet"}
+_OF_ROWS = "csv tsv jsonl ndjson npy npz parquet pq".split()
+ROW_SUFFIXES = {f".{word}": {"ndjson": "jsonl", "pq": "parquet"}.get(word, word) for word in _OF_ROWS}
 """The formats of rows by the suffix of the file."""
+
+ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_PAGER", "GRADCLI_CONFIG"

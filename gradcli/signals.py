@@ -92,8 +92,7 @@ def readable(descriptor: int, seconds: float | None = None) -> bool:
 def _is_in_foreground() -> bool:
     """Tell whether this process is in the foreground of its terminal, and so gets typed input."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY)
-        return os.tcgetpgrp(terminal) == os.getpgrp()
+        return os.tcgetpgrp(os.open("/dev/tty", os.O_RDONLY)) == os.getpgrp()
     except (OSError, AttributeError):  # there is no terminal, or there are none on this system
         return False
 

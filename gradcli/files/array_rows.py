@@ -83,9 +83,8 @@ class ArrayRows:
         """Fraction of the rows that has been read."""
         return self.passed / max(1, self.count)
 
-    def starts(self, every: int) -> Iterator[Start]:
+    def starts(self) -> Iterator[Start]:
         """Yield where pieces end."""
-        del every
         yield from (Start(min(end, self.count)) for end in range(_ROWS, self.count + _ROWS, _ROWS))
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:

@@ -81,9 +81,8 @@ class ParquetRows:
         """Fraction of the rows that has been read."""
         return self.passed / max(1, self.count)
 
-    def starts(self, every: int) -> Iterator[Start]:
+    def starts(self) -> Iterator[Start]:
         """Yield the ends of groups, of which small ones are joined."""
-        del every
         total = before = 0
         for count in self._groups():
             total += count

@@ -28,6 +28,9 @@ from gradcli.signals import readable
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
 
+PIECE = 2**26
+"""Bytes of a part of a text that is computed by itself."""
+
 LONGEST = 2**24
 """Bytes of a line: a row of half a million numbers of full length."""
 
@@ -96,14 +99,14 @@ class TextRows:
             else:
                 yield Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
 
-    def starts(self, every: int) -> Iterator[Start]:
-        """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
+    def starts(self) -> Iterator[Start]:
+        """Count all rows, and yield where one begins about every `PIECE` bytes; at last, where the text ends."""
         last = 0
         for text in filter(None, self._texts()):
             for _ in self._blocks(text, [], keep=False):
                 pass
             found = Start(self.passed, self._whole, self._first + text.count("\n"))
-            if self._is_between_rows and found.byte - last >= every:
+            if self._is_between_rows and found.byte - last >= PIECE:
                 last = found.byte
                 yield found
         yield Start(self.passed, self._whole, 0)

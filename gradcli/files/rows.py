@@ -99,7 +99,7 @@ class PointSource(Record):
         total = 0
         for file in self.files:
             with self.opened(file, Files()) as rows:
-                *_, end = rows.starts(2**62)
+                *_, end = rows.starts()
                 total += end.rows
         return total
 

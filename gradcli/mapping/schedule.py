@@ -45,9 +45,6 @@ _PATIENCE = 10
 
 _PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
 
-_BYTES = 2**26
-"""Bytes of a piece of text."""
-
 _FILE = 2**36
 """Between the numbers of the first rows of two files: more rows than a file has."""
 
@@ -87,7 +84,7 @@ def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
         one = replace(points, files=(file,), source=source, before=place * _FILE)
         with one.opened(file, Files()) as rows:
             before, start = 0, None
-            for end in rows.starts(_BYTES):
+            for end in rows.starts():
                 if end.rows > before:
                     yield RowRange(one, before + 1, end.rows, start)
                 before, start = end.rows, end

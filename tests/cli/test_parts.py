@@ -45,7 +45,7 @@ def test_the_parts_of_a_text_joined_are_the_whole(
         whole = gradcli(*words)
         cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
         cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
-        patch.setattr(schedule, "_BYTES", 2 * chunk)
+        patch.setattr(delimited, "PIECE", 2 * chunk)
         points = PointSource.of("in.csv", None, ["x"])
         with points.rows("in.csv", Files()) as rows:
             found = list(schedule.pieces_of(points, rows.source))

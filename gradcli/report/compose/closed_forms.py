@@ -49,7 +49,7 @@ def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.No
         yield doc.Abreast(tuple(map(line, sizes)))
     found = list(equations(answer))
     if len(found) == 1 and not sizes:
-        yield doc.Note(line(*_sides(found[0]), "   ", standing(answer.check.verdict)))
+        yield doc.Note(line(doc.Symbol(found[0].left), " = ", found[0].right, "   ", standing(answer.check.verdict)))
     elif found:
         yield from long_formulas(answer, is_full=is_full)
         yield cross_check(answer, is_full=is_full)
@@ -97,10 +97,6 @@ def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -
     header, cells = _formulas(found)
     rows = (lines(cell, *(row if n == 0 else [(), ()])) for n, cell in enumerate(cells))
     return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
-
-
-def _sides(one: doc.EquationCell) -> tuple[str | doc.Inline, ...]:
-    return doc.Symbol(one.left), " = ", one.right
 
 
 def _is_long(found: Sequence[doc.EquationCell]) -> bool:
