@@ -287,31 +287,24 @@ def is_typed(ctx: click.Context, parameter: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def given(arguments: Sequence[str], option: str) -> list[str]:
-    """Find the values of an option on a command line that is not yet known to be right.
+def _told(arguments: Sequence[str], option: str, variable: str) -> Sequence[object]:
+    """Find the values of an option on a command line that is not yet known to be right; else its default.
 
-    >>> given(["vjp", "x", "--color", "always", "--color=never"], "--color")
+    >>> _told(["vjp", "x", "--color", "always", "--color=never"], "--color", COLOR_VARIABLE)
     ['always', 'never']
     """
     pairs = zip(arguments, [*arguments[1:], ""], strict=False)
     parts = ((*word.partition("="), after) for word, after in pairs)
-    return [value if equals else after for name, equals, value, after in parts if name == option]
-
-
-_JSON = frozenset(["json", "jsonl"])
+    typed = [value if equals else after for name, equals, value, after in parts if name == option]
+    return typed or [os.environ.get(variable) or settings.peek(option.removeprefix("--"), *arguments[:1])]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Tell whether errors are to be JSON too: by any word on the command line, else the environment or the file."""
-    formats = given(arguments, "--format")
-    if "--json" in arguments or not _JSON.isdisjoint(formats):
-        return True
-    default = os.environ.get(FORMAT_VARIABLE) or settings.peek("format", *arguments[:1])
-    return not formats and default in _JSON
+    return "--json" in arguments or not {"json", "jsonl"}.isdisjoint(_told(arguments, "--format", FORMAT_VARIABLE))
 
 
 def typed_color(arguments: Sequence[str]) -> str:
     """Find the `--color` of a command line that is not yet known to be right; else the default of the command."""
-    words = given(arguments, "--color")
-    found = words[-1] if words else os.environ.get(COLOR_VARIABLE) or settings.peek("color", *arguments[:1])
+    found = _told(arguments, "--color", COLOR_VARIABLE)[-1]
     return str(found) if found in COLORS else "auto"

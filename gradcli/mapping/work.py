@@ -48,11 +48,6 @@ class Work(Record):
         code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
         return cls(expression, code, asked, keep, form)
 
-    @property
-    def about(self) -> dict[str, object]:
-        """Describe the function, for the metadata of the output."""
-        return {"expression": self.expression, "version": gradcli.__version__}
-
 
 @functools.lru_cache(4)
 def function_of(expression: str, code: str | None) -> Function:
@@ -104,8 +99,9 @@ def apply(
     stream: Stream = function.stream(rows.source, **work.asked)
     plan, source = stream.plan, rows.source
     plan.require_free(list(source.columns) if work.keep else [])
+    about = {"expression": work.expression, "version": gradcli.__version__}
     of_plan = (plan.columns, plan.quantities, plan.question.dtype)
-    layout = Layout(source, work.keep, *of_plan, cut.has_names, work.about)
+    layout = Layout(source, work.keep, *of_plan, cut.has_names, about)
     with open_sink(output, work.form, layout) as sink:
         blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
         with contextlib.closing(stream.over(blocks)) as parts:

@@ -227,10 +227,6 @@ class Screen(Record):
             return words
         return in_ascii(words).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
-    def written(self, notation: Notation) -> str:
-        """Write Unicode mathematics, or SymPy's notation where there are no such characters."""
-        return self.shown(notation.text if self.ascii else notation.pretty)
-
 
 def in_ascii(words: str) -> str:
     """Write our own words in ASCII."""

@@ -150,7 +150,7 @@ def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
         case doc.Styled(words=plain):
             return screen.shown(plain)
         case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
-            return screen.written(notation)
+            return screen.shown(notation.text if screen.ascii else notation.pretty)
         case doc.ArrayNumbers(array=array):
             return screen.shown(elements(array) if is_alone else in_a_line(array))
         case doc.WordList(words=names):

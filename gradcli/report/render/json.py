@@ -79,11 +79,6 @@ def _opinions(answer: results.Checking) -> tuple[results.Entry, ...]:
     return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
 
 
-def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
-    require_few_nodes(graph, "json")
-    return graph.nodes
-
-
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "schema": lambda one: SCHEMA,
     "wrt": lambda one: ... if isinstance(one, results.Evaluation) else one.wrt,
@@ -96,7 +91,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "loss": lambda one: one.loss and value(one.loss) | ({"agrees": one.loss_agrees} if hasattr(one, "steps") else {}),
     "why_no_formula": lambda one: "" if one.formula else one.formula_omitted,
     "opinions": _opinions,
-    "nodes": _nodes,
+    "nodes": partial(require_few_nodes, form="json"),
     "edges": lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges),
     "chosen": lambda one: one.chosen if one.chosen != "all" else "",
     "part": lambda one: one.entry if all(one.entry) else (),

@@ -60,7 +60,9 @@ def render(document: doc.Document, screen: Screen) -> str:
         return in_ascii(document[0].source) if screen.ascii else document[0].source
     nodes = [(*[doc.Note(())] * (n > 0 and isinstance(node, doc.Title)), node) for n, node in enumerate(document)]
     shown = (part for node in itertools.chain.from_iterable(nodes) for part in _parts(node, screen))
-    parts = [piece for part in shown for piece in _pieces(part, screen.width)]
+    if screen.width is not None:
+        shown = (one for part in shown for one in (lines(part, screen.width) if isinstance(part, Text) else [part]))
+    parts = list(shown)
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
     needed = max(Measurement.get(console, console.options, part).maximum for part in parts)
@@ -68,10 +70,6 @@ def render(document: doc.Document, screen: Screen) -> str:
     for part in parts:
         console.print(part)
     return "".join(line.rstrip(" ") + "\n" for line in out.getvalue().splitlines())
-
-
-def _pieces(part: Part, width: int | None) -> list[Part]:
-    return [*lines(part, width)] if isinstance(part, Text) and width is not None else [part]
 
 
 def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
