@@ -220,11 +220,11 @@ CEILINGS = {
     "*": 820,
     "autodiff": 590,
     "claims": 1490,
-    "cli": 1650,
+    "cli": 1630,
     "codegen": 540,
     "crosscheck": 2870,
     "diagnose": 1800,
-    "files": 1670,
+    "files": 1650,
     "guide": 20,
     "language": 340,
     "language/lower": 2140,
@@ -243,7 +243,7 @@ CEILINGS = {
     "running": 1360,
     "symbolic": 2330,
     "tests": 20410,
-    "warm": 470,
+    "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""
 
