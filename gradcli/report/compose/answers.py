@@ -144,9 +144,8 @@ class Composer(Writer):
         if self.is_full:
             yield self.arrays(((Named(name), array, {}) for name, array in arrays.items()), answer.dtype)
         else:
-            shapes = ("" if array.size <= LONG else f" {array.shape}" for array in arrays.values())
-            named = zip(arrays, shapes, map(self.listed, arrays.values()), strict=True)
-            said = [*(line(f"{name}{shape} = {listed}") for name, shape, listed in named), *said]
+            shapes = {name: f" {array.shape}" * (array.size > LONG) for name, array in arrays.items()}
+            said = [*(line(f"{name}{shapes[name]} = {self.listed(arrays[name])}") for name in arrays), *said]
         if said:
             yield doc.Abreast(tuple(said))
 
