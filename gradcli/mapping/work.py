@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
-from gradcli.files.kept_cells import Layout
 from gradcli.files.rows import Cut, Joined, within
-from gradcli.files.sinks import open_sink
+from gradcli.files.sinks import Layout, open_sink
 from gradcli.results.record import Record
 from gradcli.running.targets import target
 

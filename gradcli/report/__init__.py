@@ -64,10 +64,10 @@ def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None)
 
 def pass_line(one: Pass, screen: Screen) -> str:
     """Write a backward pass of a script in a line."""
-    from gradcli.report.compose import passes
+    from gradcli.report.compose import views
     from gradcli.report.render import table
 
-    return table.render((passes.pass_line(one),), screen)
+    return table.render((views.pass_line(one),), screen)
 
 
 def in_python(answer: Result, form: str) -> str:
