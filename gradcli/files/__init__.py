@@ -2,11 +2,11 @@
 
 reader                           the text after `@`, and one run's files, standard input among them
 decoding                         bytes to text, with bounds; JSON to arrays
-csv_tables, binary               CSV and TSV; NumPy's own files
+csv_tables                       CSV and TSV to an array
+binary                           NumPy's own files: arrays in and out, and rows in
 atomic                           files written whole or not at all
 rows                             many points in: one file or a folder of them; blocks of rows of any format
-delimited, json_lines            blocks of rows of CSV and TSV; of JSON Lines
-array_rows, columnar             blocks of rows of .npy and .npz; of Parquet, and tables of Python
+text_rows, columnar              blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
 sinks                            blocks of rows out, and the cells that they keep of the input
 
 Knows formats and paths, and nothing of the language or of functions.  Input is hostile until it is parsed: no

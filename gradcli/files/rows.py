@@ -13,12 +13,11 @@ from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
 from gradcli.errors import InputError
-from gradcli.files.array_rows import ArrayRows, columns_of_npy, columns_of_npz
+from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
-from gradcli.files.decoding import Start, shown
-from gradcli.files.delimited import Delimited, TextRows, named_twice
-from gradcli.files.json_lines import ObjectRows
+from gradcli.files.decoding import Start, named_twice, shown
 from gradcli.files.reader import FileReference, Files
+from gradcli.files.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.options import ROW_SUFFIXES
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record
