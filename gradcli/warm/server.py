@@ -44,12 +44,13 @@ _FIRST = (
 work that is done once."""
 
 
-def serve(idle: float, load: Callable[[], int], program: Callable[[], int]) -> None:
+def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
     """Load all, and fork for each call, until there is nothing more to do; or return, as another process serves.
 
     Args:
         idle: Seconds without a call after which it ends.
-        load: Called first, for all that calls share; gives the threads that torch takes by itself, 0 without it.
+        ready: Called when it takes calls.
+        load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
     path = paths.socket_path()
@@ -74,7 +75,7 @@ def serve(idle: float, load: Callable[[], int], program: Callable[[], int]) -> N
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             lock.write(str(os.getpid()))
             lock.flush()
-            say_ready()
+            ready()
             _fork_for_each(listener, idle, partial(_be_a_call, listener, lock.fileno(), threads, program))
 
 
@@ -82,7 +83,7 @@ def main(idle: float) -> None:
     """Run the program of the process, which says a line on its output when it takes calls."""
     from gradcli.cli import process
 
-    serve(idle, loaded, partial(process, is_forked=True))
+    serve(idle, say_ready, loaded, partial(process, is_forked=True))
 
 
 def say_ready() -> None:

@@ -17,7 +17,7 @@ def serve(kind: str, idle: float) -> None:
     if kind == "gradcli":
         server.main(idle)
     else:
-        server.serve(idle, server.loaded if kind == "python" else int, _run)
+        server.serve(idle, server.say_ready, server.loaded if kind == "python" else int, _run)
 
 
 def _run() -> int:
