@@ -76,14 +76,11 @@ class Place:
         stop = min(column + width, max(column + 1, left + room))
         head, tail = "..." * (left > 0), "..." * (len(line) > left + room)
         parts = (line[left:column], line[column:stop], line[stop : left + room])
-        before, marked, after = (_encodable(printable(part), encoding) for part in parts)
+        before, marked, after = (
+            printable(part).encode(encoding, "backslashreplace").decode(encoding) for part in parts
+        )
         carets = " " * (len(head) + _cells(before)) + "^" * max(1, _cells(marked))
         return f"  {head}{before}{marked}{after}{tail}\n  {carets}"
-
-
-def _encodable(text: str, encoding: str) -> str:
-    """Write characters that the encoding lacks as escapes."""
-    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _cells(text: str) -> int:

@@ -377,7 +377,7 @@ class Function(ParsedText):
         >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
         {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
         """
-        from gradcli.files.frames import alike, arrays_of, is_frame, source_of
+        from gradcli.files.columnar import alike, arrays_of, is_frame, source_of
         from gradcli.questions.streaming import columns_of, mapped
 
         def planned(source: results.RowSource) -> ColumnPlan:

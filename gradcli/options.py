@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
@@ -28,12 +29,23 @@ GONE: Mapping[str, str] = {
 }
 """Hints for options that were removed."""
 
-FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
+_WRITERS = sorted(file.stem for file in (Path(__file__).parent / "report" / "render").glob("[a-z]*.py"))
+FORMATS: tuple[str, ...] = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
+_OTHERS = tuple(name for name in _WRITERS if name not in FORMATS)
+FORMATS += _OTHERS
+"""Formats of answers: also any other module of `gradcli.report.render`, whose name is the suffix of its files too."""
+
+_SHORT = {".jsonl": "json", ".md": "markdown", ".tex": "latex", ".htm": "html", ".txt": "table"}
+SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_OTHERS)} | _SHORT
+"""Formats of answers by the suffix of the file."""
+
+LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}
+LACKS |= dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "npz"))
+"""Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
+
 COLORS = ("auto", "always", "never")
-ROW_SUFFIXES: Mapping[str, str] = {
-    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
+_OF_ROWS = "csv tsv jsonl ndjson npy npz parquet pq".split()
+ROW_SUFFIXES = {f".{word}": {"ndjson": "jsonl", "pq": "parquet"}.get(word, word) for word in _OF_ROWS}
 """The formats of rows by the suffix of the file."""
 
 ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     _Item = TypeVar("_Item")
 
-_Step = tuple[str, int, int]
-
-_steps: dict[str, _Step] = {}
+_steps: dict[str, tuple[str, int, int]] = {}
 """The step being done ("inner"), and the item of several that it is part of ("outer")."""
 
 

@@ -41,8 +41,7 @@ def end_on_interrupt(code: int) -> None:
     """
 
     def leave(number: int, frame: FrameType | None) -> None:
-        if _is_in_foreground():
-            _die(number, frame)
+        die_if_typed()
         _undo()
         os._exit(code)
 
@@ -64,9 +63,8 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         undo: The function to call; it may run between any two steps of the block, and more than once.
     """
     _undoing.append(undo)
-    ours: list[signal.Signals] = []
-    if threading.current_thread() is threading.main_thread():
-        ours = [number for number in _DEADLY if signal.getsignal(number) is signal.SIG_DFL]
+    is_main = threading.current_thread() is threading.main_thread()
+    ours = [number for number in _DEADLY if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in ours:
         signal.signal(number, _die)
     try:
@@ -94,8 +92,7 @@ def readable(descriptor: int, seconds: float | None = None) -> bool:
 def _is_in_foreground() -> bool:
     """Tell whether this process is in the foreground of its terminal, and so gets typed input."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY)
-        return os.tcgetpgrp(terminal) == os.getpgrp()
+        return os.tcgetpgrp(os.open("/dev/tty", os.O_RDONLY)) == os.getpgrp()
     except (OSError, AttributeError):  # there is no terminal, or there are none on this system
         return False
 

@@ -14,6 +14,7 @@ import pytest
 
 import gradcli
 from gradcli.language import ops
+from gradcli.options import FORMATS
 from tests.conftest import process
 
 PACKAGE = Path(gradcli.__file__).parent
@@ -43,7 +44,7 @@ ALLOWED = {
     "function": "files results language questions",
     "recording": "autodiff errors language recording results",
     "running": "autodiff crosscheck errors function language progress questions recording results running",
-    "report": "errors keywords notation results report",
+    "report": "errors keywords notation options results report",
     "files": "errors options results language files signals",
     "mapping": "gradcli crosscheck errors files function mapping questions results running",
     "requests": "errors options results function files requests progress",
@@ -219,11 +220,11 @@ CEILINGS = {
     "*": 820,
     "autodiff": 590,
     "claims": 1490,
-    "cli": 1660,
+    "cli": 1630,
     "codegen": 540,
     "crosscheck": 2870,
     "diagnose": 1800,
-    "files": 1670,
+    "files": 1600,
     "guide": 20,
     "language": 340,
     "language/lower": 2140,
@@ -236,13 +237,13 @@ CEILINGS = {
     "questions": 2530,
     "recording": 1810,
     "reference": 3990,
-    "report": 2440,
+    "report": 2370,
     "requests": 240,
     "results": 480,
     "running": 1360,
     "symbolic": 2330,
     "tests": 20410,
-    "warm": 470,
+    "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""
 
@@ -296,6 +297,8 @@ def test_every_module_is_on_the_map_of_its_room(room: Path) -> None:
     text = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
     mapped = [name for line in text.splitlines() if "  " in line for name in line.partition("  ")[0].split(", ")]
     inside = [path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    if room == PACKAGE / "report/render":  # in which each module is a format, and has its name
+        inside = [name for name in inside if name not in FORMATS]
     assert sorted(name for name in mapped if name.isidentifier()) == sorted(n for n in inside if not n.startswith("_"))
 
 

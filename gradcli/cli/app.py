@@ -82,15 +82,17 @@ def _complete() -> int:
     return 0
 
 
-_ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}
-_OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
-    body.__name__: (body, argument)
-    for body, argument in (
-        (streams.batch, streams.REQUESTS),
-        (streams.run, streams.WORDS),
-        *info_commands.COMMANDS.items(),
-    )
+def _other(body: Callable[..., Any], argument: click.Parameter | None) -> click.Command:
+    """Build a command that is on no function."""
+    return OnceCommand.of(body.__name__, body, typed(body.__name__), *filter(None, [argument]))
+
+
+_WITH_ARGUMENTS = {streams.batch: streams.REQUESTS, streams.run: streams.WORDS, **info_commands.COMMANDS}
+_COMMANDS: Mapping[str, Callable[[], click.Command]] = {
+    **{body.__name__.rstrip("_"): partial(command_of, body) for body in (*ANSWERS, streams.map_)},
+    **{body.__name__: partial(_other, body, argument) for body, argument in _WITH_ARGUMENTS.items()},
 }
+"""Builders of the commands: of those on a function, and of others."""
 
 
 def _program(**_: Any) -> None:
@@ -132,13 +134,6 @@ def _program(**_: Any) -> None:
 @lru_cache
 def application(command: str = "") -> click.Command:
     """Build the application with one command, or with all of them."""
-    commands: list[click.Command] = []
-    for name in [command] if command else [*_ON_FUNCTIONS, *_OTHERS]:
-        if name in _ON_FUNCTIONS:
-            commands.append(command_of(_ON_FUNCTIONS[name]))
-        else:
-            body, argument = _OTHERS[name]
-            commands.append(OnceCommand.of(name, body, typed(name), *[argument] if argument else ()))
     version = TyperOption(
         param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True, is_eager=True,
         callback=_show_version, help="Print the version.",
@@ -150,7 +145,7 @@ def application(command: str = "") -> click.Command:
     opening, paragraph, rest = (inspect.getdoc(_program) or "").partition("\b")
     return GroupedCommands(
         name="gradcli",
-        commands=commands,
+        commands=[_COMMANDS[name]() for name in ([command] if command else _COMMANDS)],
         params=[version, no_pager],
         help=opening,
         epilog=paragraph + rest,
@@ -164,9 +159,8 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
     """Run the command; give its answer, the text of its help or version (shown like an answer), or an exit code."""
     while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it
         arguments = arguments[1:]
-    known = {*_ON_FUNCTIONS, *_OTHERS}
-    arguments = with_command(arguments, known)
-    command = application(*known.intersection(arguments[:1]))
+    arguments = with_command(arguments, _COMMANDS)
+    command = application(*_COMMANDS.keys() & arguments[:1])
     help_text = io.StringIO()
     try:
         with contextlib.redirect_stdout(help_text):
@@ -190,7 +184,7 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
     if wants_json(arguments):
-        from gradcli.report.data.json import render_error
+        from gradcli.report.render.json import render_error
 
         remark(render_error(error))
     else:

@@ -92,20 +92,15 @@ def in_signs_of(words: str, stream: TextIO | None) -> str:
 
 def _send(text: str, stream: TextIO) -> None:
     """Write and flush; drop unwritten text after a failure, or Python would try again at exit and complain."""
+    encoding = stream.encoding or "ascii"
     try:
-        stream.write(_writable(text, stream))
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))  # with escapes for signs it lacks
         stream.flush()
     except OSError:
         if (number := descriptor(stream)) is not None:
             with open(os.devnull, "w", encoding="utf-8") as nowhere:
                 os.dup2(nowhere.fileno(), number)
         raise
-
-
-def _writable(text: str, stream: TextIO) -> str:
-    """Replace the signs that the stream cannot encode by escapes."""
-    encoding = stream.encoding or "ascii"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 # -- width, colours and signs of the streams

@@ -17,10 +17,10 @@ from typer import _click as click
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
-from gradcli.cli.output import OTHER, TEXT, is_typed
+from gradcli.cli.output import OTHER, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, Option
+from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, SUFFIXES, Option
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -86,7 +86,6 @@ _MEANT = {
 }
 """Names that other tools have for options, with the option."""
 
-_SUFFIXES = frozenset([*TEXT, *OTHER])
 _FILE = "-o"
 _COUNTED = "--check-rows"
 """Option that takes the number after `--check`."""
@@ -122,7 +121,7 @@ def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
     name, equals, value = word.partition("=")
     if name in known or name.startswith("--"):
         return name, value if equals else None
-    is_file = word.startswith(_FILE) and os.path.splitext(word)[1].lower() in _SUFFIXES
+    is_file = word.startswith(_FILE) and os.path.splitext(word)[1].lower() in (*SUFFIXES, *OTHER)
     return (_FILE, word.removeprefix(_FILE)) if is_file and _FILE in known else (name, None)
 
 

@@ -17,7 +17,7 @@ from typer import _click as click
 from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
+from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -33,27 +33,11 @@ MOST_WARNINGS = 5
 WIDTH = 100
 """Columns of a table in a file."""
 
-TEXT: Mapping[str, str] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".txt": "table",
-}
-"""Formats by the suffixes of their files."""
-
 OTHER: Mapping[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
 _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 """Command that alone can write a kind of file."""
-
-_NO_ARRAY = ("check", "graph")
-_NO_ARRAYS = ("code", "functions", "improve")
 
 Stream = Callable[[], int]
 """Answer of a command that writes to stdout itself, as it goes: called after the command line is read."""
@@ -82,10 +66,6 @@ class OutputOptions:
     is_quiet: bool = False
 
 
-NO_TABLES = ("code", "functions", "graph", "improve")
-"""Commands whose answers are no tables of numbers."""
-
-
 def manner(given: Mapping[str, Any]) -> OutputOptions:
     """Resolve the options for writing the answer of the present command.
 
@@ -101,8 +81,7 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     is_told = is_typed(ctx, "format")
     switches = [name for name in ("json", "full") if given.get(name)]
     # The environment's format yields to an option that chooses one, and where the command lacks it, as code lacks csv.
-    is_none = (chosen in ("csv", "tsv") and command in NO_TABLES) or (chosen == "plain" and command == "graph")
-    if not is_told and (switches or given.get("drawing") or is_none):
+    if not is_told and (switches or given.get("drawing") or chosen in LACKS.get(command, ())):
         chosen = "table"
     if len(switches) > 1:
         raise UsageError("--json and --full exclude each other")
@@ -214,14 +193,14 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         OutputError: The file cannot be written there.
     """
     suffix = os.path.splitext(path)[1].lower()
-    known = TEXT.get(suffix) or OTHER.get(suffix)
+    known = SUFFIXES.get(suffix) or OTHER.get(suffix)
     if told is not None and (known is None or suffix == ".txt"):
         known = told
     if known is None:
         named = f"the suffix '{suffix}'" if suffix else "no suffix"
         shown = path or "''"
         message = f"-o {shown} has {named}, and the suffix says what to write"
-        raise InputError(message, hint=f"known are {', '.join([*TEXT, *OTHER])}; any other name needs --format")
+        raise InputError(message, hint=f"known are {', '.join([*SUFFIXES, *OTHER])}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
@@ -234,9 +213,9 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     only = _ONLY.get(kind, command)
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
-    if kind == "npy" and command in _NO_ARRAY:
-        raise InputError(f"what {command} answers is not one array", hint="write an .npz")
-    if kind in ("npy", "npz") and command in _NO_ARRAYS:
+    if kind in ("npy", "npz") and kind in LACKS.get(command, ()):
+        if command in ("check", "graph"):
+            raise InputError(f"what {command} answers is not one array", hint="write an .npz")
         raise InputError(f"{command} answers with no arrays", hint="write a .txt or a .json")
 
 
@@ -272,8 +251,8 @@ def save(answer: Result, path: str, shown: OutputOptions) -> None:
 def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> None:
     from gradcli import report
     from gradcli.files.binary import write_npy, write_npz
-    from gradcli.report.data.plain import named, primary_array
     from gradcli.report.document import Screen
+    from gradcli.report.render.plain import named, primary_array
     from gradcli.results import Answer, BackwardGraph, ClosedForm, Source
 
     match shown.kind, answer:
@@ -291,8 +270,11 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
             if drawing not in ("", shown.kind):
                 raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
             answer = replace(answer, drawing="dot" if shown.kind == "dot" else "mermaid")
-    screen, is_one = Screen(WIDTH, color=shown.color == "always"), path.lower().endswith(".json")
-    for piece in report.pieces(answer, shown.form, screen, shown.digits, one_document=is_one):
+    screen, form = (
+        Screen(WIDTH, color=shown.color == "always"),
+        "array" if path.lower().endswith(".json") else shown.form,
+    )
+    for piece in report.pieces(answer, form, screen, shown.digits):
         file.write(piece.encode("utf-8"))
 
 
@@ -305,31 +287,24 @@ def is_typed(ctx: click.Context, parameter: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def given(arguments: Sequence[str], option: str) -> list[str]:
-    """Find the values of an option on a command line that is not yet known to be right.
+def _told(arguments: Sequence[str], option: str, variable: str) -> Sequence[object]:
+    """Find the values of an option on a command line that is not yet known to be right; else its default.
 
-    >>> given(["vjp", "x", "--color", "always", "--color=never"], "--color")
+    >>> _told(["vjp", "x", "--color", "always", "--color=never"], "--color", COLOR_VARIABLE)
     ['always', 'never']
     """
     pairs = zip(arguments, [*arguments[1:], ""], strict=False)
     parts = ((*word.partition("="), after) for word, after in pairs)
-    return [value if equals else after for name, equals, value, after in parts if name == option]
-
-
-_JSON = frozenset(["json", "jsonl"])
+    typed = [value if equals else after for name, equals, value, after in parts if name == option]
+    return typed or [os.environ.get(variable) or settings.peek(option.removeprefix("--"), *arguments[:1])]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Tell whether errors are to be JSON too: by any word on the command line, else the environment or the file."""
-    formats = given(arguments, "--format")
-    if "--json" in arguments or not _JSON.isdisjoint(formats):
-        return True
-    default = os.environ.get(FORMAT_VARIABLE) or settings.peek("format", *arguments[:1])
-    return not formats and default in _JSON
+    return "--json" in arguments or not {"json", "jsonl"}.isdisjoint(_told(arguments, "--format", FORMAT_VARIABLE))
 
 
 def typed_color(arguments: Sequence[str]) -> str:
     """Find the `--color` of a command line that is not yet known to be right; else the default of the command."""
-    words = given(arguments, "--color")
-    found = words[-1] if words else os.environ.get(COLOR_VARIABLE) or settings.peek("color", *arguments[:1])
+    found = _told(arguments, "--color", COLOR_VARIABLE)[-1]
     return str(found) if found in COLORS else "auto"

@@ -145,8 +145,10 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
         for name, one in values.items():
             option = next((option for option in settable(table) if option.key == name.replace("-", "_")), None)
             if option is None:
-                message, hint = _no_setting(table, name)
-                raise UsageError(f"{message} {where}", hint=hint)
+                keys = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
+                hint = f"the settings are {', '.join(keys)}; what is asked is typed each time"
+                whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
+                raise UsageError(f"{whose} {where}", hint=did_you_mean(name, keys) or hint)
             if wrong := fault(option, one):
                 right = True if option.kind is OptionKind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
                 message = f"{name} = {written(one)} {wrong} {where}"
@@ -159,13 +161,6 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
             both = f"check = false and {demand.replace('_', '-')} = true exclude each other {where}"
             raise UsageError(both, hint="leave out one of them")
     return found
-
-
-def _no_setting(table: str, name: str) -> tuple[str, str]:
-    """Message and hint for a name that is no setting."""
-    known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
-    whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
-    return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}; what is asked is typed each time"
 
 
 def written(value: object) -> str:

@@ -169,7 +169,7 @@ def _answer_all(file: str | None) -> int:
 
 def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
     """Answer a request: the pieces of its line, and its exit code if it were alone."""
-    from gradcli.report.data.json import render_error, reply
+    from gradcli.report.render.json import render_error, reply
     from gradcli.requests import answer, read
 
     request = read(line, number)

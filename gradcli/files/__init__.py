@@ -2,14 +2,12 @@
 
 reader                           the text after `@`, and one run's files, standard input among them
 decoding                         bytes to text, with bounds; JSON to arrays
-csv_tables, binary               CSV and TSV; NumPy's own files
+csv_tables                       CSV and TSV to an array
+binary                           NumPy's own files: arrays in and out, and rows in
 atomic                           files written whole or not at all
-several, rows                    many points in: one file or a folder of them; blocks of rows of any format
-delimited, json_lines            blocks of rows of CSV and TSV; of JSON Lines
-array_rows, columnar             blocks of rows of .npy and .npz; of Parquet
-frames                           tables of Python to arrays, and arrays to such tables
-sinks, text_writers              blocks of rows out; the formats of text among them
-kept_cells                       the layout of a table out, and the cells that it keeps of the input
+rows                             many points in: one file or a folder of them; blocks of rows of any format
+text_rows, columnar              blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
+sinks                            blocks of rows out, and the cells that they keep of the input
 
 Knows formats and paths, and nothing of the language or of functions.  Input is hostile until it is parsed: no
 pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.

@@ -99,21 +99,16 @@ def target(path: str) -> Iterator[BinaryIO]:
         OSError: The system refuses, as it says.
         OutputError: There is no standard output.
     """
-    if path == "-":
-        yield from _stdout()
+    if path != "-":
+        with replacing(path) as file:
+            yield file
         return
-    with replacing(path) as file:
-        yield file
-
-
-def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
-    file = cast("BinaryIO", sys.stdout.buffer)
     try:
         sys.stdout.flush()
-        yield file
-        file.flush()
+        yield cast("BinaryIO", sys.stdout.buffer)
+        sys.stdout.buffer.flush()
     except OSError:
         # What could not be written is dropped, or Python would try again at exit and complain.
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.suppress(OSError, ValueError):

@@ -1,23 +1,26 @@
-"""Tables of columns: Parquet, read and written by pyarrow a group of rows at a time.
+"""Tables of columns: Parquet, read and written by pyarrow a group of rows at a time; tables of Python.
 
 Only the columns that are needed are read, and those to keep stay Arrow's arrays from reader to writer, whatever their
 type is.
 
-Source: the format is that of https://parquet.apache.org/docs.
+Tables of pyarrow, pandas and Polars come by Arrow's C interface.
+
+Sources: the format is that of https://parquet.apache.org/docs, the interface that of
+https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.files.decoding import Array, Start, shown
-from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.files.decoding import Start, shown
+from gradcli.results import Array, Block, Cells, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
 _ROWS = 2**20
@@ -81,9 +84,8 @@ class ParquetRows:
         """Fraction of the rows that has been read."""
         return self.passed / max(1, self.count)
 
-    def starts(self, every: int) -> Iterator[Start]:
+    def starts(self) -> Iterator[Start]:
         """Yield the ends of groups, of which small ones are joined."""
-        del every
         total = before = 0
         for count in self._groups():
             total += count
@@ -189,11 +191,11 @@ def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
     Raises:
         InputError: It holds neither.
     """
-    if not is_number(_element(kind, len(shape))):
+    if not is_numeric(_element(kind, len(shape))):
         raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
 
 
-def is_number(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
     """Tell whether a type of Arrow is one of numbers, or of nothing but null."""
     types = pyarrow().types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
@@ -235,3 +237,53 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
         lost = np.flatnonzero(nulls.reshape(count, -1).any(axis=1)).tolist()
     numbers = level.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(numbers, np.float64).reshape(count, *shape), lost
+
+
+# -- tables of Python, by Arrow's C interface, and the same kind back
+
+
+def is_frame(value: object) -> bool:
+    """Tell whether a value is a table of named columns that speaks Arrow's C interface."""
+    return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or hasattr(value, "column_names"))
+
+
+def source_of(frame: Any) -> RowSource:
+    """Name the columns of a table, each as one of numbers, as their cells are not looked at."""
+    names = [str(name) for name in getattr(frame, "column_names", None) or list(frame.columns)]
+    twice = frozenset(name for name in names if names.count(name) > 1)
+    return RowSource("the table", dict.fromkeys(names, ()), twice)
+
+
+def arrays_of(frame: Any, chosen: list[str]) -> dict[str, Array]:
+    """Convert some columns to arrays of shape (N, *cell), with NaN where a cell is null.
+
+    Raises:
+        InputError: There is none, or one holds no numbers, or lists of several lengths.
+    """
+    if not chosen:
+        names = ", ".join(list(source_of(frame).columns)[:8])
+        raise InputError("the table has no column that is a variable", hint=f"its columns are {names}")
+    pa = pyarrow()
+    found: dict[str, Array] = {}
+    try:
+        table = pa.table(frame.select(chosen) if hasattr(frame, "select") else frame[chosen])
+        for name in chosen:
+            cells = table.column(name).combine_chunks()
+            shape = shape_of(cells.type, cells)
+            require_numbers(cells.type, shape, f"the column {shown(name)}")
+            found[name], bad = numbers_of(cells, shape)
+            if shape and bad:
+                message = f"row {bad[0]} of the column {shown(name)} is no vector of shape {shape}"
+                raise InputError(message, hint="a variable has one shape in all rows")
+    except (pa.ArrowException, NotImplementedError, TypeError, ValueError) as error:
+        said = str(error).partition("\n")[0]
+        raise InputError(f"the table is not one of Arrow: {said}", hint="cast or rename its columns") from None
+    return found
+
+
+def alike(frame: Any, columns: Mapping[str, Array]) -> Any:
+    """A table of the same kind, with the same index where it has one."""
+    if hasattr(frame, "from_pydict"):  # pyarrow's
+        return type(frame).from_pydict(columns)
+    index = {"index": frame.index} if hasattr(frame, "index") else {}
+    return type(frame)(columns, **index)

@@ -90,6 +90,11 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
     return f"{closest} the {what} are {listed}" if closest else f"the {what} are {listed}"
 
 
+def named_twice(name: str) -> InputError:
+    """The error for names of columns that are in the rows, and beside them."""
+    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
+
+
 def require_room(shape: tuple[int, ...], name: str) -> None:
     """Refuse a shape before memory is taken for it.
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
 from gradcli.errors import InputError
-from gradcli.files.array_rows import ArrayRows, columns_of_npy, columns_of_npz
+from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
-from gradcli.files.decoding import Start, shown
-from gradcli.files.delimited import Delimited, TextRows, named_twice
-from gradcli.files.json_lines import ObjectRows
+from gradcli.files.decoding import Start, named_twice, shown
 from gradcli.files.reader import FileReference, Files
-from gradcli.files.several import listed
+from gradcli.files.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.options import ROW_SUFFIXES
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record
@@ -39,6 +39,52 @@ def format_of(path: str, given: str | None, option: str) -> str:
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
+
+
+def listed(path: str) -> list[str]:
+    """List the files of a path, a folder or a pattern, in the order of their names.
+
+    Names that begin with a point or an underscore, and empty files, are passed over.
+
+    Raises:
+        InputError: There is none.
+    """
+    if os.path.isdir(path):
+        base, found = path, list(_walked(path))
+    elif path != "-" and glob.has_magic(path) and not os.path.lexists(path):
+        base = os.path.dirname(path[: next(n for n, sign in enumerate(path) if sign in "*?[")])
+        found = glob.glob(path, recursive=True)
+    else:
+        return [path]
+    kept = []
+    for one in sorted(found):
+        parts = PurePath(os.path.relpath(one, base or ".")).parts
+        is_empty = os.path.isfile(one) and not os.path.getsize(one)
+        if not (is_empty or os.path.isdir(one) or any(part.startswith((".", "_")) for part in parts)):
+            kept.append(one)
+    if not kept:
+        what = f"the folder '{path}' has no files of rows" if os.path.isdir(path) else f"no file fits '{path}'"
+        raise InputError(what, hint="name files that are there, such as --points 'data/*.parquet'")
+    return kept
+
+
+def _walked(path: str) -> Iterator[str]:
+    """Walk the files below a folder, through links too, each folder once.
+
+    Raises:
+        InputError: A folder cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"the folder '{error.filename}' cannot be read: {error.strerror}")
+
+    seen: set[str] = set()
+    for folder, inner, names in os.walk(path, onerror=refuse, followlinks=True):
+        if (real := os.path.realpath(folder)) in seen:
+            inner.clear()
+            continue
+        seen.add(real)
+        yield from (os.path.join(folder, name) for name in names)
 
 
 class PointSource(Record):
@@ -99,7 +145,7 @@ class PointSource(Record):
         total = 0
         for file in self.files:
             with self.opened(file, Files()) as rows:
-                *_, end = rows.starts(2**62)
+                *_, end = rows.starts()
                 total += end.rows
         return total
 
@@ -126,7 +172,7 @@ class PointSource(Record):
                 yield (ObjectRows if self.form == "jsonl" else ParquetRows)(stream, name, self.names)
 
     @contextmanager
-    def rows(self, path: str, files: Files) -> Iterator[Rows]:
+    def rows(self, path: str, files: Files) -> Iterator[Joined]:
         """The rows of all files, one file after the other.
 
         Args:
@@ -142,15 +188,15 @@ class PointSource(Record):
             while first.count == 0 and left[1:]:  # it has no rows, by which columns of lists have their shape
                 left = left[1:]
                 first = stack.enter_context(self.opened(left[0], files))
-            is_one = len(self.files) == 1 and self.source is None
-            yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
+            name = f"'{path}'" if self.files[1:] else first.source.name
+            yield Joined(replace(self, files=left), name, first, files)
 
 
 FileRows = TextRows | ArrayRows | ParquetRows
 
 
 class Joined:
-    """The rows of several files that have the same columns.
+    """The rows of one or several files that have the same columns, block by block, so that no table fills the memory.
 
     Attributes:
         source: The columns of the first file.
@@ -197,10 +243,6 @@ class Joined:
             if source.columns.get(name) != self.source.columns[name]:
                 message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
                 raise InputError(message, hint="the files of a table have the same columns")
-
-
-Rows = FileRows | Joined
-"""Reads a table block by block, so that it need not fit in memory."""
 
 
 class Cut(NamedTuple):

@@ -24,7 +24,7 @@ import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.files.rows import Cut, Joined, PointSource
+from gradcli.files.rows import Cut, PointSource
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
@@ -44,9 +44,6 @@ _PATIENCE = 10
 """Seconds that a scheduler has to answer, and its first worker to come."""
 
 _PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
-
-_BYTES = 2**26
-"""Bytes of a piece of text."""
 
 _FILE = 2**36
 """Between the numbers of the first rows of two files: more rows than a file has."""
@@ -87,7 +84,7 @@ def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
         one = replace(points, files=(file,), source=source, before=place * _FILE)
         with one.opened(file, Files()) as rows:
             before, start = 0, None
-            for end in rows.starts(_BYTES):
+            for end in rows.starts():
                 if end.rows > before:
                     yield RowRange(one, before + 1, end.rows, start)
                 before, start = end.rows, end
@@ -173,7 +170,7 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
     path, before = os.path.join(folder, name), piece.points.before
     cut = Cut(before + piece.first, None if piece.last is None else before + piece.last)
     with piece.points.rows(piece.path, Files()) as rows:
-        if piece.start is not None and isinstance(rows, Joined):
+        if piece.start is not None:
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
     return FolderPart.of(path, piece.path, (piece.first, piece.last), stream.tally)

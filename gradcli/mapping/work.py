@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
-from gradcli.files.kept_cells import Layout
-from gradcli.files.rows import Cut, Rows, within
-from gradcli.files.sinks import open_sink
+from gradcli.files.rows import Cut, Joined, within
+from gradcli.files.sinks import Layout, open_sink
 from gradcli.results.record import Record
 from gradcli.running.targets import target
 
@@ -48,11 +47,6 @@ class Work(Record):
         code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
         return cls(expression, code, asked, keep, form)
 
-    @property
-    def about(self) -> dict[str, object]:
-        """Describe the function, for the metadata of the output."""
-        return {"expression": self.expression, "version": gradcli.__version__}
-
 
 @functools.lru_cache(4)
 def function_of(expression: str, code: str | None) -> Function:
@@ -82,7 +76,7 @@ def function_of(expression: str, code: str | None) -> Function:
 def apply(
     work: Work,
     function: Function,
-    rows: Rows,
+    rows: Joined,
     output: str,
     cut: Cut = Cut(),  # noqa: B008 (it is immutable)
     advance: Callable[[Tally], None] = lambda tally: None,
@@ -104,8 +98,9 @@ def apply(
     stream: Stream = function.stream(rows.source, **work.asked)
     plan, source = stream.plan, rows.source
     plan.require_free(list(source.columns) if work.keep else [])
+    about = {"expression": work.expression, "version": gradcli.__version__}
     of_plan = (plan.columns, plan.quantities, plan.question.dtype)
-    layout = Layout(source, work.keep, *of_plan, cut.has_names, work.about)
+    layout = Layout(source, work.keep, *of_plan, cut.has_names, about)
     with open_sink(output, work.form, layout) as sink:
         blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
         with contextlib.closing(stream.over(blocks)) as parts:

@@ -2,26 +2,33 @@
 
 document                         the nodes of a page, and its screen
 compose                          an answer as a document, a module a family of answers
-render                           a document on a terminal, in Markdown, LaTeX, HTML; graphs for other programs to draw
+render                           a document or the fields of an answer as text, a module a format
+drawings                         graphs drawn with characters, nodes laid out as tables, words on a screen
 components                       the arrays of an answer
-data                             an answer as JSON, CSV, bare numbers and arrays
 wording, numbers                 common to all of these: words, names of entries, digits
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 from gradcli import keywords
+from gradcli.errors import UsageError
+from gradcli.options import LACKS
 from gradcli.report.compose import compose
-from gradcli.report.document import Document, Line, Note, Screen, ScriptText, Styled
+from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
-from gradcli.results import BackwardGraph, Pass, Result, Source
+from gradcli.results import Pass, Result, Source
 
 __all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of an answer shown in Python: those of a terminal."""
+
+_OTHER_NAMES = {"full": "table", "jsonl": "json", "array": "json", "tsv": "csv"}
+"""Modules of formats that have no module of their own."""
 
 
 def rendered(answer: Result, form: str, screen: Screen, digits: int | None = None) -> str:
@@ -29,75 +36,38 @@ def rendered(answer: Result, form: str, screen: Screen, digits: int | None = Non
     return "".join(pieces(answer, form, screen, digits))
 
 
-def pieces(
-    answer: Result,
-    form: str,
-    screen: Screen,
-    digits: int | None = None,
-    *,
-    one_document: bool = False,
-) -> Iterator[str]:
+def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None) -> Iterator[str]:
     """Write the answer in a format, part by part: a matrix may fill the memory, and its text is larger.
 
     Args:
         answer: The object.
-        form: `table`, `full`, `json` or `jsonl`, `csv`, `tsv`, `plain`, `latex`, `markdown` or `html`.
+        form: One of `gradcli.options.FORMATS`; `array` for several objects of JSON as one value.
         screen: Where a table goes.
         digits: Significant digits that are shown; as many as it takes by default.
-        one_document: Whether several objects of JSON make one value.
+
+    Raises:
+        UsageError: The answer is no table of numbers, and the format holds nothing else.
     """
+    command = getattr(answer, "command", "functions")
+    if form in LACKS.get(command, ()):
+        raise UsageError(f"the answer of {command} is no table of numbers", hint="take --json, or -o FILE.json")
     if digits is not None and form != "table":
         answer = rounded(answer, digits)
-    match form:  # a format is imported when it is asked for
-        case "json" | "jsonl":  # which escapes by itself, and whose readers want what was typed
-            from gradcli.report.data import json
-
-            return json.pieces(answer, one_document=one_document)
-        case "csv" | "tsv":
-            from gradcli.report.data import csv
-
-            return csv.pieces(printable(answer), "\t" if form == "tsv" else ",")
-        case "plain" if not isinstance(answer, Source):
-            from gradcli.report.data import plain
-
-            return plain.pieces(printable(answer))
-    return iter([_page(printable(answer), form, screen, digits)])
-
-
-def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
-    """Write an answer as a page for people: a table, LaTeX, Markdown, HTML, or the source of a drawing."""
-    if isinstance(answer, BackwardGraph) and answer.drawing in ("dot", "mermaid"):
-        from gradcli.report.render import graphs
-
-        source = graphs.render(answer, answer.drawing)
-        document: Document = (ScriptText(source, answer.drawing),)
+    if form == "plain" and isinstance(answer, Source):  # a script is itself
+        form = "table"
+    module: Any = import_module(f"gradcli.report.render.{_OTHER_NAMES.get(form, form)}")
+    if hasattr(module, "pieces"):
+        yield from module.pieces(answer, form)
     else:
-        is_full = form != "table" or (isinstance(answer, BackwardGraph) and bool(answer.drawing))
-        document = compose(answer, digits, is_full=is_full)
-    match form:
-        case "latex":
-            from gradcli.report.render import latex
-
-            return latex.render(document)
-        case "markdown":
-            from gradcli.report.render import markdown
-
-            return markdown.render(document, screen)
-        case "html":
-            from gradcli.report.render import html
-
-            return html.render(document)
-    from gradcli.report.render import terminal
-
-    return terminal.render(document, screen)
+        yield module.render(compose(printable(answer), digits, is_full=form != "table"), screen)
 
 
 def pass_line(one: Pass, screen: Screen) -> str:
     """Write a backward pass of a script in a line."""
-    from gradcli.report.compose import passes
-    from gradcli.report.render import terminal
+    from gradcli.report.compose import views
+    from gradcli.report.render import table
 
-    return terminal.render((passes.pass_line(one),), screen)
+    return table.render((views.pass_line(one),), screen)
 
 
 def in_python(answer: Result, form: str) -> str:
@@ -110,9 +80,9 @@ def in_python(answer: Result, form: str) -> str:
     """
     match form:
         case "text":
-            from gradcli.report.render import terminal
+            from gradcli.report.render import table
 
-            return terminal.render(_compact(answer), Screen(WIDTH, encoding="utf-8"))
+            return table.render(_compact(answer), Screen(WIDTH, encoding="utf-8"))
         case "cell":
             from gradcli.report.render import html
 
@@ -122,7 +92,7 @@ def in_python(answer: Result, form: str) -> str:
 
             return latex.body(compose(printable(answer)))
         case "object":
-            from gradcli.report.data import json
+            from gradcli.report.render import json
 
             return "".join(json.reply(answer, {}))
     return rendered(answer, form, Screen(WIDTH, encoding="utf-8"))

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import UsageError
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
 from gradcli.results.record import Record
 
@@ -34,17 +33,8 @@ class Component(Record):
     by: str | None = None
 
 
-def no_table(command: str) -> UsageError:
-    """Refuse a format of bare numbers."""
-    return UsageError(f"the answer of {command} is no table of numbers", hint="take --json, or -o FILE.json")
-
-
 def components(answer: results.Answer) -> list[Component]:
-    """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value.
-
-    Raises:
-        UsageError: The answer is a graph.
-    """
+    """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value."""
     y = Named(answer.output)
     match answer:
         case results.Products():
@@ -64,8 +54,6 @@ def components(answer: results.Answer) -> list[Component]:
                 Component(second(y, Named(a), Named(b)), answer.hessian[a][b], b, shapes[a], "hessian", a)
                 for a, b in product(answer.wrt, repeat=2)
             ]
-        case results.BackwardGraph():
-            raise no_table(answer.command)
         case results.JVP():
             return [Component(JU(), answer.jvp, of="jvp")]
     return [Component(y, answer.value)]

@@ -148,6 +148,12 @@ class Table(Record):
     is_pointed: bool = False
     is_folded: bool = False
 
+    @property
+    def body(self) -> list[tuple[Line, ...]]:
+        """The rows, dots in the place of those left out, and the footer."""
+        dots = ((Styled("…"),),) * len(self.headers)
+        return [*(row or dots for row in self.rows), *filter(None, [self.footer])]
+
 
 class MatrixAxis(Record):
     """A tensor whose elements are the rows or the columns of a matrix."""
@@ -220,10 +226,6 @@ class Screen(Record):
         if not self.ascii:
             return words
         return in_ascii(words).encode(self.encoding, "backslashreplace").decode(self.encoding)
-
-    def written(self, notation: Notation) -> str:
-        """Write Unicode mathematics, or SymPy's notation where there are no such characters."""
-        return self.shown(notation.text if self.ascii else notation.pretty)
 
 
 def in_ascii(words: str) -> str:

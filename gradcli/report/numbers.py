@@ -106,7 +106,7 @@ def spaced(row: Array) -> Iterator[str]:
 # -- an answer with every text and number in it passed through a function
 
 
-def changed(answer: Anything, leaf: Callable[[Any], Any]) -> Anything:
+def changed(answer: Any, leaf: Callable[[Any], Any]) -> Any:
     """Replace each text, number and array of an answer by the value of `leaf` for it.
 
     Args:
@@ -116,24 +116,20 @@ def changed(answer: Anything, leaf: Callable[[Any], Any]) -> Anything:
     >>> changed((1, {"x": "a"}), lambda one: one * 2)
     (2, {'x': 'aa'})
     """
-    found: Any = answer
     match answer:
         case Mapping():
-            found = {key: changed(value, leaf) for key, value in answer.items()}
+            return {key: changed(value, leaf) for key, value in answer.items()}
         case tuple():
-            found = tuple(changed(value, leaf) for value in answer)
-        case _ if is_dataclass(answer) and not isinstance(answer, type):
-            found = replace(
-                answer, **{field.name: changed(getattr(answer, field.name), leaf) for field in fields(answer)}
-            )
-        case _:
-            found = leaf(answer)
-    return found  # type: ignore[no-any-return]
+            return tuple(changed(value, leaf) for value in answer)
+    if not is_dataclass(answer):
+        return leaf(answer)
+    return replace(answer, **{one.name: changed(getattr(answer, one.name), leaf) for one in fields(answer)})  # type: ignore[type-var]
 
 
 def printable(answer: Anything) -> Anything:
     """Escape all in the texts of an answer that a terminal or a page would not show as itself."""
-    return changed(answer, lambda one: displayable(one) if isinstance(one, str) else one)
+    found: Anything = changed(answer, lambda one: displayable(one) if isinstance(one, str) else one)
+    return found
 
 
 def rounded(answer: Anything, digits: int) -> Anything:
@@ -157,7 +153,8 @@ def rounded(answer: Anything, digits: int) -> Anything:
                 return _number(one, digits)
         return one
 
-    return changed(answer, leaf)
+    found: Anything = changed(answer, leaf)
+    return found
 
 
 def _number(number: Any, digits: int) -> float:

@@ -93,8 +93,8 @@ def numbered(graph: results.BackwardGraph) -> Iterator[tuple[results.GraphEdge, 
     return ((edge, str(edge.input) if count[edge.source] > 1 else "") for edge in graph.edges)
 
 
-def require_few_nodes(graph: results.BackwardGraph, form: str) -> None:
-    """Refuse a graph that is too large to be written whole.
+def require_few_nodes(graph: results.BackwardGraph, form: str) -> tuple[results.GraphNode, ...]:
+    """List the nodes of a graph that is not too large to be written whole.
 
     Raises:
         TooLargeError: More nodes than `MAX_NODES`.
@@ -104,6 +104,7 @@ def require_few_nodes(graph: results.BackwardGraph, form: str) -> None:
             f"the graph has {len(graph.nodes):,} nodes; as {form} it may have {MAX_NODES:,}",
             hint="--to tree draws the beginning",
         )
+    return graph.nodes
 
 
 # -- sentences
@@ -135,12 +136,8 @@ def statement(answer: results.Answer | results.ClosedForm | results.Improvement)
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
-    return expression if _has_names(expression) else f"{answer.output} = {expression}"
-
-
-def _has_names(expression: str) -> bool:
-    """Tell whether a statement names its value, so that `y = ` before it would mislead."""
-    return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+    is_named = "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+    return expression if is_named else f"{answer.output} = {expression}"
 
 
 def diagonal(answer: results.Differentiation) -> str:
@@ -213,13 +210,6 @@ def of_sample(check: results.Check | None) -> str:
 def in_dtype(answer: results.Answer | results.Improvement) -> str:
     """Write the dtype of an answer; empty for the usual float64."""
     return "" if answer.dtype == "float64" else f" in {answer.dtype}"
-
-
-def covered(check: results.Check) -> tuple[str, str]:
-    """Write the number of compared entries, and the largest error among them."""
-    details = f" ({chosen(check)})" if chosen(check) else ""
-    entries = f"{check.checked:,} of {check.entries:,}{details}"
-    return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
 
 
 def chosen(check: results.Check) -> str:
@@ -310,18 +300,17 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
         lines.append(f"the first: {passage.first}")
     if passage.check is not None:
         check = passage.check
-        entries, error = covered(check)
+        details = f" ({chosen(check)})" if chosen(check) else ""
+        error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
+        entries = f"{check.checked:,} of {check.entries:,}{details}"
         lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
         lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
-        lines += [f"  {_finding(finding, passage)}" for finding in check.findings[:_MOST_FINDINGS]]
+        for one in check.findings[:_MOST_FINDINGS]:
+            row = passage.called.get(one.point or 0) or row_called(one.point or 0)
+            note = f": {one.note}" * bool(one.note)
+            lines.append(f"  {row}, {entry(one, passage.output).pretty}, {one.verdict}{note}")
         if check.findings_count > _MOST_FINDINGS:
             lines.append(f"  and {check.findings_count - _MOST_FINDINGS:,} more")
         if check.rewrite is not None:
             lines.append(f"  better: {check.rewrite.expression}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _finding(finding: results.Entry, passage: results.StreamSummary) -> str:
-    note = f": {finding.note}" if finding.note else ""
-    row = passage.called.get(finding.point or 0) or row_called(finding.point or 0)
-    return f"{row}, {entry(finding, passage.output).pretty}, {finding.verdict}{note}"

@@ -6,10 +6,11 @@ program's start is in the name of the socket (`paths`).  It waits for the exit c
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from gradcli.warm import paths
+from gradcli.warm import paths, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +64,6 @@ def answered() -> int | None:
 
         if sys.warnoptions or not paths.is_safe():
             return None
-        from gradcli.warm import protocol
-
         connection = _socket.socket(_socket.AF_UNIX)
         connection.settimeout(PATIENCE)
         connection.connect(paths.socket_path())
@@ -83,11 +82,9 @@ def answered() -> int | None:
 
 def _ended(connection: _socket.socket, child: int, folder: int) -> int:
     """Give a child this call, its folder and its streams, and get its exit code; or end as it does."""
-    from gradcli.warm import protocol
-
     deadly = _pass_signals(child)
     try:
-        _send(connection, _given(), [folder, 0, 1, 2])
+        _hand_over(connection, folder)
         value = protocol.value(protocol.received(connection, protocol.NUMBER))
     except (OSError, EOFError):
         if deadly:
@@ -105,8 +102,6 @@ def _ended(connection: _socket.socket, child: int, folder: int) -> int:
 
 def _pass_signals(child: int) -> list[int]:
     """Pass signals on to the child; give the list of passed signals that may end it."""
-    import _signal  # type: ignore[import-not-found]
-
     names = {getattr(_signal, name): name for name in PASSED}
     deadly: list[int] = []
 
@@ -129,28 +124,20 @@ def _pass_signals(child: int) -> list[int]:
     return deadly
 
 
-def _send(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
-    """Send a message of any length, and open files."""
+def _hand_over(connection: _socket.socket, folder: int) -> None:
+    """Send arguments, variables, umask and ignored signals of this process, its folder and its streams."""
     import _socket
-
-    from gradcli.warm import protocol
-
-    data = protocol.number(len(data)) + data
-    rights = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors)
-    rest = data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :]
-    if rest:  # or the other end may have done all, and be gone
-        connection.sendall(rest)
-
-
-def _given() -> bytes:
-    """Pack the arguments, variables, umask and ignored signals of this process."""
-    import _signal
     import marshal  # Python has imported it, for modules
 
     mask = os.umask(0)
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
-    return marshal.dumps((list(map(os.fsencode, sys.argv)), dict(os.environb), mask, ignored))
+    data = marshal.dumps((list(map(os.fsencode, sys.argv)), dict(os.environb), mask, ignored))
+    data = protocol.number(len(data)) + data
+    rights = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in (folder, 0, 1, 2))
+    rest = data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :]
+    if rest:  # or the other end may have done all, and be gone
+        connection.sendall(rest)
 
 
 _OWN = (13, 25)
@@ -159,8 +146,6 @@ _OWN = (13, 25)
 
 def _die(number: int) -> None:
     """End as the child did, of a signal."""
-    import _signal
-
     if number != _signal.SIGKILL:
         _signal.signal(number, _signal.SIG_DFL)
     os.kill(os.getpid(), number)

@@ -7,8 +7,11 @@ child     the exit code
 
 from __future__ import annotations
 
-import _socket
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
 
 CHILD = b"C"
 
@@ -44,6 +47,8 @@ def received(connection: _socket.socket, size: int) -> bytes:
 
 def peer(connection: _socket.socket) -> int:
     """Get the user at the other end; -1 where the system does not say."""
+    import _socket
+
     if hasattr(_socket, "SO_PEERCRED"):
         found = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
         return int.from_bytes(found[4:8], sys.byteorder)

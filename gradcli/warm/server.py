@@ -25,7 +25,6 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -73,12 +72,11 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
                 os.unlink(new)
             listener.bind(new)
             listener.listen(128)
-            server = _Server(listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             lock.write(str(os.getpid()))
             lock.flush()
             ready()
-            server.run()
+            _fork_for_each(listener, idle, partial(_be_a_call, listener, lock.fileno(), threads, program))
 
 
 def main(idle: float) -> None:
@@ -127,50 +125,43 @@ def loaded() -> int:
     return threads
 
 
-@dataclass
-class _Server:
-    """Loop of the process, and the start of each child that it forks."""
+def _fork_for_each(listener: socket.socket, idle: float, answer: Callable[[socket.socket], None]) -> None:
+    """Fork a child for each client until there is none for long."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
+    listener.settimeout(idle)
+    with contextlib.suppress(TimeoutError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
+                    child = os.fork()
+                if child == 0:
+                    try:
+                        answer(connection)
+                    finally:
+                        os._exit(70)
 
-    listener: socket.socket
-    lock: int
-    threads: int
-    idle: float
-    program: Callable[[], int]
 
-    def run(self) -> None:
-        """Fork a child for each client until there is none for long."""
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, lambda *_: os._exit(0))
-        self.listener.settimeout(self.idle)
-        with contextlib.suppress(TimeoutError):
-            while True:
-                connection, _ = self.listener.accept()
-                with connection:
-                    with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
-                        child = os.fork()
-                    if child == 0:
-                        try:
-                            self._be_a_call(connection)
-                        finally:
-                            os._exit(70)
-
-    def _be_a_call(self, connection: socket.socket) -> None:
-        """Answer the call of a client in this child, if the client is of this user, and end."""
-        os.setpgid(0, 0)
-        for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.close(self.lock)
-        self.listener.close()
-        try:
-            if protocol.peer(connection) != os.geteuid():
-                os._exit(0)
-            connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
-            become(connection, self.threads)
-        except (OSError, EOFError):  # the client has gone
+def _be_a_call(
+    listener: socket.socket, lock: int, threads: int, program: Callable[[], int], connection: socket.socket
+) -> None:
+    """Answer the call of a client in this child, if the client is of this user, and end."""
+    os.setpgid(0, 0)
+    for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.close(lock)
+    listener.close()
+    try:
+        if protocol.peer(connection) != os.geteuid():
             os._exit(0)
-        finish(connection, self.program)
+        connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
+        become(connection, threads)
+    except (OSError, EOFError):  # the client has gone
+        os._exit(0)
+    finish(connection, program)
 
 
 # -- making a forked child like a started process, and its end
@@ -202,12 +193,7 @@ def become(connection: socket.socket, threads: int) -> None:
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
-    _restore(threads)
-
-
-def _restore(threads: int) -> None:
-    """Give torch and NumPy the state of a start: threads, and random numbers that nobody else has."""
-    if threads:
+    if threads:  # torch and NumPy as at a start: threads, and random numbers that nobody else has
         import numpy as np
 
         from gradcli.autodiff._torch import torch

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from gradcli import Function
-from gradcli.report.data.json import pieces
+from gradcli.report.render.json import pieces
 from tests.benchmarks.conftest import ratio
 
 REQUESTS = 1_000

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradcli.files import Files, delimited
+from gradcli.files import Files, text_rows
 from gradcli.files.rows import PointSource
 from gradcli.mapping import Work, into_folder, schedule
 from gradcli.mapping.work import function_of
@@ -41,11 +41,11 @@ def test_the_parts_of_a_text_joined_are_the_whole(
     Path("in.csv").write_text("x,n\n" + "\n".join(lines))
     words = ["map", "x**2", "--points", "in.csv", "--keep", "--on-error", on_error]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "CHUNK", chunk)
+        patch.setattr(text_rows, "CHUNK", chunk)
         whole = gradcli(*words)
         cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
         cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
-        patch.setattr(schedule, "_BYTES", 2 * chunk)
+        patch.setattr(text_rows, "PIECE", 2 * chunk)
         points = PointSource.of("in.csv", None, ["x"])
         with points.rows("in.csv", Files()) as rows:
             found = list(schedule.pieces_of(points, rows.source))

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.reference import deadline
-from gradcli.report.data.json import reply
+from gradcli.report.render.json import reply
 from gradcli.requests import ask
 from tests.crosscheck.asking import asked
 

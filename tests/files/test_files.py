@@ -24,7 +24,7 @@ from hypothesis.extra import numpy as npst
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.files import Files, binary, decoding
 from gradcli.report import numbers
-from gradcli.report.data import plain
+from gradcli.report.render import plain
 from gradcli.results import Evaluation
 from tests.examples import examples
 from tests.work import counted

@@ -12,7 +12,7 @@ from gradcli import Function
 from gradcli.errors import TooLargeError
 from gradcli.report import Screen, rendered
 from gradcli.report.compose.views import MAX_TENSORS
-from gradcli.report.render.drawings import MAX_LINES
+from gradcli.report.drawings import MAX_LINES
 from gradcli.report.wording import MAX_NODES
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 

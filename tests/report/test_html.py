@@ -84,7 +84,7 @@ def test_a_page_has_all_words_of_the_full_screen(name: str) -> None:
 
 def test_what_was_typed_is_no_markup() -> None:
     """In a cell, in the title, in a claim."""
-    page = html.render((Table(lines(HOSTILE), (lines(Styled(HOSTILE, "code")),)),))
+    page = html.render((Table(lines(HOSTILE), (lines(Styled(HOSTILE, "code")),)),), Screen())
     assert Page(page).rows == [[HOSTILE], [HOSTILE]]
     for text in (
         rendered(Function("where(x < 1, x, 2*x)").grad(3), "html", Screen()),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gradcli.report import rendered
 from gradcli.report.document import Screen, Styled, Table, lines as cells
-from gradcli.report.render.terminal import lines, render
+from gradcli.report.render.table import lines, render
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)|functions softmax", c)]

@@ -13,9 +13,9 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.report import rendered, wording
-from gradcli.report.data import json as json_report, plain
 from gradcli.report.document import Screen
 from gradcli.report.numbers import digits, in_lists
+from gradcli.report.render import json as json_report, plain
 from gradcli.results import Check, Checking, Claim, Entry, Rewrite
 
 

@@ -55,11 +55,6 @@ def is_small(answer: results.Differentiation | results.Hessian) -> bool:
     return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
 
 
-def elements(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Name the elements of an array."""
-    return [Element(name, place).pretty for place in np.ndindex(shape)]
-
-
 class Composer(Writer):
     """Composer of answers."""
 
@@ -149,9 +144,8 @@ class Composer(Writer):
         if self.is_full:
             yield self.arrays(((Named(name), array, {}) for name, array in arrays.items()), answer.dtype)
         else:
-            shapes = ("" if array.size <= LONG else f" {array.shape}" for array in arrays.values())
-            named = zip(arrays, shapes, map(self.listed, arrays.values()), strict=True)
-            said = [*(line(f"{name}{shape} = {listed}") for name, shape, listed in named), *said]
+            shapes = {name: f" {array.shape}" * (array.size > LONG) for name, array in arrays.items()}
+            said = [*(line(f"{name}{shapes[name]} = {self.listed(arrays[name])}") for name in arrays), *said]
         if said:
             yield doc.Abreast(tuple(said))
 
@@ -239,8 +233,9 @@ class Composer(Writer):
         columns, cells = [], []
         for part in parts:
             found = of_array(wrong_of(answer), part)
-            columns += elements(part.variable or answer.output, part.array.shape)
-            cells += [self.cell(part.array[at], found.get(at)) for at in np.ndindex(part.array.shape)]
+            for at in np.ndindex(part.array.shape):
+                columns.append(Element(part.variable or answer.output, at).pretty)
+                cells.append(self.cell(part.array[at], found.get(at)))
         what = ROWS.get(parts[0].of, "gradient")
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 

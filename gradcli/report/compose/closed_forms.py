@@ -49,7 +49,7 @@ def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.No
         yield doc.Abreast(tuple(map(line, sizes)))
     found = list(equations(answer))
     if len(found) == 1 and not sizes:
-        yield doc.Note(line(*_sides(found[0]), "   ", standing(answer.check.verdict)))
+        yield doc.Note(line(doc.Symbol(found[0].left), " = ", found[0].right, "   ", standing(answer.check.verdict)))
     elif found:
         yield from long_formulas(answer, is_full=is_full)
         yield cross_check(answer, is_full=is_full)
@@ -97,10 +97,6 @@ def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -
     header, cells = _formulas(found)
     rows = (lines(cell, *(row if n == 0 else [(), ()])) for n, cell in enumerate(cells))
     return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
-
-
-def _sides(one: doc.EquationCell) -> tuple[str | doc.Inline, ...]:
-    return doc.Symbol(one.left), " = ", one.right
 
 
 def _is_long(found: Sequence[doc.EquationCell]) -> bool:
@@ -190,47 +186,44 @@ def definitions(found: Iterable[results.Formula]) -> Iterator[doc.Note]:
 
 def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula]:
     """List all formulas of an answer."""
-    return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, results.Formula))
+    return (found for found in _blocks(answer) if isinstance(found, results.Formula))
 
 
 def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.EquationCell]:
     """Pair the label of each formula with the formula, or with the reason why there is none."""
-    for label, found, omitted in _blocks(answer):
-        match found:
-            case results.Formula():
-                yield from map(_equation, found.brief)
-            case Notation():
-                yield doc.EquationCell(label, doc.FormulaText(found))
-            case None:
-                yield doc.EquationCell(label, doc.Styled(f"none: {omitted}"))
+    for found in _blocks(answer):
+        yield from [found] if isinstance(found, doc.EquationCell) else map(_equation, found.brief)
 
 
 def _equation(cell: results.Cell) -> doc.EquationCell:
     return doc.EquationCell(cell.label, doc.FormulaText(cell.expression))
 
 
-def _blocks(
-    answer: results.Answer | results.ClosedForm,
-) -> Iterator[tuple[Notation, results.Formula | Notation | None, str]]:
-    """List label, formula, and reason why there is none; a block of a Hessian once."""
+def _or_none(label: Notation, found: results.Formula | None, why: str | None) -> results.Formula | doc.EquationCell:
+    """Get a formula, or an equation with the reason why there is none."""
+    return found or doc.EquationCell(label, doc.Styled(f"none: {why or ''}"))
+
+
+def _blocks(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula | doc.EquationCell]:
+    """List formulas and the reasons why others are missing; a block of a Hessian once."""
     y = Named(answer.output)
     pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:
         case results.ClosedForm(command=command, blocks=blocks, omitted=omissions):
-            yield from ((Named(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
+            yield from answer.products.values()
             single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
             for row, column in pairs if command == "hessian" else single:
                 known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
                 label = known.get(command) or PARTIAL(y, Named(column))
-                yield label, blocks.get((row, column)), omissions.get((row, column), "")
+                yield _or_none(label, blocks.get((row, column)), omissions.get((row, column)))
                 if column in answer.matrices:
-                    yield GRADIENT(Named(column), y), answer.matrices[column], ""
+                    yield doc.EquationCell(GRADIENT(Named(column), y), doc.FormulaText(answer.matrices[column]))
         case results.JVP(symbolic=formula, symbolic_omitted=omitted):
-            yield JU(), formula, omitted
+            yield _or_none(JU(), formula, omitted)
         case results.Hessian(symbolic=found, symbolic_omitted=why):
             for a, b in pairs:
-                yield second(y, Named(a), Named(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
+                yield _or_none(second(y, Named(a), Named(b)), found.get(a, {}).get(b), why.get(a, {}).get(b))
         case results.HVP() | results.Differentiation():
             for name in answer.wrt:
                 label = HU(Named(name)) if isinstance(answer, results.HVP) else PARTIAL(y, Named(name))
-                yield label, answer.symbolic.get(name), answer.symbolic_omitted.get(name, "")
+                yield _or_none(label, answer.symbolic.get(name), answer.symbolic_omitted.get(name))

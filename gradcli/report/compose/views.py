@@ -1,19 +1,39 @@
-"""Numbers next to each other: the readings of a function, claims of its derivative, its backward graph."""
+"""Other views of a function: its readings next to each other, claims, its best form, its passes and backward graph.
+
+In Graphviz's DOT only the quote is escaped in a quoted string; a label reads further escapes of its own, such as \\n
+and \\l, so that a backslash is written twice.  Labels of Mermaid are read as Markdown and then as HTML, so every
+character that may mean something there is written by its number.
+
+Sources: Graphviz, "DOT Language", https://graphviz.org/doc/info/lang.html; Mermaid, "Flowcharts",
+https://mermaid.js.org/syntax/flowchart.html, "Entity codes to escape characters".
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from gradcli.notation import Named
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note, standing
 from gradcli.report.compose.writer import Writer, cut, tone
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits
-from gradcli.report.wording import claimed, clipped, counterexample, entry
-from gradcli.results import BackwardGraph, Checking, Claim, Entry, GraphTensor
+from gradcli.report.numbers import digits, elements, in_a_line
+from gradcli.report.wording import (
+    claimed,
+    clipped,
+    counterexample,
+    entry,
+    in_dtype,
+    node_text,
+    numbered,
+    require_few_nodes,
+    statement,
+)
+from gradcli.results import BackwardGraph, Checking, Claim, Entry, GraphNode, GraphTensor, Improvement, Pass, Strip
 
 MOST_TENSORS, MAX_TENSORS = 8, 200
 """Most tensors of a graph, folded and unfolded."""
@@ -118,3 +138,180 @@ def _to_digits_of(quotient: float, error: float) -> str:
     '3.142'
     """
     return digits(round(quotient, -math.floor(math.log10(error))) if 0 < error < math.inf else quotient)
+
+
+# -- the best form of a function
+
+MOST_KEPT = 23 / 53
+"""Largest share of its bits that a number may lose and still agree with the truth."""
+
+UNKNOWN = "–"
+"""Sign for an unknown number."""
+
+
+def improvement(answer: Improvement, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose the page from top to bottom.
+
+    Args:
+        answer: The object.
+        is_full: Whether to give reasons.
+    """
+    yield doc.Note(line(code(statement(answer))))
+    if given := tuple(_given(answer)):
+        yield doc.Abreast(given)
+    if answer.strips:
+        yield note(f"of {answer.bits} bits, value and derivatives lose at most")
+    for strip in answer.strips:
+        yield _table(strip, answer)
+    yield from map(note, answer.notes)
+    if answer.outcome == "better":
+        yield doc.Note(line("better: ", code(answer.form)))
+        for condition in answer.switches:
+            yield doc.Note(line("one form serves where ", code(condition), ", another elsewhere"))
+        yield from (note(f"why: {reason}") for reason in answer.reasons if is_full)
+    yield _conclusion(answer)
+
+
+def _given(answer: Improvement) -> Iterator[doc.Line]:
+    for name, array in answer.inputs.items():
+        yield line(doc.Symbol(Named(name)), " = ", doc.ArrayNumbers(array) if array.size > 1 else elements(array))
+    for name, bounds in answer.ranges.items():
+        yield line(doc.Symbol(Named(name)), f" = {bounds}")
+    if words := in_dtype(answer):
+        yield line(words.strip())
+
+
+def _table(strip: Strip, answer: Improvement) -> doc.Table:
+    """Tabulate the lost bits, a column a magnitude."""
+    places = [place if isinstance(place, str) else _short(place) for place in strip.places]
+    rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
+    if strip.after:
+        rows["better"] = [_cell(bits, answer) for bits in strip.after]
+    flat = (lines(what, *cells) for what, cells in rows.items())
+    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True)
+
+
+def _short(place: float) -> str:
+    """Write a magnitude as it is typed.
+
+    >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
+    ('-1e300', '2.23e-308', '0.001', '1e6')
+    """
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{place:.3g}")
+
+
+def _cell(bits: int | None, answer: Improvement) -> doc.Line:
+    if bits is None:
+        return line(doc.Styled(UNKNOWN, "aside"))
+    role: doc.Role = "lost" if bits > MOST_KEPT * answer.bits else "plain"
+    return line(doc.Styled(str(bits), role))
+
+
+def _conclusion(answer: Improvement) -> doc.Note:
+    before, bits = answer.before, answer.bits
+    match answer.outcome:
+        case "fine":
+            lost = "" if before is None else f": at most {before.worst} of {bits} bits are lost"
+            return doc.Note(line(doc.Styled("✓ nothing to mend", "good"), lost))
+        case "none":
+            return doc.Note(line(doc.Styled("✗ no better form found", "lost")))
+    if answer.same == "proved":
+        return doc.Note(line(doc.Styled("✓ the same function (proved)", "good"), f" {answer.domain}"))
+    return doc.Note(line(doc.Styled("not proved", "open"), f" to be the same function: {answer.domain}"))
+
+
+# -- a backward pass of a script in a line
+
+MOST_NAMES = 4
+"""Most names of leaves in the line, and of modules."""
+
+
+def pass_line(one: Pass) -> doc.Note:
+    """Compose the line of a pass: where, by which leaves, v, the norms of the gradient, the verdict, seconds."""
+    parts: list[str | doc.Inline] = [f"pass {one.number}", *([one.where] if one.where else [])]
+    if one.answer is None:
+        parts.append(doc.Styled(f"not answered: {getattr(one.refusal, 'message', one.refusal)}", "bad"))
+    else:
+        names = one.answer.wrt
+        parts.append(f"by {_first(names)}" if names else "by no leaf")
+        if one.answer.v.ndim or one.answer.v != 1:
+            parts.append(f"v = {in_a_line(one.answer.v)}")
+        largest = sorted(one.norms, key=lambda name: -one.norms[name])
+        by_module = f" ({_first([f'{name} {one.norms[name]:.3g}' for name in largest if name])})"
+        parts.append(f"|grad| {one.norm:.4g}{by_module * (len(largest) > 1)}")
+        if one.answer.check is not None:
+            parts.append(standing(one.answer.check.verdict, proven=one.answer.check.proven))
+    parts.append(doc.Styled(f"{one.seconds:.2g} s", "aside"))
+    parts += [f"\n         {told}" for told in one.nonfinite]
+    first, *rest = parts
+    return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part))))
+
+
+def _first(words: Sequence[str]) -> str:
+    """Join the first of several, and count the others."""
+    more = f" and {len(words) - MOST_NAMES} more" if len(words) > MOST_NAMES else ""
+    return f"{', '.join(words[:MOST_NAMES])}{more}"
+
+
+# -- backward graphs for other programs to draw: leaves as boxes, operations round, each with its numbers
+
+_PLAIN = frozenset(" ,()/:")
+"""Characters besides letters and digits that mean nothing in a quoted label of Mermaid's."""
+
+
+def drawing(graph: BackwardGraph, language: str) -> str:
+    """Write the graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
+
+    Raises:
+        TooLargeError: More nodes than `MAX_NODES`.
+    """
+    require_few_nodes(graph, language)
+    lines = _dot(graph) if language == "dot" else _mermaid(graph)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _dot(graph: BackwardGraph) -> Iterator[str]:
+    yield "digraph backward {"
+    yield "  node [shape=ellipse];"
+    for node in graph.nodes:
+        label = _label(node, "\\n", _quoted)
+        shape = ", shape=box" if node.variable else ""
+        yield f'  n{node.id} [label="{label}"{shape}];'
+    for edge, number in numbered(graph):
+        label = f' [label="{number}"]' if number else ""
+        yield f"  n{edge.source} -> n{edge.target}{label};"
+    yield "}"
+
+
+def _mermaid(graph: BackwardGraph) -> Iterator[str]:
+    yield "flowchart TD"
+    for node in graph.nodes:
+        label = _label(node, "<br/>", _coded)
+        yield f'  n{node.id}["{label}"]' if node.variable else f'  n{node.id}(["{label}"])'
+    for edge, number in numbered(graph):
+        yield f"  n{edge.source} -->{f'|{number}|' if number else ''} n{edge.target}"
+
+
+def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
+    """Write the operation, its source text, and its value with the adjoint."""
+    return newline.join(map(escaped, filter(None, (node.name, node_text(node), _numbers(node)))))
+
+
+def _numbers(node: GraphNode) -> str:
+    """Write the value forward and the adjoint backward; a variable has no `.grad` before the backward pass."""
+    if node.value is None:
+        return ""
+    value = in_a_line(node.value)
+    adjoint = None if node.adjoint is None else in_a_line(node.adjoint)
+    if node.variable:
+        return f"value {value} | .grad None" + ("" if adjoint is None else f", then {adjoint}")
+    return f"value {value}" + ("" if adjoint is None else f" | adjoint {adjoint}")
+
+
+def _quoted(words: str) -> str:
+    return words.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _coded(words: str) -> str:
+    """Escape characters by entity codes, `#42;` for `*`."""
+    return "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in words)

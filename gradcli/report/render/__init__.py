@@ -1,7 +1,6 @@
-"""Documents as text, a module a format; asks nothing of an answer.
+"""Answers as text, a module a format, which has the name of its module; a new module is a new format.
 
-terminal                         tables in frames, for terminals and pipes
-markdown, latex, html            GitHub's Markdown; a fragment of LaTeX; a page, or a part of a notebook
-graphs                           backward graphs for other programs to draw
-drawings                         graphs drawn with characters, and nodes laid out as tables
+A module writes documents, nodes from top to bottom, by `render(document, screen)`, and asks nothing of the answer; or
+it walks over the fields of the answer by `pieces(answer, form)`, as JSON, CSV and bare numbers do.  No module
+is imported before its format is wanted.
 """

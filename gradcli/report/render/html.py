@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen
-from gradcli.report.render import drawings, terminal
 
 COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
 """Colours of verdicts: as far from white as from black."""
@@ -56,7 +55,7 @@ body {{ margin: 1.5em; }}
 """
 
 
-def render(document: doc.Document) -> str:
+def render(document: doc.Document, _: Screen) -> str:
     """Write a page, titled by the words at the top of the document."""
     title = next((_plain(node.words) for node in document if isinstance(node, doc.Title | doc.Note)), "")
     return _PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
@@ -97,11 +96,9 @@ def _drawn(words: str) -> str:
 
 
 def _table(table: doc.Table) -> str:
-    rows = [row or ((doc.Styled("…"),),) * len(table.headers) for row in table.rows]
-    held = [*rows, *([table.footer] if table.footer else [])]
-    tails = [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
+    tails = [max((_tail(row[n]) for row in table.body), default=0) for n in range(len(table.headers))]
     head = f"<thead>\n{_row(table, table.headers, [], is_head=True)}</thead>\n" if any(table.headers) else ""
-    body = "".join(_row(table, row, tails) for row in rows)
+    body = "".join(_row(table, row, tails) for row in table.body[: len(table.rows)])
     foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
     return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
 
@@ -120,7 +117,7 @@ def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int], *, is_he
 def _tail(cell: doc.Line) -> int:
     """Count the characters from the point of a number on."""
     words = _plain(cell)
-    return len(words) - terminal.point(words)
+    return len(words) - drawings.point(words)
 
 
 # -- lines
@@ -128,7 +125,7 @@ def _tail(cell: doc.Line) -> int:
 
 def _plain(line: doc.Line) -> str:
     """Write the words alone, on one line."""
-    return " ".join("".join(terminal.words(part, _SCREEN, is_alone=True) for part in line).split())
+    return " ".join("".join(drawings.words(part, _SCREEN, is_alone=True) for part in line).split())
 
 
 def _line(line: doc.Line, *, is_cell: bool = False) -> str:
@@ -137,7 +134,7 @@ def _line(line: doc.Line, *, is_cell: bool = False) -> str:
 
 def _inline(part: doc.Inline, *, is_alone: bool) -> str:
     """Write words with their role; arrays in a line stand on one, one that is a cell on a line a row."""
-    words = terminal.words(part, _SCREEN, is_alone=is_alone)
+    words = drawings.words(part, _SCREEN, is_alone=is_alone)
     shown = escape(words).replace("\n", "<br>")
     match part:
         case doc.Styled(role="plain") | doc.EquationCell(right=doc.Styled()):

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.notation.typesetting import number, text, typed
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen, in_ascii
 from gradcli.report.numbers import LONG, digits, ends
-from gradcli.report.render import drawings
 from gradcli.results import Array
 
 MOST_COLUMNS = 10
@@ -35,7 +34,7 @@ REASONS = "p{6cm}"
 _NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
 
 
-def render(document: doc.Document) -> str:
+def render(document: doc.Document, _: Screen) -> str:
     """The parts from top to bottom, behind a remark on what they need."""
     match document:
         case (doc.ScriptText(language="latex", source=source),):
@@ -210,7 +209,7 @@ def _lines_of_code(words: str) -> str:
 
 def _tabular(table: doc.Table) -> str:
     """A table of words, numbers and matrices, whose last column wraps where it has reasons."""
-    rows = [_row(row if row is not None else [(doc.Styled("…"),)] * len(table.headers)) for row in table.rows]
+    rows = list(map(_row, table.body))
     columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
     last = [row[-1] for row in table.rows if row]
     if any(isinstance(part, doc.Styled) and len(part.words) > LONGEST_CELL for cell in last for part in cell):

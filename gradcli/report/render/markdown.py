@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen, in_ascii
-from gradcli.report.render import drawings, terminal
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -50,10 +49,7 @@ def _table(found: doc.Table, screen: Screen) -> str:
     """Write a row a line; the header is there even if it is empty, as it must be."""
     headers = [_cell(header, screen) for header in found.headers]
     rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
-    rows = (
-        [_cell(cell, screen) for cell in row] if row else [screen.shown("…")] * len(headers)
-        for row in (*found.rows, *([found.footer] if found.footer else []))
-    )
+    rows = ([_cell(cell, screen) for cell in row] for row in found.body)
     return "".join(f"| {' | '.join(row)} |\n" for row in (headers, rules, *rows))
 
 
@@ -84,7 +80,7 @@ def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
 def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
     """Group words and code in turn; words are escaped together, as a sign may span two of them."""
     for is_code, run in groupby(line, key=_is_code):
-        yield is_code, "".join(terminal.words(part, screen, is_alone=len(line) == 1) for part in run)
+        yield is_code, "".join(drawings.words(part, screen, is_alone=len(line) == 1) for part in run)
 
 
 def _is_code(part: doc.Inline) -> bool:

@@ -79,11 +79,6 @@ def _opinions(answer: results.Checking) -> tuple[results.Entry, ...]:
     return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
 
 
-def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
-    require_few_nodes(graph, "json")
-    return graph.nodes
-
-
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "schema": lambda one: SCHEMA,
     "wrt": lambda one: ... if isinstance(one, results.Evaluation) else one.wrt,
@@ -96,7 +91,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "loss": lambda one: one.loss and value(one.loss) | ({"agrees": one.loss_agrees} if hasattr(one, "steps") else {}),
     "why_no_formula": lambda one: "" if one.formula else one.formula_omitted,
     "opinions": _opinions,
-    "nodes": _nodes,
+    "nodes": partial(require_few_nodes, form="json"),
     "edges": lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges),
     "chosen": lambda one: one.chosen if one.chosen != "all" else "",
     "part": lambda one: one.entry if all(one.entry) else (),
@@ -153,15 +148,15 @@ def _count(name: str, one: Any) -> int:
     return found if found > len(getattr(one, name.removesuffix("_count"))) else 0
 
 
-def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[str]:
+def pieces(answer: results.Result, form: str = "json") -> Iterator[str]:
     """Write the answer, a line an object.
 
     Args:
         answer: The object.
-        one_document: Whether to write one value, as a file of JSON must be: an array, if there are several objects.
+        form: `array` to write one value, as a file of JSON must be: an array, if there are several objects.
     """
     found = list(_objects(answer))
-    has_brackets = one_document and len(found) > 1
+    has_brackets = form == "array" and len(found) > 1
     yield "[\n" * has_brackets
     for n, one in enumerate(found):
         yield from _WRITTEN(one)

@@ -18,10 +18,10 @@ from itertools import groupby
 import numpy as np
 
 from gradcli import results
-from gradcli.report.components import components, no_table
-from gradcli.report.data.plain import cells
+from gradcli.report.components import components
 from gradcli.report.document import in_ascii
-from gradcli.report.numbers import MANY, digits
+from gradcli.report.numbers import MANY, digits, printable
+from gradcli.report.render.plain import cells
 from gradcli.report.wording import counterexample, plain_entry, status
 
 Row = Sequence[str]
@@ -31,27 +31,22 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
+def pieces(answer: results.Answer | results.ClosedForm, form: str = "csv") -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is the content of `.grad` after each.
     Of a check, a row an opinion, then a row a claim.
-
-    Raises:
-        UsageError: The answer is no table of numbers.
     """
-    header, rows = _table(answer)
+    header, rows = _table(printable(answer))
     everything = itertools.chain([header], rows)
     while block := list(itertools.islice(everything, MANY)):
         out = io.StringIO()
-        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(block)
+        csv.writer(out, delimiter="\t" if form == "tsv" else ",", lineterminator="\n").writerows(block)
         yield out.getvalue()
 
 
-def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
+def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[Row]]:
     match answer:
-        case results.Source() | results.Functions() | results.Improvement():
-            raise no_table(getattr(answer, "command", "functions"))
         case results.ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
         case results.Checking():

@@ -16,22 +16,20 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
-from gradcli.report.components import components, no_table
-from gradcli.report.numbers import digits, spaced
+from gradcli.report.components import components
+from gradcli.report.numbers import digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
 
-def pieces(answer: results.Answer | results.ClosedForm | results.Functions | results.Improvement) -> Iterator[str]:
+def pieces(answer: Any, form: str = "plain") -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, variable by variable in the order of `wrt`; J or the Hessian as a matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, `.grad` after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
     of a brief list, a line a group.  Of an improvement, the form alone.
-
-    Raises:
-        UsageError: The answer is no table of numbers.
     """
+    answer = printable(answer)
     match answer:
         case results.Functions():
             yield from (f"{line}\n" for line in _functions(answer))
@@ -140,10 +138,8 @@ def primary_array(answer: results.Answer) -> results.Array:
     """Get the command's own quantity.
 
     Raises:
-        InputError: It has one array for each of several variables, or none.
+        InputError: It has one array for each of several variables.
     """
-    if isinstance(answer, results.Checking):
-        raise no_table(answer.command)
     parts = components(answer)
     if len(parts) != 1:
         raise InputError(

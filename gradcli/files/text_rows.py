@@ -1,4 +1,4 @@
-"""Bytes to whole rows of text, a chunk at a time, and CSV and TSV to blocks of columns.
+"""Bytes to whole rows of text, a chunk at a time; CSV, TSV and JSON Lines to blocks of columns.
 
 A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
 its own, to find the rows at fault and their faults; both ways read the same numbers.
@@ -6,20 +6,23 @@ its own, to find the rows at fault and their faults; both ways read the same num
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import itertools
+import json
+import math
 import os
 import stat
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from gradcli.errors import InputError, TooLargeError
+from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
-from gradcli.files.decoding import Array, Start, shown
+from gradcli.files.decoding import Array, Start, array_of, named_twice, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
@@ -27,6 +30,9 @@ from gradcli.signals import readable
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
+
+PIECE = 2**26
+"""Bytes of a part of a text that is computed by itself."""
 
 LONGEST = 2**24
 """Bytes of a line: a row of half a million numbers of full length."""
@@ -39,11 +45,6 @@ _PATIENCE = 0.02
 
 _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
-
-
-def named_twice(name: str) -> InputError:
-    """The error for names of columns that are in the rows, and beside them."""
-    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
 
 
 def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
@@ -96,14 +97,14 @@ class TextRows:
             else:
                 yield Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
 
-    def starts(self, every: int) -> Iterator[Start]:
-        """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
+    def starts(self) -> Iterator[Start]:
+        """Count all rows, and yield where one begins about every `PIECE` bytes; at last, where the text ends."""
         last = 0
         for text in filter(None, self._texts()):
             for _ in self._blocks(text, [], keep=False):
                 pass
             found = Start(self.passed, self._whole, self._first + text.count("\n"))
-            if self._is_between_rows and found.byte - last >= every:
+            if self._is_between_rows and found.byte - last >= PIECE:
                 last = found.byte
                 yield found
         yield Start(self.passed, self._whole, 0)
@@ -315,3 +316,104 @@ class Delimited(TextRows):
             # The cells that a broken row has not are empty.
             whole = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in part]
             yield np.array(table, np.float64).reshape(len(part), len(wanted)), whole, [row[0] for row in part], faults
+
+
+# -- JSON Lines: an object a line, whose values are numbers or nested lists of numbers
+
+_LOOKED_AT = 100
+"""Lines in which the shape of a column is looked for, where the first of them have null there."""
+
+_HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
+
+
+class ObjectRows(TextRows):
+    """The rows of a text of JSON Lines; the first object says which columns there are.
+
+    Args:
+        stream: The text.
+        name: What messages call it.
+        variables: The columns of these have the shape of their first value that is not null.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, variables: Sequence[str] = ()) -> None:
+        super().__init__(stream, name)
+        first, text = next(((number, text) for number, text in self._chunks if text.strip()), (0, ""))
+        self._chunks = itertools.chain([(first, text)], self._chunks)
+        lines = list(itertools.islice(filter(str.strip, text.split("\n")), _LOOKED_AT))
+        rows: list[dict[str, Any]] = []
+        for line in lines:
+            with contextlib.suppress(InputError):
+                rows.append(_object(line, ""))
+        if not rows:
+            said = f"begins with no object of JSON: {shown(lines[0])}" if lines else "is empty"
+            raise InputError(f"{name} {said}", hint=_HINT)
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(rows[0], ())
+        for key in shapes.keys() & set(variables):
+            value = next((row[key] for row in rows if row.get(key) is not None), None)
+            with contextlib.suppress(GradcliError):
+                shapes[key] = array_of(value, name).shape
+        self.source = RowSource(name, shapes)
+
+    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), self._first) if line.strip()]
+        kept: dict[str, list[Any]] = {name: [None] * len(lines) for name in self.source.columns} if keep else {}
+        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
+        faults: list[Fault] = []
+        for index, (number, line) in enumerate(lines):
+            where = f"{row_called(self.passed + index + 1, number)} of {self._name}"
+            try:
+                row = _object(line, where)
+                for name, column in kept.items():
+                    column[index] = row.get(name)
+                if keep and (fresh := next((key for key in row if key not in kept), None)) is not None:
+                    said = f"{where} has a key {shown(fresh)}, which the first row has not, and --keep keeps its keys"
+                    raise InputError(said, hint="give every row the same keys, null where there is nothing")
+                cells = [self._cell(row, name, where) for name in wanted]
+            except GradcliError as error:
+                faults.append(Fault(index, *error.in_shell))
+                continue
+            for name, cell in zip(wanted, cells, strict=True):
+                columns[name][index] = cell
+        numbers = np.arange(self.passed + 1, self.passed + len(lines) + 1)
+        self.passed += len(lines)
+        yield Block(numbers, columns, kept, tuple(faults), np.array([number for number, _ in lines], int))
+
+    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array | float:
+        value, shape = row.get(name), self.source.columns[name]
+        if type(value) is float and not shape and math.isfinite(value):
+            return value
+        if name not in row:
+            keys = ", ".join(map(shown, list(row)[:8]))
+            raise InputError(f"{where} has no key {shown(name)}", hint=f"its keys are {keys}")
+        array = array_of(value, f"{where}, key {shown(name)},")
+        if array.shape != shape:
+            sizes = f"shape {array.shape}, and in the first row {shape}"
+            raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
+        return array
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    """Read a line.
+
+    Raises:
+        InputError: It is not an object, or has a key twice, of which either may be meant.
+    """
+    try:
+        row = _ROWS.decode(line)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error).partition(":")[0].lower()
+        place = f", at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"{where} is not JSON: {reason}{place}", hint=_HINT) from None
+    if not isinstance(row, dict):
+        raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
+    return row
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
+
+
+_ROWS = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import itertools
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,10 +20,9 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, drawings
 from gradcli.report.document import WIDEST, Screen, in_ascii
-from gradcli.report.numbers import elements, in_a_line
-from gradcli.report.render import drawings
+from gradcli.report.drawings import point, words
 
 STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
@@ -35,9 +33,6 @@ STYLES: Mapping[doc.Role, str] = {
     "bad": "bold red",
 }
 
-NAMES_WIDTH = 76
-"""Columns of names that stand one after another."""
-
 COMFORTABLE = 24
 """Fewest columns for a cell of words, before a table becomes blocks."""
 
@@ -46,8 +41,6 @@ _TOKEN = re.compile(r"\s*(?:[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\w+|\S)", re.IGNORECASE
 
 FORMULA = 12
 """Fewest columns for a formula, before a table becomes blocks."""
-
-_BEHIND = re.compile(r"[.e ]")
 
 USUAL = 80
 """Columns of a pipe, for short lines next to each other."""
@@ -67,7 +60,9 @@ def render(document: doc.Document, screen: Screen) -> str:
         return in_ascii(document[0].source) if screen.ascii else document[0].source
     nodes = [(*[doc.Note(())] * (n > 0 and isinstance(node, doc.Title)), node) for n, node in enumerate(document)]
     shown = (part for node in itertools.chain.from_iterable(nodes) for part in _parts(node, screen))
-    parts = [piece for part in shown for piece in _pieces(part, screen.width)]
+    if screen.width is not None:
+        shown = (one for part in shown for one in (lines(part, screen.width) if isinstance(part, Text) else [part]))
+    parts = list(shown)
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
     needed = max(Measurement.get(console, console.options, part).maximum for part in parts)
@@ -75,10 +70,6 @@ def render(document: doc.Document, screen: Screen) -> str:
     for part in parts:
         console.print(part)
     return "".join(line.rstrip(" ") + "\n" for line in out.getvalue().splitlines())
-
-
-def _pieces(part: Part, width: int | None) -> list[Part]:
-    return [*lines(part, width)] if isinstance(part, Text) and width is not None else [part]
 
 
 def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
@@ -123,15 +114,12 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
 
 def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
     """Frame a table, its cells broken at blanks while there is room to read; else write each row as a block."""
-    given = [table.headers, *table.rows, *([table.footer] if table.footer else [])]
-    rows = [
-        [text(cell, screen, is_cell=True) for cell in row or [(doc.Styled("…"),)] * len(table.headers)] for row in given
-    ]
+    rows = [[text(cell, screen, is_cell=True) for cell in row] for row in (table.headers, *table.body)]
     if table.is_pointed:
         rows = _pointed(rows, table.labels)
     widths = _widths(table, rows, screen.width)
     if widths is None:
-        for is_there, row in zip(map(bool, given[1:]), rows[1:], strict=True):
+        for is_there, row in zip([*map(bool, table.rows), True], rows[1:], strict=False):
             yield from _block(rows[0], row, screen.width or WIDEST) if is_there else row[:1]
         return
     headers, *body = ([_joined(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows)
@@ -192,19 +180,12 @@ def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
     return rows
 
 
-def point(number: str) -> int:
-    """Find where the fraction or the exponent of a number begins; give its length where neither does."""
-    found = _BEHIND.search(number)
-    return found.start() if found else len(number)
-
-
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
     """Split a wide matrix into blocks of columns that fit the screen, each after the labels of the rows."""
     if not table.is_numeric or screen.width is None:
         yield table
         return
-    rows = [row for row in (*table.rows, table.footer or None) if row is not None]
-    columns = list(zip(table.headers, *rows, strict=True))
+    columns = list(zip(table.headers, *table.body, strict=True))
     widths = [max(len(text(cell, screen, is_cell=True).plain) for cell in column) + 3 for column in columns]
     heads = list(range(table.labels))
     block, used = heads[:], sum(widths[: table.labels]) + 1
@@ -244,21 +225,6 @@ def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = Fal
         shown = words(part, screen, is_alone=is_cell and len(line) == 1)
         found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Styled) else "")
     return found
-
-
-def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
-    """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
-    match part:
-        case doc.Styled(words=plain):
-            return screen.shown(plain)
-        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
-            return screen.written(notation)
-        case doc.ArrayNumbers(array=array):
-            return screen.shown(elements(array) if is_alone else in_a_line(array))
-        case doc.WordList(words=names):
-            return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
-        case doc.EquationCell(right=right):
-            return words(right, screen, is_alone=is_alone)
 
 
 # -- on a narrow terminal: broken at blanks, never inside a number that fits

@@ -1,4 +1,4 @@
-"""Graphs drawn with characters, and nodes laid out as tables.
+"""Graphs drawn with characters, nodes laid out as tables, and words in the characters of a screen.
 
 In the tree of a graph, a chain of single operations goes straight down, so that a long function does not indent off the
 screen; where branches nest too deeply, a branch is cut off and drawn below, from the left again.  A node that several
@@ -8,6 +8,8 @@ lead to is drawn once.
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,7 +19,7 @@ import numpy as np
 from gradcli.notation import Element
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen, lines
-from gradcli.report.numbers import digits, ends
+from gradcli.report.numbers import digits, elements, ends, in_a_line
 from gradcli.report.wording import node_text
 from gradcli.results import GraphEdge
 
@@ -29,6 +31,11 @@ DEEPEST = 12
 
 _BRANCH = 4
 """Columns that a branch takes."""
+
+NAMES_WIDTH = 76
+"""Columns of names that stand one after another."""
+
+_FRACTION = re.compile(r"[.e ]")
 
 _LABEL = 40
 """Fewest columns that a tree leaves for the words of a line."""
@@ -132,3 +139,27 @@ def labels(axis: doc.MatrixAxis) -> dict[int, doc.Styled | doc.Symbol]:
         n: doc.Styled("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))
         for n in ends(math.prod(shape))
     }
+
+
+# -- words
+
+
+def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
+    """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
+    match part:
+        case doc.Styled(words=plain):
+            return screen.shown(plain)
+        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
+            return screen.shown(notation.text if screen.ascii else notation.pretty)
+        case doc.ArrayNumbers(array=array):
+            return screen.shown(elements(array) if is_alone else in_a_line(array))
+        case doc.WordList(words=names):
+            return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
+        case doc.EquationCell(right=right):
+            return words(right, screen, is_alone=is_alone)
+
+
+def point(number: str) -> int:
+    """Find where the fraction or the exponent of a number begins; give its length where neither does."""
+    found = _FRACTION.search(number)
+    return found.start() if found else len(number)
