@@ -82,7 +82,7 @@ def _complete() -> int:
     return 0
 
 
-_ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}
+_ON_FUNCTIONS = {**ANSWERS, "map": streams.map_}
 _OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
     body.__name__: (body, argument)
     for body, argument in (
@@ -135,7 +135,7 @@ def application(command: str = "") -> click.Command:
     commands: list[click.Command] = []
     for name in [command] if command else [*_ON_FUNCTIONS, *_OTHERS]:
         if name in _ON_FUNCTIONS:
-            commands.append(command_of(_ON_FUNCTIONS[name]))
+            commands.append(command_of(name, _ON_FUNCTIONS[name]))
         else:
             body, argument = _OTHERS[name]
             commands.append(OnceCommand.of(name, body, typed(name), *[argument] if argument else ()))

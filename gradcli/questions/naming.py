@@ -15,6 +15,9 @@ from gradcli.language.snippets import Snippet
 Inputs = Mapping[str, Value] | Value
 """A value per variable, or one for the only variable: text, a number, nested lists, an array or a tensor."""
 
+Directions = Mapping[str, Value] | Value | None
+"""Directions by variable, or the direction of the only variable."""
+
 Names = Sequence[str]
 """Names of variables, in order."""
 

@@ -34,7 +34,7 @@ class JudgedOptions(CommonOptions, total=False):
 _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions)}
 
 
-def _public(method: Callable[..., Any]) -> Callable[..., Any]:
+def public(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method: its errors are without our frames, and its signature spells all options out.
 
     A derivative is answered in numbers, or, if it is asked for without a point, by its formula.
@@ -54,7 +54,10 @@ def _public(method: Callable[..., Any]) -> Callable[..., Any]:
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
             signature.bind(self, *args, **options)  # raises the TypeError of Python
-        return method(self, *args, **options)
+        try:
+            return method(self, *args, **options)
+        finally:
+            self._give_back()
 
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked
@@ -80,7 +83,7 @@ class ParsedText:
         """Let the methods of a class raise errors without our frames, and derivatives be formulas."""
         for name, method in [*vars(cls).items()]:
             if callable(method) and not name.startswith("_"):
-                setattr(cls, name, _public(method))
+                setattr(cls, name, public(method))
 
     @brief
     def __init__(self, expression: str) -> None:
@@ -135,6 +138,9 @@ class ParsedText:
         check: bool = True,
     ) -> Inquiry:
         return replace(self._inquiry(at, wrt, dtype), check=check)
+
+    def _give_back(self) -> None:
+        """Undo changes that answering a question made; a text makes none."""
 
     def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import TooLargeError
 from gradcli.language import ops
-from gradcli.questions.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
+from gradcli.questions.commands.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
 from gradcli.results import Adjoint, Explanation
 from tests.checks import check_of
 from tests.examples import examples, quarter
@@ -220,7 +220,7 @@ def test_a_loss_shows_where_v_comes_from() -> None:
 
 def test_a_gradient_that_differs_from_that_of_the_loss_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """By more than rounding, in one element."""
-    monkeypatch.setattr("gradcli.questions.products._composed", lambda *_: {"x": np.array([2, 4.0001])})
+    monkeypatch.setattr("gradcli.questions.commands.vjp._composed", lambda *_: {"x": np.array([2, 4.0001])})
     answer = Function("x**2").explain({"x": "1,2"}, loss="sum(y)")
     assert not answer.loss_agrees
     assert "vᵀJ and the gradient of the loss in one go differ" in check_of(answer).notes

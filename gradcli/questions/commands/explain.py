@@ -1,7 +1,16 @@
-"""The chain rule step by step: the lines of the Program forward, v, and the adjoints backward.
+"""The chain rule step by step: forward, v, backward, vᵀJ.
 
-Values, adjoints and what each line adds to them are torch's (`autodiff.trace`); the formulas of the local derivatives
-are the symbolic reading's, shown where the reference confirms them and they give torch's numbers.
+Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
+local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
+as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
+In --format plain, the numbers of vᵀJ alone.
+
+Examples:
+  gradcli explain "y = x**2; z = y**3" --at 1,2 --v 1,1
+  gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
+  gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
+
+Options: JUDGED v loss
 """
 
 from __future__ import annotations
@@ -10,7 +19,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 
 import numpy as np
 import sympy
@@ -23,9 +32,11 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import counted
+from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import judged_adjoint, of_v
-from gradcli.questions.products import agrees, answered
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.naming import Inputs
+from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -38,6 +49,9 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
+MOST_ELEMENTS = 2**24
+"""Elements of all lines that `explain` holds, each with its adjoint and local derivatives: 1 GiB in all."""
+
 MOST_LINES = 200
 """Lines, and adjoints, that an answer holds; of more, it holds the first and the last half as many."""
 
@@ -48,20 +62,29 @@ MOST_TERMS = 12
 """Terms of one adjoint that an answer holds."""
 
 
-def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Explanation:
-    """Explain the forward pass, v, the backward pass and vᵀJ.
-
-    Args:
-        inquiry: The function at its point.
-        v: The gradient vector, if it is given.
-        loss: An expression in y whose derivative v is.
+def explain(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    loss: str | None = None,
+    **options: Unpack[JudgedOptions],
+) -> Explanation:
+    """Explain the chain rule step by step: the lines forward, v, each adjoint with its terms, and vᵀJ.
 
     Raises:
-        GradcliError: v or the loss makes no sense.
-        TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
+        GradcliError: As for `vjp`.
+
+    >>> from gradcli import Function
+    >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
+    >>> [(step.name, step.operation.pretty, step.value.tolist()) for step in answer.steps]
+    [('y', 'x²', [1.0, 4.0]), ('z', 'y³', [1.0, 64.0])]
+    >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
+    [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
     """
+    inquiry = self._asked(at, **options)
     vs = () if v is None else (v,)
-    question, (product,) = answered(inquiry, vs, text=loss, command="explain")
+    question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_ELEMENTS)
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))

@@ -1,6 +1,20 @@
-"""The answer of `improve`: the best form of a function at points or over a range, its lost bits, and its proof.
+"""The form of a function that loses the fewest digits.
 
-Mistakes in the input are found before torch is imported.
+Other forms of the function are searched and measured, at a point and around it, at each element of the values of an
+elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and derivatives
+lose before and after, where one form takes over from another, and whether the two are proved to be the same
+function or only enclosed. Exits with 1 if digits are lost and no better form was found. In --format plain, the
+form alone, and what was typed where there is no better one.
+
+Examples:
+  gradcli improve "(1 - cos(x))/x" --at 1e-8
+  gradcli improve "sqrt(x**2 + 1) - x" --in x=-1e300..1e300
+  gradcli improve "(-b + sqrt(b*b - 4*a*c))/(2*a)" --at a=1 --at c=1 --in b=-1e9..-10 --format plain
+
+Options: budget
+
+box RANGES spelling=in
+    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
 """
 
 from __future__ import annotations
@@ -8,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
@@ -22,6 +36,8 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
+from gradcli.questions.naming import Inputs
+from gradcli.questions.parsed_text import CommonOptions, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
@@ -67,7 +83,28 @@ class _Sample:
     shown: tuple[_Shown, ...]
 
 
-def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+def improve(
+    self: ParsedText,
+    at: Inputs | None = None,
+    *,
+    box: Mapping[str, str] | None = None,
+    **options: Unpack[CommonOptions],
+) -> Improvement:
+    """Find the form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
+
+    The elements of an elementwise function's values are points each.
+
+    Raises:
+        GradcliError: There is neither a value nor a range, or a range makes no sense.
+
+    >>> from gradcli import Function
+    >>> Function("sqrt(x**2 + 4) - x").improve(box={"x": "1..1e300"}).form
+    '4/(hypot(x, 2) + x)'
+    """
+    return improved(self._asked(at, **options), box or {})
+
+
+def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
 
     Raises:
