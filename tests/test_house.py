@@ -40,7 +40,7 @@ ALLOWED = {
     "codegen": "errors results language symbolic report codegen",
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
     "codegen questions recording progress",
-    "function": "files options results language questions",
+    "function": "files options results questions",
     "recording": "autodiff errors language recording results",
     "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation results report",
@@ -216,10 +216,10 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 
 
 CEILINGS = {
-    "*": 820,
+    "*": 680,
     "autodiff": 590,
     "claims": 1490,
-    "cli": 1660,
+    "cli": 1640,
     "codegen": 540,
     "crosscheck": 2870,
     "diagnose": 1800,
@@ -233,7 +233,7 @@ CEILINGS = {
     "language/text": 1120,
     "mapping": 370,
     "notation": 160,
-    "questions": 2530,
+    "questions": 2610,
     "recording": 1810,
     "reference": 3990,
     "report": 2440,

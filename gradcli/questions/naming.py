@@ -18,9 +18,6 @@ Inputs = Mapping[str, Value] | Value
 Directions = Mapping[str, Value] | Value | None
 """Directions by variable, or the direction of the only variable."""
 
-Names = Sequence[str]
-"""Names of variables, in order."""
-
 
 def unnamed(snippet: Snippet) -> Snippet:
     """Return the snippet if its only variable may take a value without a name, with a remark if that is e.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Inputs, Names, has_nameless, open_names, unnamed, with_name
+from gradcli.questions.naming import Inputs, has_nameless, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
@@ -137,16 +136,13 @@ class ParsedText:
         dtype: Dtype | None = None,
         check: bool = True,
     ) -> Inquiry:
-        return replace(self._inquiry(at, wrt, dtype), check=check)
-
-    def _give_back(self) -> None:
-        """Undo changes that answering a question made; a text makes none."""
-
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
         snippet = unnamed(self._snippet) if has_nameless(at) else self._snippet
-        return Inquiry(self.expression, snippet, values, wrt, dtype)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check)
+
+    def _give_back(self) -> None:
+        """Undo changes that answering a question made; a text makes none."""
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None

@@ -53,7 +53,8 @@ def answer(request: Request) -> Result:
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
 
-    _require_one_v(arguments)
+    if "vs" in arguments and "v" in arguments:
+        raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
     return ask(Function(expression), command, arguments)
 
 
@@ -115,16 +116,6 @@ def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
     return UsageError(
         f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
     )
-
-
-def _require_one_v(arguments: Mapping[str, Any]) -> None:
-    """Refuse the keys `v` and `vs` together.
-
-    Raises:
-        UsageError: Keys exclude each other.
-    """
-    if "vs" in arguments and "v" in arguments:
-        raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
 
 
 # -- a value of JSON to the argument of an option, by the kind of the option

@@ -14,7 +14,7 @@ from gradcli.errors import InputError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
-from gradcli.questions.naming import Inputs, Names, with_name
+from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.aten_calls import WrongDtypeError
@@ -103,7 +103,9 @@ class PythonFunction(Function):
 
     # -- recorded
 
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
+    def _asked(
+        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
+    ) -> Inquiry:
         given = self._by_name(at)
         values = {name: self._value(name, value) for name, value in given.items()}
         made = self._recorded(values, dtype, frozenset(wrt or ()))
@@ -113,7 +115,7 @@ class PythonFunction(Function):
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
         snippet = Snippet(made.program, values=constants, wrt=None)
-        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, live=made)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}

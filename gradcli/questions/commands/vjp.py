@@ -47,7 +47,7 @@ from gradcli.progress import counted
 from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
 from gradcli.questions.naming import Inputs
 from gradcli.questions.parsed_text import JudgedOptions, ParsedText
-from gradcli.questions.question import Cotangent, Dtype, Inquiry, Question, rounded
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
 
 MAX_PRODUCTS = 256
@@ -144,7 +144,10 @@ def answered(
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.
-    given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
+    own_vs: list[Program | None] = [one.v for one in passes] or [snippet.v]
+    if (many := len(vs or own_vs)) > MAX_PRODUCTS:
+        raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
+    given = [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in own_vs if text is None]
     loss = None if text is None else derive_loss(question, text, extra)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
@@ -169,19 +172,6 @@ def answered(
             found["check"] = with_loss(found["check"], loss, question, product)
         answers.append(VJP(command="vjp", v=v, vjp=product, **found))
     return question, answers
-
-
-def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
-    """Return the gradient vectors: those given, else those of a snippet, else the implicit one.
-
-    Raises:
-        InputError: One is needed and not given, or has not y's shape.
-        TooLargeError: There are more than `MAX_PRODUCTS`.
-    """
-    many = len(vs or passes)
-    if many > MAX_PRODUCTS:
-        raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
-    return [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in passes]
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
