@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gradcli import results
 from gradcli.options import QUESTIONS
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, ParsedText, public
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText, public
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape

@@ -233,7 +233,7 @@ CEILINGS = {
     "language/text": 1120,
     "mapping": 370,
     "notation": 160,
-    "questions": 2610,
+    "questions": 2580,
     "recording": 1810,
     "reference": 3990,
     "report": 2440,

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Inputs, has_nameless, open_names, unnamed, with_name
+from gradcli.questions.naming import Directions, Inputs, has_nameless, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import ColumnPlan
+
+__all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
 
 
 class CommonOptions(TypedDict, total=False):

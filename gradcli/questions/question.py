@@ -18,18 +18,8 @@ import sympy
 from gradcli.crosscheck.formulas import Derived, of_jacobian
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
-from gradcli.language import snippets
-from gradcli.language.inputs import (
-    Array,
-    Outputs,
-    Value,
-    fitted,
-    read_cotangent,
-    read_directions,
-    read_range,
-    read_value,
-    require_shape,
-)
+from gradcli.language import inputs, snippets
+from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -408,7 +398,9 @@ class Inquiry:
         for name in ranges:
             if name not in variables and not shadowed([name]):
                 raise no_such_variable("--in", name, variables)
-        missing = {name: read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known}
+        missing = {
+            name: inputs.read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known
+        }
         return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
     def of_last(self, question: Question, given: object) -> Question:
@@ -448,7 +440,7 @@ class Inquiry:
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:
-                named[name] = rounded(read_value(value, f"--at {name}"), dtype)
+                named[name] = rounded(inputs.read_value(value, f"--at {name}"), dtype)
         require_names(program, at, named)
         if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
             # Values of the text may have the sizes of given ones, as torch.randn(x.shape) has.

@@ -64,34 +64,17 @@ import numpy as np
 
 from gradcli import results
 from gradcli.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
+from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
-from gradcli.crosscheck.formulas import (
-    MAX_OPINIONS,
-    Derived,
-    Differences,
-    contradicted,
-    opinions,
-    with_refuted,
-    worst_first,
-)
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, read_range
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted, each_with_time
+from gradcli.questions import judging
 from gradcli.questions.closed_form import at_random_values
-from gradcli.questions.judging import (
-    advised,
-    boundaries,
-    by_variable,
-    compared,
-    concluded,
-    first_derivatives,
-    verdict_of_form,
-)
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, ParsedText
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 
@@ -113,7 +96,7 @@ class _AtPoint:
     """One point: torch's numbers, the formulas and the judgement; they are of other lines only at some points."""
 
     question: Question
-    derived: Derived
+    derived: formulas.Derived
     numbers: Torch
     judgement: Judgement
 
@@ -185,7 +168,7 @@ def check(
     failing |= failing_at(worst, found)
     if sampling is not None and found.verdict in MENDED:
         found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
-    judged = tuple(_claims(worst, claims, expected, tolerance, seed))
+    claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
     omitted = question.jacobian_omitted if cotangent is None else ""
     elsewhere, tried = ((), ()) if (live := question.live) is None else (live.elsewhere(found.verdict), live.tried)
     passed = not failing and (found.is_whole or not require_all) and not elsewhere
@@ -194,8 +177,8 @@ def check(
         allowed=tuple(allow),
         requires_all=require_all,
         failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
-        passed=passed and all(_passes(one, allow) for one in judged),
-        claims=judged,
+        passed=passed and all(_passes(one, allow) for one in claimed_ones),
+        claims=claimed_ones,
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
@@ -255,7 +238,7 @@ def _mended_everywhere(
 
     found = improved(inquiry, ranges)
     better = found.outcome == "better"
-    verdict = verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
+    verdict = judging.verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
     if verdict is None or results.SEVERITY.index(verdict) >= results.SEVERITY.index(check.verdict):
         return check
     return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
@@ -315,15 +298,15 @@ def _look(
     jacobian = question.jacobian if cotangent is None else None
     v = None if cotangent is None else question.weights(cotangent)
     product = None if v is None else question.product(v)
-    numbers = first_derivatives(question, jacobian, v, product)
+    numbers = judging.first_derivatives(question, jacobian, v, product)
     derived = (first if first.program is question.program else question).derived
-    return _AtPoint(question, derived, numbers, compared(question, numbers, tolerance))
+    return _AtPoint(question, derived, numbers, judging.compared(question, numbers, tolerance))
 
 
 def _contradicted(look: _AtPoint) -> _AtPoint:
     """Add a finding for each formula that the reference contradicts."""
-    found = contradicted(look.question.point, look.derived, look.judgement.evidence)
-    return look.with_check(with_refuted(look.judgement.check, found, look.derived))
+    found = formulas.contradicted(look.question.point, look.derived, look.judgement.evidence)
+    return look.with_check(formulas.with_refuted(look.judgement.check, found, look.derived))
 
 
 def _failing(
@@ -376,16 +359,16 @@ def _sampled(
 def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
-    judgement = advised(question, look.judgement, v, tolerance)
-    formulas, check = concluded(question, judgement, look.derived)
+    judgement = judging.advised(question, look.judgement, v, tolerance)
+    confirmed, check = judging.concluded(question, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
-    entries = worst_first(judgement.entries)
-    differences, note = _differences(question, entries[:MAX_OPINIONS], v) if has_differences else ({}, "")
-    derivatives = by_variable(formulas.derivatives)
-    shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
+    entries = formulas.worst_first(judgement.entries)
+    differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
+    derivatives = judging.by_variable(confirmed.derivatives)
+    shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
     found = {
-        "symbolic": by_variable(formulas.shown),
-        "symbolic_omitted": by_variable(formulas.omitted),
+        "symbolic": judging.by_variable(confirmed.shown),
+        "symbolic_omitted": judging.by_variable(confirmed.omitted),
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,
@@ -396,7 +379,9 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     return found, replace(check, notes=(*check.notes, note)) if note else check
 
 
-def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
+def _differences(
+    question: Question, entries: Sequence[results.Entry], v: Array | None
+) -> tuple[formulas.Differences, str]:
     """Compute the difference quotients of these entries; with a remark if there was no time for all."""
     from gradcli.autodiff.batched import PRODUCT, difference
 
@@ -439,7 +424,7 @@ def _claims(
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.at(at)
-        return None if any(boundaries(there)) else _subject(there, name, v)
+        return None if any(judging.boundaries(there)) else _subject(there, name, v)
 
     for name, text in claims.items():
         subject, anew = _subject(question, name, v), partial(subject_at, name) if question.is_of_point else None

@@ -36,8 +36,7 @@ from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.judging import by_variable
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, ParsedText
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.results import Array, Language, Source
 

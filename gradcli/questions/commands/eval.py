@@ -16,8 +16,7 @@ import math
 from gradcli.crosscheck.point import Torch
 from gradcli.errors import GradcliError
 from gradcli.questions.judging import compared, first_derivatives, judged
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import ParsedText
+from gradcli.questions.parsed_text import Inputs, ParsedText
 from gradcli.questions.question import Dtype, Question
 from gradcli.reference.deadline import time_limit
 from gradcli.results import Evaluation

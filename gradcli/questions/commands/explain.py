@@ -34,8 +34,7 @@ from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import counted
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import judged_adjoint, of_v
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball

@@ -16,8 +16,7 @@ from typing import Unpack
 import numpy as np
 
 from gradcli.questions.judging import differentiated, of_passes
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Gradient
 
 

@@ -30,8 +30,8 @@ from typing import Unpack
 from gradcli.errors import MOST_NAMES, TooLargeError, listed_names
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
-from gradcli.questions.naming import Inputs, intermediates
-from gradcli.questions.parsed_text import CommonOptions, ParsedText
+from gradcli.questions.naming import intermediates
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Question
 from gradcli.results import BackwardGraph, GraphTensor
 

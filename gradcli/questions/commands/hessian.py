@@ -18,8 +18,7 @@ from typing import Any, Unpack
 from gradcli.crosscheck.formulas import of_hessian
 from gradcli.crosscheck.point import SecondDerivatives
 from gradcli.questions.judging import checked
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Hessian
 
 

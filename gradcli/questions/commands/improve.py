@@ -36,8 +36,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, ParsedText
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
@@ -137,7 +136,9 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
 
     measure = measured(sample.points, sample.asked)
     bits, unknown = measure.digits, tuple(_unknown(sample, measure))
-    answer = _unimproved(question, ranges, bits)
+    given = {name: array for name, array in question.arrays.items() if name not in ranges}
+    common = question.common | {"inputs": given, "form": question.program.expression.strip()}
+    answer = Improvement(command="improve", ranges=ranges, outcome="none", bits=bits, points=0, **common)
     typed = measure.of(program) if measure.has_point else None
     if typed is None:
         return replace(answer, notes=unknown) if measure.untried else _judged(question, sample, answer)
@@ -156,8 +157,8 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     is_proved = _is_proved(program, found.bases, sample.points[0])
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
-    domain = _domain(where, is_proved=is_proved, has_series=found.has_series)
-    return _better(answer, found.one.form.text, found.one.form.reasons, domain, is_proved=is_proved)
+    form = found.one.form
+    return _better(answer, form.text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
 
 
 # -- the points
@@ -243,21 +244,14 @@ def _of_one_element(question: Question) -> Program | None:
 # -- the answer
 
 
-def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, *, is_proved: bool) -> Improvement:
+def _better(
+    answer: Improvement, form: str, reasons: tuple[str, ...], where: str, *, is_proved: bool, has_series: bool
+) -> Improvement:
+    """Answer by a form, and describe the points at which it is known to equal the original."""
+    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
+    domain = f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
     same: Literal["proved", "enclosed"] = "proved" if is_proved else "enclosed"
     return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
-
-
-def _domain(where: str, *, is_proved: bool, has_series: bool) -> str:
-    """Describe the points at which the form is known to equal the original."""
-    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
-    return f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
-
-
-def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Improvement:
-    given = {name: array for name, array in question.arrays.items() if name not in ranges}
-    common, form = {**question.common, "inputs": given}, question.program.expression.strip()
-    return Improvement(command="improve", ranges=ranges, outcome="none", form=form, bits=bits, points=0, **common)
 
 
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
@@ -270,9 +264,9 @@ def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improve
     if rewrite is None or rewrite.verdict != "agree":
         return replace(answer, notes=(f"the verdict of a check at {where} is {check.verdict}",))
     is_proved = _is_proved(question.program, (rewrite.basis or rewrite.expression,), at.arrays)
-    domain = _domain("this point and others", is_proved=is_proved, has_series=bool(rewrite.basis))
+    where, has_series = "this point and others", bool(rewrite.basis)
     told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
-    return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved=is_proved)
+    return _better(told, rewrite.expression, (rewrite.reason,), where, is_proved=is_proved, has_series=has_series)
 
 
 def _lost(loss: LostBits, bits: int) -> BitsLost:

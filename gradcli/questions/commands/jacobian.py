@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from gradcli.questions.judging import checked, first_derivatives
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Jacobian
 
 

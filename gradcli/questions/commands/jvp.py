@@ -17,8 +17,7 @@ from typing import Unpack
 from gradcli.crosscheck.formulas import of_jvp
 from gradcli.crosscheck.point import JacobianVectorProduct
 from gradcli.questions.judging import checked
-from gradcli.questions.naming import Directions, Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
 from gradcli.results import JVP
 
 

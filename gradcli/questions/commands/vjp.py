@@ -45,8 +45,7 @@ from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
 from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import JudgedOptions, ParsedText
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
 
