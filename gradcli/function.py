@@ -1,7 +1,7 @@
 """A function of tensors from text: the Python API, a method a command.
 
-Holds no mathematics: `gradcli.questions` asks the readings.  The options of the methods are those of the table in
-`gradcli.options`, to which a test holds them.
+Holds no mathematics: `gradcli.questions` asks the readings.  Each module of `gradcli.questions.commands` gives a
+method, which is imported when it is first used; its options are those of its docstring, to which a test holds them.
 """
 
 from __future__ import annotations
