@@ -1,24 +1,35 @@
 """A function of tensors from text: the Python API, a method a command.
 
-Holds no mathematics: `gradcli.questions` asks the readings.  The options of the methods are those of the table in
-`gradcli.options`, to which a test holds them.
+Holds no mathematics: `gradcli.questions` asks the readings.  Each module of `gradcli.questions.commands` gives a
+method, which is imported when it is first used; its options are those of its docstring, to which a test holds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradcli import results
-from gradcli.language.inputs import Value
-from gradcli.questions import derivatives, products
-from gradcli.questions.derivatives import Directions
-from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText
-from gradcli.questions.question import Dtype
+from gradcli.options import QUESTIONS
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText, public
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
+    from gradcli.questions.commands import (
+        check,
+        code,
+        eval,  # noqa: A004
+        explain,
+        grad,
+        graph,
+        hessian,
+        hvp,
+        improve,
+        jacobian,
+        jvp,
+        vjp,
+    )
     from gradcli.questions.streaming import ColumnPlan, Stream
 
 
@@ -62,121 +73,20 @@ class Function(ParsedText):
     def __reduce__(self) -> Any:
         return (Function, (self.expression,)) if type(self) is Function else super().__reduce__()
 
-    # -- in numbers and formulas
-
-    def eval(self, at: Inputs | None = None, *, dtype: Dtype | None = None, check: bool = True) -> results.Evaluation:
-        """Compute the value y.
-
-        NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
-        float32, what is large, and what is wrong, so that it can be seen what torch makes of it.
-
-        >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
-        array(11.)
-        """
-        return derivatives.evaluation(self._asked(at, (), dtype, check=check))
-
-    def vjp(
-        self,
-        at: Inputs | None = None,
-        v: Value | None = None,
-        *,
-        loss: str | None = None,
-        **options: Unpack[JudgedOptions],
-    ) -> results.VJP:
-        """Compute the vector-Jacobian product vᵀJ, left in `x.grad` by `y.backward(gradient=v)`.
-
-        The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
-        formula and the verdict.
-
-        Raises:
-            GradcliError: v is missing for a y of several elements, has not y's shape, or is given with a loss.
-
-        >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
-        >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
-        (array(15.), array([3., 1.]), '[y, 1]', 'agree')
-        """
-        return products.vjp(self._asked(at, **options), () if v is None else (v,), loss)
-
-    def vjps(
-        self,
-        at: Inputs | None = None,
-        vs: Sequence[Value] = (),
-        *,
-        accumulate: bool = False,
-        loss: str | None = None,
-        **options: Unpack[JudgedOptions],
-    ) -> results.Products:
-        """Compute several vector-Jacobian products of one Jacobian; with `accumulate`, `x.grad` after each pass too.
-
-        Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
-        gradients are to accumulate or the snippet sets them to zero in between.
-
-        Raises:
-            GradcliError: As for `vjp`; there are too many of them.
-
-        >>> found = Function("x**2").vjps({"x": "1,2"}, ["e0", "e1"], accumulate=True)
-        >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
-        [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
-        """
-        return products.vjps(self._asked(at, **options), vs, loss, accumulate=accumulate)
-
-    def grad(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Gradient:
-        """Compute the gradient of a y of one element.
-
-        Raises:
-            GradcliError: y has several elements.
-
-        >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
-        array([ 3., 12.])
-        """
-        return products.grad(self._asked(at, **options))
-
-    def jacobian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Jacobian:
-        """Compute the full Jacobian, a block of shape y.shape + x.shape per variable.
-
-        Raises:
-            TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
-
-        >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
-        array([[1., 2.]])
-        """
-        return derivatives.jacobian(self._asked(at, **options))
-
-    def jvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.JVP:
-        """Compute the Jacobian-vector product Ju, the derivative of y along a direction u in x.
-
-        Raises:
-            GradcliError: A direction is missing, or has not its variable's shape.
-
-        >>> answer = Function("[x*y, x+y]").jvp({"x": 3, "y": 5}, {"x": 1, "y": 10})
-        >>> answer.jvp, answer.symbolic.text, answer.check.verdict
-        (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
-        """
-        return derivatives.jvp(self._asked(at, **options), u)
-
-    def hessian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Hessian:
-        """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
-
-        Raises:
-            GradcliError: y has several elements, or the blocks would take more than `JACOBIAN_BYTES`.
-
-        >>> answer = Function("sum(x**3)").hessian({"x": [1, 2]})
-        >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
-        ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
-        """
-        return derivatives.hessian(self._asked(at, **options))
-
-    def hvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.HVP:
-        """Compute the Hessian-vector product Hu of a y of one element, without the Hessian.
-
-        Raises:
-            GradcliError: As for `jvp`; y has several elements.
-
-        >>> answer = Function("sum(x**3)").hvp({"x": [1, 2]}, "e1")
-        >>> answer.hvp["x"], answer.symbolic["x"].text
-        (array([ 0., 12.]), '6*u[j]*x[j]')
-        """
-        return derivatives.hvp(self._asked(at, **options), u)
+    if TYPE_CHECKING:  # a command without a line here is a method too
+        check = check.check
+        code = code.code
+        eval = eval.eval
+        explain = explain.explain
+        grad = grad.grad
+        graph = graph.graph
+        hessian = hessian.hessian
+        hvp = hvp.hvp
+        improve = improve.improve
+        jacobian = jacobian.jacobian
+        jvp = jvp.jvp
+        vjps = vjp.vjps
+        vjp = vjp.vjp
 
     def closed_form(
         self,
@@ -199,144 +109,6 @@ class Function(ParsedText):
         from gradcli.questions.closed_form import closed_form
 
         return closed_form(self._asked(None, wrt, None), of, shape or {})
-
-    # -- seen otherwise
-
-    def check(
-        self,
-        at: Inputs | None = None,
-        v: Value | None = None,
-        *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        claim: Mapping[str, str] | None = None,
-        expect: Mapping[str, Value] | None = None,
-        random: int | None = None,
-        box: Mapping[str, str] | None = None,
-        seed: int = 0,
-        allow: Sequence[results.Allowed] = (),
-        strict: bool = False,
-        require_all: bool = False,
-        differences: bool = False,
-        **options: Unpack[CommonOptions],
-    ) -> results.Checking:
-        """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
-
-        The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
-        `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
-        `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
-        `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
-        entry of the gradient, and unless `require_all`, a sample.
-
-        Raises:
-            GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
-                more than `JACOBIAN_BYTES`, or too many points are asked.
-
-        >>> entry = (answer := Function("x**2").check({"x": 3})).opinions[0]
-        >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
-        (True, 6.0, 6.0, 6.0, 0.0)
-        """
-        from gradcli.questions.check import Demands, check
-
-        own = (rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
-        return check(self._asked(at, **options), v, Demands(*own, strict, require_all, differences))
-
-    def improve(
-        self, at: Inputs | None = None, *, box: Mapping[str, str] | None = None, **options: Unpack[CommonOptions]
-    ) -> results.Improvement:
-        """Find the form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
-
-        The elements of an elementwise function's values are points each.
-
-        Raises:
-            GradcliError: There is neither a value nor a range, or a range makes no sense.
-
-        >>> Function("sqrt(x**2 + 4) - x").improve(box={"x": "1..1e300"}).form
-        '4/(hypot(x, 2) + x)'
-        """
-        from gradcli.questions.improve import improve
-
-        return improve(self._asked(at, **options), box or {})
-
-    def explain(
-        self,
-        at: Inputs | None = None,
-        v: Value | None = None,
-        *,
-        loss: str | None = None,
-        **options: Unpack[JudgedOptions],
-    ) -> results.Explanation:
-        """Explain the chain rule step by step: the lines forward, v, each adjoint with its terms, and vᵀJ.
-
-        Raises:
-            GradcliError: As for `vjp`.
-
-        >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
-        >>> [(step.name, step.operation.pretty, step.value.tolist()) for step in answer.steps]
-        [('y', 'x²', [1.0, 4.0]), ('z', 'y³', [1.0, 64.0])]
-        >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
-        [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
-        """
-        from gradcli.questions.explain import explain
-
-        return explain(self._asked(at, **options), v, loss)
-
-    def graph(
-        self,
-        at: Inputs | None = None,
-        v: Value | None = None,
-        *,
-        show: Sequence[str] = (),
-        **options: Unpack[CommonOptions],
-    ) -> results.BackwardGraph:
-        """Return the backward graph as torch builds it, and every tensor with its attributes after the backward pass.
-
-        Without v there is a backward pass only if y has one element.
-
-        Raises:
-            GradcliError: As for `vjp`; the tensors have too many elements.
-
-        >>> answer = Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"])
-        >>> [(node.name, node.line or node.variable) for node in answer.nodes]
-        [('MulBackward0', 'x*y'), ('AccumulateGrad', 'x')]
-        >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
-        [('x', True, True), ('y', False, True), ('z', True, False)]
-        """
-        from gradcli.questions.views import graph
-
-        return graph(self._asked(at, **options), v, show)
-
-    def code(
-        self,
-        at: Inputs | None = None,
-        v: Value | None = None,
-        *,
-        to: results.Language = "torch",
-        **options: Unpack[CommonOptions],
-    ) -> results.Source:
-        """Write the same computation as a runnable script.
-
-        `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
-
-        Raises:
-            GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
-
-        >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
-        # gradcli code "x**2" --at 1,2 --v "2*y" --to torch
-        import torch
-        <BLANKLINE>
-        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
-        <BLANKLINE>
-        y = x**2
-        v = (2 * y).detach()
-        y.backward(gradient=v)
-        <BLANKLINE>
-        print(x.grad)
-        <BLANKLINE>
-        """
-        from gradcli.questions.views import code
-
-        return code(self._asked(at, **options), v, to)
 
     def stream(
         self,
@@ -393,3 +165,19 @@ class Function(ParsedText):
         """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
         meta = self.map(frame._meta_nonempty, at, **options)
         return frame.map_partitions(self.map, at, **options, meta=meta)
+
+
+class _Command:
+    """A method that is imported when it is first used, from the module of its command."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = f"gradcli.questions.commands.{module}", name
+
+    def __get__(self, function: Function | None, owner: type[Function]) -> Any:
+        method = public(getattr(import_module(self._module), self._name))
+        setattr(Function, self._name, method)
+        return getattr(owner if function is None else function, self._name)
+
+
+for _name, _module in {**dict(zip(QUESTIONS, QUESTIONS, strict=True)), "vjps": "vjp"}.items():
+    setattr(Function, _name, _Command(_module, _name))

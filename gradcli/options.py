@@ -1,26 +1,190 @@
-"""Table of the options: the kind of value, the help, the default and the commands of each, stated once.
+"""Options of the commands: the kind of value, the help, the default and the commands of each, stated once.
+
+A command on a function is a module of `gradcli.questions.commands`, whose docstring is its help in the shell, with its
+own options at the end, after the groups of commands that it is one of and the names of options that it shares.  The
+docstring of this module has, in the same form, the options of several commands: the name, the `OptionKind` and the
+commands, without those after a minus, with further facts of `Option`, and the help.  Both are read as texts, so that
+no module of a command is imported for a help or an error.
 
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
-signatures and no tables.  An `OptionKind` names the kind of a value; `gradcli.cli.parameters` and `gradcli.requests`
-read values by it.
+signatures and no tables.  `gradcli.cli.parameters` and `gradcli.requests` read values by their kind.
+
+Options:
+
+at INPUTS QUESTIONS map
+    A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). The name may be left out where there is one
+    variable. Repeat for more. @FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; @- reads
+    standard input, once, unless it is a terminal. @@ is an @ that reads nothing.
+
+shape SHAPES DERIVATIVES
+    Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a number; a
+    name stands for any size. By default what the expression needs. Repeat for more.
+
+v VECTOR
+    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
+    @FILE or @- as for --at. Default: 1, if y has one element.
+
+u DIRECTIONS
+    The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 (along x[0,1]),
+    or @FILE or @- as for --at. The name may be left out where there is one variable. Repeat for more; a variable
+    without one is held constant. Default: 1, if there is one element in all.
+
+OWN
+
+loss TEXT
+    In place of --v, a loss of one element in y by the output's name, such as "sum((y - t)**2)": v is its derivative by
+    y. Names such as t take values from --at. @FILE reads it.
+
+points FILE map is_required
+    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet, text by gzip
+    too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0],
+    x[1], or x0, x1, or one of lists.
+
+points_format CHOICE map choices=ROW_FORMATS
+    The format of the rows. By suffix; csv of a pipe.
+
+columns VARIABLES map
+    Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One column of
+    numbers is the only variable without them.
+
+output FILE map short=-o
+    Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each row group
+    or block. Default: -, standard output.
+
+output_format CHOICE map short=--format choices=ROW_FORMATS
+    The format written. By suffix; csv on standard output.
+
+keep SWITCH map
+    Write the columns of the input first.
+
+on_error CHOICE map choices=fail|skip|nan default=fail is_setting
+    What to do about a row that is at fault: fail, leave it out, or write nan.
+
+check SWITCH map is_setting
+    Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.
+
+check_rows WHOLE map bounds=1..100000
+    How many rows --check judges.
+
+rows WORD map letters=A..B
+    Only these rows, from 1, both ends: 1..1000, or 1001..
+
+part WORD map letters=K/N
+    Only the Kth of N parts of the rows; joined, they are all.
+
+scheduler WORD map letters=ADDRESS
+    Compute on Dask, tcp://host:8786, into -o FOLDER/.
+
+resume SWITCH map
+    Go on with a run that was ended: its parts that are whole stay.
+
+wrt VARIABLES QUESTIONS map run -eval
+    The variables to differentiate by, separated by commas. All by default.
+
+dtype CHOICE QUESTIONS map variable=GRADCLI_DTYPE choices=float64|float32 is_setting
+    The floating-point type of the computation. Default: that of a snippet's tensors, or float64.
+
+format CHOICE QUESTIONS run variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
+    A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath,
+    GitHub's Markdown, or a page of HTML.
+
+full SWITCH QUESTIONS run is_presentation
+    The same as --format full: all there is to say.
+
+format CHOICE functions variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
+    Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.
+
+json SWITCH QUESTIONS run functions is_presentation
+    The same as --format json.
+
+color CHOICE QUESTIONS run functions variable=GRADCLI_COLOR choices=COLORS default=auto is_presentation is_setting
+    Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.
+
+digits WHOLE QUESTIONS run functions -code variable=GRADCLI_DIGITS words=all bounds=1..17 is_presentation is_setting
+    Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as many as it
+    takes to read a number back.
+
+output FILE QUESTIONS functions short=-o is_presentation
+    Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), .npy (one
+    array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.
+
+quiet SWITCH QUESTIONS run map functions short=-q is_presentation is_setting
+    Write no warnings and no notes to stderr; errors are written.
+
+pager SWITCH QUESTIONS functions guide default=on is_presentation is_setting
+    Do not show through the pager what is longer than the screen of the terminal.
+
+budget WHOLE JUDGED run bounds=1..3600 is_presentation is_setting
+    Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.
+
+check SWITCH JUDGED run default=on is_setting
+    Do not compare the numbers with the reference.
+
+strict SWITCH JUDGED map run is_presentation is_setting
+    Exit with 1 unless the verdict of the check is agree.
+
+require_all SWITCH JUDGED map run is_presentation is_setting
+    Exit with 1 unless every entry was checked, and not a sample of them.
+
+only WHOLE run spelling=pass bounds=1..1000000000
+    Show only the Nth pass.
+
+command TEXT run short=-c
+    The text of the script, in place of a file.
+
+idle WHOLE warm bounds=1..1440 default=15
+    Minutes without a call until it ends.
+
+warm SWITCH variable=GRADCLI_WARM is_setting
+
+groups SWITCH functions
+    Only the names, group by group.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
-QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code")
+_FOLDER = os.path.join(os.path.dirname(__file__), "questions", "commands")
+_ORDER = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval", "check", "improve", "explain", "graph", "code")
+
+
+class Documentation(NamedTuple):
+    """Docstring of a module, with options at its end.
+
+    Attributes:
+        help: The text before the options.
+        names: The groups that a command is one of, and the options of other commands that it has.
+        rows: The rows of its own options.
+    """
+
+    help: str
+    names: Sequence[str]
+    rows: Sequence[str]
+
+
+def _documentation(path: str) -> Documentation:
+    """Read the docstring of a module, as a text."""
+    with open(path, encoding="utf-8") as module:
+        text, _, options = module.read().split('"""')[1].partition("\n\nOptions:")
+    names, *rows = options.rstrip("\n").split("\n\n")
+    return Documentation(text.replace("Examples:", "\b\nExamples:"), names.split(), rows)
+
+
+QUESTIONS = tuple(dict.fromkeys((*_ORDER, *(name[:-3] for name in sorted(os.listdir(_FOLDER)) if name[0] != "_"))))
 """The commands that answer on a function at a point; a request may have only these."""
 
-JUDGED = (*DERIVATIVES, "eval", "explain")
-"""The commands whose numbers are compared with the reference by default."""
+COMMANDS = {name: _documentation(os.path.join(_FOLDER, f"{name}.py")) for name in QUESTIONS}
+DERIVATIVES, JUDGED = (
+    tuple(name for name, one in COMMANDS.items() if group in one.names) for group in ("DERIVATIVES", "JUDGED")
+)
+"""The commands that answer by a formula where there is no point; those whose numbers are compared by default."""
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
@@ -161,8 +325,8 @@ class Option:
 
 
 _NAMED: Mapping[str, tuple[str, ...]] = {
-    "QUESTIONS": QUESTIONS, "JUDGED": JUDGED, "DERIVATIVES": DERIVATIVES,
-    "FORMATS": FORMATS, "COLORS": COLORS, "ROW_FORMATS": ROW_FORMATS,
+    "QUESTIONS": QUESTIONS, "FORMATS": FORMATS, "COLORS": COLORS, "ROW_FORMATS": ROW_FORMATS,
+    "DERIVATIVES": DERIVATIVES, "JUDGED": JUDGED,
 }  # fmt: skip
 """Commands and choices that several rows have."""
 
@@ -175,181 +339,37 @@ _FACTS: Mapping[str, Callable[[str], Any]] = {
 """Readers of facts that are not plain words."""
 
 
-def _option(row: str) -> Option:
-    """Read an option from its row: name, kind, commands (without those after a minus), facts; and its help.
+def _option(row: str, *commands: str) -> Option:
+    """Read an option from its row, of these commands and of those that the row names.
 
-    >>> found = _option("seed WHOLE check map -map default=0 is_setting  Of the points.")
+    >>> found = _option("seed WHOLE check map -map default=0 is_setting\\n  Of the points.")
     >>> found.name, found.of, found.default, found.is_setting, found.help
     ('seed', ('check',), 0, True, 'Of the points.')
     """
-    head, *lines = re.split(r"\s{2,}", row)
+    head, *lines = row.split("\n")
     name, kind, *words = head.split()
     facts: dict[str, Any] = {}
-    of: list[str] = []
+    of = [*commands]
     for word in words:
         fact, equals, value = word.partition("=")
         if equals or "_" in word:
             facts[fact] = _FACTS.get(fact, str)(value) if equals else True
         elif not word.startswith("-"):
             of += [one for one in _NAMED.get(word, (word,)) if f"-{one}" not in words]
-    return Option(name, OptionKind[kind], tuple(of), " ".join(lines), **facts)
+    return Option(name, OptionKind[kind], tuple(of), " ".join(map(str.strip, lines)), **facts)
 
 
-OPTIONS = tuple(
-    _option(row.strip())
-    for row in re.split(
-        r"\n+(?=\S)",
-        """\
-at INPUTS QUESTIONS map
-    A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). The name may be left out where there is one
-    variable. Repeat for more. @FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; @- reads
-    standard input, once, unless it is a terminal. @@ is an @ that reads nothing.
+def _options() -> Iterator[Option]:
+    """Yield all options in the order in which the help of a command lists them."""
+    for row in _documentation(__file__).rows:
+        if row == "OWN":
+            yield from (_option(own, name) for name, one in COMMANDS.items() for own in one.rows)
+        else:
+            yield _option(row, *(name for name, one in COMMANDS.items() if row.split()[0] in one.names))
 
-shape SHAPES DERIVATIVES
-    Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a number; a
-    name stands for any size. By default what the expression needs. Repeat for more.
 
-v VECTOR vjp has_several
-    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
-    @FILE or @- as for --at. Repeat for more, a product each. Default: 1, if y has one element.
-
-vs VECTORS vjp
-
-v VECTOR explain code
-    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
-    @FILE or @- as for --at. Default: 1, if y has one element.
-
-v VECTOR graph  The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.
-v VECTOR check  Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.
-
-accumulate SWITCH vjp
-    Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.
-
-u DIRECTIONS jvp hvp
-    The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 (along x[0,1]),
-    or @FILE or @- as for --at. The name may be left out where there is one variable. Repeat for more; a variable
-    without one is held constant. Default: 1, if there is one element in all.
-
-show STATEMENTS graph
-    Names of statements, separated by commas, whose gradients retain_grad() keeps.
-
-loss TEXT vjp explain
-    In place of --v, a loss of one element in y by the output's name, such as "sum((y - t)**2)": v is its derivative by
-    y. Names such as t take values from --at. @FILE reads it.
-
-drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
-    Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
-
-to CHOICE code choices=torch|numpy|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
-    with all of it, or the text of the function with its values, which gradcli reads.
-
-rtol NUMBER check  How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
-atol NUMBER check  How far torch may be off beyond that. Default: 0.
-
-claim TEXTS check
-    A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the variables. The
-    name may be left out where there is one. Repeat for more; @FILE reads it.
-
-expect VALUES check  The same as numbers, which are compared at the point; @FILE and @- as for --at.
-random WHOLE check  Check at N random points of the box that --in gives.
-
-box RANGES check spelling=in
-    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
-    the variable's --at, if it has one. Repeat for more.
-
-box RANGES improve spelling=in
-    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
-
-seed WHOLE check default=0  Of the random points.
-
-allow VERDICTS check
-    Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
-    neither proved nor refuted.
-
-require_all SWITCH check is_setting  Exit with 1 unless every entry was checked, and not a sample of them.
-differences SWITCH check  Take finite differences too, as --full does.
-
-points FILE map is_required
-    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet,
-    text by gzip too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x has
-    columns x[0], x[1], or x0, x1, or one of lists.
-
-points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
-
-columns VARIABLES map
-    Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One column of
-    numbers is the only variable without them.
-
-output FILE map short=-o
-    Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each row group
-    or block. Default: -, standard output.
-
-output_format CHOICE map short=--format choices=ROW_FORMATS  The format written. By suffix; csv on standard output.
-keep SWITCH map  Write the columns of the input first.
-
-on_error CHOICE map choices=fail|skip|nan default=fail is_setting
-    What to do about a row that is at fault: fail, leave it out, or write nan.
-
-check SWITCH map is_setting
-    Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.
-
-check_rows WHOLE map bounds=1..100000  How many rows --check judges.
-rows WORD map letters=A..B  Only these rows, from 1, both ends: 1..1000, or 1001..
-part WORD map letters=K/N  Only the Kth of N parts of the rows; joined, they are all.
-scheduler WORD map letters=ADDRESS  Compute on Dask, tcp://host:8786, into -o FOLDER/.
-resume SWITCH map  Go on with a run that was ended: its parts that are whole stay.
-wrt VARIABLES QUESTIONS map run -eval  The variables to differentiate by, separated by commas. All by default.
-
-dtype CHOICE QUESTIONS map variable=GRADCLI_DTYPE choices=float64|float32 is_setting
-    The floating-point type of the computation. Default: that of a snippet's tensors, or float64.
-
-format CHOICE QUESTIONS run variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
-    A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath,
-    GitHub's Markdown, or a page of HTML.
-
-full SWITCH QUESTIONS run is_presentation  The same as --format full: all there is to say.
-
-format CHOICE functions variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
-    Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.
-
-json SWITCH QUESTIONS run functions is_presentation  The same as --format json.
-
-color CHOICE QUESTIONS run functions variable=GRADCLI_COLOR choices=COLORS default=auto is_presentation is_setting
-    Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.
-
-digits WHOLE QUESTIONS run functions -code variable=GRADCLI_DIGITS words=all bounds=1..17 is_presentation is_setting
-    Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as many as it
-    takes to read a number back.
-
-output FILE QUESTIONS functions short=-o is_presentation
-    Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), .npy (one
-    array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.
-
-quiet SWITCH QUESTIONS run map functions short=-q is_presentation is_setting
-    Write no warnings and no notes to stderr; errors are written.
-
-pager SWITCH QUESTIONS functions guide default=on is_presentation is_setting
-    Do not show through the pager what is longer than the screen of the terminal.
-
-budget WHOLE JUDGED check improve run bounds=1..3600 is_presentation is_setting
-    Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.
-
-check SWITCH JUDGED run default=on is_setting  Do not compare the numbers with the reference.
-strict SWITCH JUDGED map run is_presentation is_setting  Exit with 1 unless the verdict of the check is agree.
-strict SWITCH check is_setting  Fail for lost digits in small entries too.
-
-require_all SWITCH JUDGED map run is_presentation is_setting
-    Exit with 1 unless every entry was checked, and not a sample of them.
-
-only WHOLE run spelling=pass bounds=1..1000000000  Show only the Nth pass.
-command TEXT run short=-c  The text of the script, in place of a file.
-idle WHOLE warm bounds=1..1440 default=15  Minutes without a call until it ends.
-warm SWITCH variable=GRADCLI_WARM is_setting
-groups SWITCH functions  Only the names, group by group.""",
-    )
-)
-"""The table, in the order in which the help of a command lists them."""
+OPTIONS = tuple(_options())
+"""All options, in the order in which the help of a command lists them."""
 
 
 def typed(command: str) -> Iterator[Option]:

@@ -41,7 +41,7 @@ ALLOWED = {
     "codegen": "errors results language symbolic report codegen",
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
     "codegen questions recording progress",
-    "function": "files results language questions",
+    "function": "files options results questions",
     "recording": "autodiff errors language recording results",
     "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation options results report",
@@ -50,7 +50,7 @@ ALLOWED = {
     "requests": "errors options results function files requests progress",
     "cli": "gradcli errors options results language function guide mapping questions running files report requests "
     "signals cli progress warm",
-    "warm": "gradcli autodiff cli running signals warm",
+    "warm": "gradcli autodiff cli options running signals warm",
     "__init__": "errors results function running report showing",
     "__main__": "warm",
 }
@@ -217,7 +217,7 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 
 
 CEILINGS = {
-    "*": 820,
+    "*": 680,
     "autodiff": 590,
     "claims": 1490,
     "cli": 1630,
@@ -234,7 +234,7 @@ CEILINGS = {
     "language/text": 1120,
     "mapping": 370,
     "notation": 160,
-    "questions": 2530,
+    "questions": 2580,
     "recording": 1810,
     "reference": 3990,
     "report": 2370,
@@ -288,7 +288,8 @@ def test_the_version_is_in_one_place() -> None:
     assert version("gradcli") == gradcli.__version__
 
 
-ROOMS = sorted(path.parent for path in MODULES if path.name == "__init__.py")
+ROOMS = sorted(path.parent for path in MODULES if path.name == "__init__.py" and path.parent.name != "commands")
+"""All but that of the commands, whose map is `gradcli --help`."""
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
@@ -303,7 +304,7 @@ def test_every_module_is_on_the_map_of_its_room(room: Path) -> None:
 
 
 PARALLEL = [
-    ("cli", "questions", "results", "report/compose"),  # a file a family of commands
+    ("cli", "questions", "questions/commands", "results", "report/compose"),  # a file a family of commands
     ("symbolic/printing", "report/render"),  # a file a notation
 ]
 """Rooms in which one name is one role."""

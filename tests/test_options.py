@@ -34,7 +34,7 @@ KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
     OptionKind.SWITCH: ({"bool"}, True),
     OptionKind.NUMBER: ({"float | None"}, 0.5),
     OptionKind.WHOLE: ({"int | None", "int"}, 7),
-    OptionKind.CHOICE: ({"Dtype | None", "results.Language", "results.OnError"}, None),
+    OptionKind.CHOICE: ({"Dtype | None", "Language", "results.OnError"}, None),
 }
 """How Python types what an option takes, and a value in a request."""
 

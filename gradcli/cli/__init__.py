@@ -3,7 +3,7 @@
 Nothing else is imported before the handling of an interrupt is in place.
 
 app                              the application: its commands, its errors, its exit codes
-commands                         the commands on a function at a point, whose docstrings are their helps
+commands                         the commands on a function at a point, as `gradcli.options` finds them
 streams                          the commands for many: map, batch and its requests in words, and run
 info_commands                    the commands about gradcli itself: functions, guide, config, warm, completion
 parameters                       the table of options as Typer's parameters; their words as arguments
@@ -13,8 +13,8 @@ output                           an answer on stdout or in a file; formats and c
 settings                         defaults from the environment and a file
 console                          stdout and stderr: their width, colours and signs; the pager; the line of progress
 
-A new command on a function needs a question in `gradcli.questions`, a method of `Function`, its name at its options in
-`gradcli.options`, and a function with its help in `commands`.
+A new command on a function is a module of `gradcli.questions.commands`, with its help, its options and its method; two
+lines in `gradcli.function` make it known to type checkers.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def _other(body: Callable[..., Any], argument: click.Parameter | None) -> click.
 
 _WITH_ARGUMENTS = {streams.batch: streams.REQUESTS, streams.run: streams.WORDS, **info_commands.COMMANDS}
 _COMMANDS: Mapping[str, Callable[[], click.Command]] = {
-    **{body.__name__.rstrip("_"): partial(command_of, body) for body in (*ANSWERS, streams.map_)},
+    **{name: partial(command_of, name, body) for name, body in {**ANSWERS, "map": streams.map_}.items()},
     **{body.__name__: partial(_other, body, argument) for body, argument in _WITH_ARGUMENTS.items()},
 }
 """Builders of the commands: of those on a function, and of others."""

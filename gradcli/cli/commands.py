@@ -1,6 +1,6 @@
 """The commands on a function at a point: their options are read, they answer, and the answer is written.
 
-The docstring of a command is its help.
+Their helps and their options are those of `gradcli.options`.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class CommandLine:
 
 
 def command_of(
-    body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
+    name: str, body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
 ) -> ExpressionCommand:
     """Make a command of the shell.
 
     Args:
+        name: The name of the command.
         body: The command: takes a command line and gives the answer, or a function that streams it and gives the exit
-            code.  Its name is the name of the command, its docstring the help.
+            code.  Its docstring is the help of a command that no module is of.
         no_files: For a request, the class in the place of `Files`; a request has neither a help nor variables of the
             environment.
     """
-    name = body.__name__.rstrip("_")
     is_hidden = name == DERIVATIVE
     command = "jacobian" if is_hidden else name
     table = [
@@ -99,7 +99,7 @@ def command_of(
         answer = body(CommandLine(command, text, function, asked, presentation, shown, files))
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
-    run.__doc__ = body.__doc__
+    run.__doc__ = options.COMMANDS[name].help if name in options.COMMANDS else body.__doc__
     return ExpressionCommand.of(name, run, table, _EXPRESSION, hidden=is_hidden, add_help_option=no_files is None)
 
 
@@ -173,98 +173,7 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
     return text, Function(text)
 
 
-# -- differentiate
-
-
-def vjp(line: CommandLine) -> Result:
-    """The vector-Jacobian product, as y.backward(gradient=v).
-
-    That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
-    and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
-    of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
-
-    \b
-    Examples:
-      gradcli vjp "x**2" --at 1,2 --v 1,1
-      gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
-      gradcli vjp "-x**2" --at -1,2 --v ones --format plain
-      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
-      gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
-    """
-    given = dict(line.arguments)
-    vs = given.pop("v", [])
-    if vs:
-        given |= {"vs": vs} if len(vs) > 1 else {"v": vs[0]}
-    return replace(line, arguments=given).answer()
-
-
-def jacobian(line: CommandLine) -> Result:
-    """The full Jacobian: a row for each y[i], a column for each x[j].
-
-    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
-    columns of all variables beside one another.
-
-    \b
-    Examples:
-      gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
-      gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
-    """
-    return line.answer()
-
-
-def grad(line: CommandLine) -> Result:
-    """The gradient of a function with one output.
-
-    In --format plain, the numbers alone, variable after variable, a row of them a line.
-
-    \b
-    Examples:
-      gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
-      gradcli grad "log(x)" --at -1
-    """
-    return line.answer()
-
-
-def jvp(line: CommandLine) -> Result:
-    """The Jacobian-vector product, the slope along u.
-
-    Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
-    In --format plain, the numbers of Ju alone, a row of them a line.
-
-    \b
-    Examples:
-      gradcli jvp "x**2" --at 1,2 --u 1,1
-      gradcli jvp "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --u x=e0
-    """
-    return line.answer()
-
-
-def hessian(line: CommandLine) -> Result:
-    """All second derivatives of a function with one output.
-
-    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
-    rows and columns of all variables, a row a line.
-
-    \b
-    Examples:
-      gradcli hessian "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2" --at 1,1
-      gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
-    """
-    return line.answer()
-
-
-def hvp(line: CommandLine) -> Result:
-    """The Hessian times a direction u, without the Hessian.
-
-    Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
-    after variable, a row of them a line.
-
-    \b
-    Examples:
-      gradcli hvp "sum(x**3)" --at 1,2 --u e0
-      gradcli hvp "log(sum(exp(x)))" --at 1,2,3 --u 1,0,-1 --format plain
-    """
-    return line.answer()
+# -- commands that do more than to answer their question
 
 
 def derivative(line: CommandLine) -> Result:
@@ -284,88 +193,14 @@ def derivative(line: CommandLine) -> Result:
     return replace(line, command="vjp" if has_one else "jacobian").answer()
 
 
-# -- look closer, and write
-
-
-def eval_(line: CommandLine) -> Result:
-    """The value of a function, and whether it can be trusted.
-
-    In --format plain, the numbers alone, a row of them a line.
-
-    \b
-    Examples:
-      gradcli eval "y = x**2; sum(y)" --at 1,2
-      gradcli eval "sin(pi/6)" --format plain
-    """
-    return line.answer()
-
-
 def check(line: CommandLine) -> Result:
-    """What all readings say of a derivative, side by side.
-
-    Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
-    unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
-    verdict, entry, torch, truth; then a line a claim.
-
-    \b
-    Examples:
-      gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
-      gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
-      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
-      gradcli check "relu(x)" --at 0,1 --v ones --allow kink
-    """
+    """Answer with finite differences if all is to be shown."""
     differences = {"differences": True} if line.shown.form == "full" else {}
     return replace(line, arguments={**line.arguments, **differences}).answer()
 
 
-def improve(line: CommandLine) -> Result:
-    """The form of a function that loses the fewest digits.
-
-    Other forms of the function are searched and measured, at a point and around it, at each element of the values of an
-    elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and derivatives
-    lose before and after, where one form takes over from another, and whether the two are proved to be the same
-    function or only enclosed. Exits with 1 if digits are lost and no better form was found. In --format plain, the
-    form alone, and what was typed where there is no better one.
-
-    \b
-    Examples:
-      gradcli improve "(1 - cos(x))/x" --at 1e-8
-      gradcli improve "sqrt(x**2 + 1) - x" --in x=-1e300..1e300
-      gradcli improve "(-b + sqrt(b*b - 4*a*c))/(2*a)" --at a=1 --at c=1 --in b=-1e9..-10 --format plain
-    """
-    return line.answer()
-
-
-def explain(line: CommandLine) -> Result:
-    """The chain rule step by step: forward, v, backward, vᵀJ.
-
-    Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
-    local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
-    as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
-    In --format plain, the numbers of vᵀJ alone.
-
-    \b
-    Examples:
-      gradcli explain "y = x**2; z = y**3" --at 1,2 --v 1,1
-      gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
-      gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
-    """
-    return line.answer()
-
-
 def graph(line: CommandLine) -> Result:
-    """The backward graph as torch builds it, and its tensors.
-
-    Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-    after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node. In
-    --format plain, an edge a line.
-
-    \b
-    Examples:
-      gradcli graph "x*y" --at x=1 --at y=2 --wrt x
-      gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
-      gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
-    """
+    """Answer with the drawing that is asked for."""
     drawing, form = line.presentation["drawing"], line.shown.form
     if drawing is not None and form not in ("table", "markdown", "html"):
         raise UsageError(f"--to {drawing} and --format {form} exclude each other", hint="leave out one of them")
@@ -375,21 +210,6 @@ def graph(line: CommandLine) -> Result:
     return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
 
 
-def code(line: CommandLine) -> Result:
-    """The same computation as a runnable script, or as a document.
-
-    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
-    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
-
-    \b
-    Examples:
-      gradcli code "x**2" --at 1,2 --v 1,1
-      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
-      gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
-      gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
-    """
-    return line.answer()
-
-
-ANSWERS = (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, improve, explain, graph, code, derivative)
+_BODIES = {"check": check, "graph": graph, DERIVATIVE: derivative}
+ANSWERS = {name: _BODIES.get(name, CommandLine.answer) for name in (*options.QUESTIONS, DERIVATIVE)}
 """Commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

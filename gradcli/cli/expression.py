@@ -20,11 +20,11 @@ from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, requi
 from gradcli.cli.output import OTHER, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, SUFFIXES, Option
+from gradcli.options import DERIVATIVES, FORMATS, GONE, OPTIONS, QUESTIONS, SUFFIXES, Option
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
-    "Look closer": ("eval", "check", "improve", "explain", "graph"),
+    "Differentiate": DERIVATIVES,
+    "Look closer": tuple(name for name in QUESTIONS if name not in (*DERIVATIVES, "code")),
     "Write": ("code",),
     "Many at once": ("map", "batch", "run"),
     "About gradcli": ("functions", "guide", "config", "warm", "completion"),

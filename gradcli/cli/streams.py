@@ -243,7 +243,7 @@ class _NoFiles(Files):
 @lru_cache(maxsize=1)
 def _group() -> TyperGroup:
     """Group the commands of a request, without helps and variables of the environment, which only the shell has."""
-    return TyperGroup(commands=[command_of(body, _NoFiles) for body in ANSWERS], rich_markup_mode=None)
+    return TyperGroup(commands=[command_of(*one, _NoFiles) for one in ANSWERS.items()], rich_markup_mode=None)
 
 
 # -- run: a script of PyTorch, and each of its backward passes

@@ -189,18 +189,19 @@ def _meaning(op: Op) -> str:
 
 def _example(op: Op) -> tuple[str, VJP | Gradient]:
     """Return the command line of the worked example, and its answer."""
-    from gradcli.questions import derivatives, products
-    from gradcli.questions.question import Inquiry, read
+    from gradcli.questions.commands.eval import eval as evaluate
+    from gradcli.questions.commands.grad import grad
+    from gradcli.questions.commands.vjp import vjp
+    from gradcli.questions.parsed_text import ParsedText
 
     text, at = op.worked_example
-    inquiry = Inquiry(text, read(text), at)
-    y = derivatives.evaluation(inquiry).value
+    function = ParsedText(text)
+    y = evaluate(function, at).value
     words = [f'"{text}"', *(f"--at {_quoted(x if len(at) == 1 else f'{name}={x}')}" for name, x in at.items())]
     if y.size == 1 and y.ndim == 0:
-        return f"gradcli grad {' '.join(words)}", products.grad(inquiry)
+        return f"gradcli grad {' '.join(words)}", grad(function, at)
     v = "ones" if op.kind is Kind.ELEMENTWISE else _counting(y)
-    answer = products.vjp(inquiry, (v,))
-    return f"gradcli vjp {' '.join(words)} --v {_quoted(v)}", answer
+    return f"gradcli vjp {' '.join(words)} --v {_quoted(v)}", vjp(function, at, v)
 
 
 def _counting(y: Array) -> str:

@@ -38,19 +38,11 @@ SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
 
 
-def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
-    """Compute the vector-Jacobian product, and the other fields of an answer with one."""
+def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Compute the vector-Jacobian product; return the other fields of an answer with one too."""
     found, jacobian = question.product(v), question.small_jacobian
-    numbers = first_derivatives(question, jacobian, v, found)
-    return {
-        "v": v,
-        "vjp": found,
-        "value": question.value,
-        "jacobian": jacobian,
-        "jacobian_omitted": question.jacobian_omitted,
-        **question.common,
-        **checked(question, numbers, check=check),
-    }
+    shared = checked(question, first_derivatives(question, jacobian, v, found))
+    return found, {**shared, "jacobian": jacobian, "jacobian_omitted": question.jacobian_omitted}
 
 
 def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
@@ -63,25 +55,25 @@ _Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
 
 
 def checked(
-    question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
+    question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable
 ) -> dict[str, Any]:
-    """Confirm the formulas, and judge torch's numbers unless no check is asked for.
+    """Judge torch's numbers and confirm the formulas; return the fields that all answers of derivatives have.
 
     Args:
-        question: The function at its point.
+        question: The function at its point, and whether to judge.
         numbers: Torch's.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
         by: Arranges the formulas as the answer has them.
-        check: Whether to judge.
     """
-    judgement = judged(question, numbers) if check else None
+    judgement = judged(question, numbers) if question.check else None
     known = {} if question.live is None or derived is not None else question.live.formulas
     formulas, found = known.get(question.wrt), judgement.check if judgement else None
     if formulas is None:
         formulas, found = concluded(question, judgement, derived or question.derived)
         if not formulas.refuted:
             known[question.wrt] = formulas
-    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": found}
+    shown = {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted)}
+    return {**question.common, **shown, "value": question.value, "check": found}
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:

@@ -15,8 +15,8 @@ from gradcli.language.snippets import Snippet
 Inputs = Mapping[str, Value] | Value
 """A value per variable, or one for the only variable: text, a number, nested lists, an array or a tensor."""
 
-Names = Sequence[str]
-"""Names of variables, in order."""
+Directions = Mapping[str, Value] | Value | None
+"""Directions by variable, or the direction of the only variable."""
 
 
 def unnamed(snippet: Snippet) -> Snippet:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Inputs, Names, has_nameless, open_names, unnamed, with_name
+from gradcli.questions.naming import Directions, Inputs, has_nameless, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import ColumnPlan
+
+__all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
 
 
 class CommonOptions(TypedDict, total=False):
@@ -34,7 +35,7 @@ class JudgedOptions(CommonOptions, total=False):
 _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions)}
 
 
-def _public(method: Callable[..., Any]) -> Callable[..., Any]:
+def public(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method: its errors are without our frames, and its signature spells all options out.
 
     A derivative is answered in numbers, or, if it is asked for without a point, by its formula.
@@ -54,7 +55,10 @@ def _public(method: Callable[..., Any]) -> Callable[..., Any]:
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
             signature.bind(self, *args, **options)  # raises the TypeError of Python
-        return method(self, *args, **options)
+        try:
+            return method(self, *args, **options)
+        finally:
+            self._give_back()
 
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked
@@ -80,7 +84,7 @@ class ParsedText:
         """Let the methods of a class raise errors without our frames, and derivatives be formulas."""
         for name, method in [*vars(cls).items()]:
             if callable(method) and not name.startswith("_"):
-                setattr(cls, name, _public(method))
+                setattr(cls, name, public(method))
 
     @brief
     def __init__(self, expression: str) -> None:
@@ -134,13 +138,13 @@ class ParsedText:
         dtype: Dtype | None = None,
         check: bool = True,
     ) -> Inquiry:
-        return replace(self._inquiry(at, wrt, dtype), check=check)
-
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
         snippet = unnamed(self._snippet) if has_nameless(at) else self._snippet
-        return Inquiry(self.expression, snippet, values, wrt, dtype)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check)
+
+    def _give_back(self) -> None:
+        """Undo changes that answering a question made; a text makes none."""
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None

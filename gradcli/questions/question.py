@@ -6,7 +6,7 @@ Mistakes in the input are found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,15 +18,15 @@ import sympy
 from gradcli.crosscheck.formulas import Derived, of_jacobian
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
-from gradcli.language import snippets
-from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
+from gradcli.language import inputs, snippets
+from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
-from gradcli.questions.naming import no_such_variable, open_names, require_names, unnamed, with_name
+from gradcli.questions.naming import Directions, no_such_variable, open_names, require_names, unnamed, with_name
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
@@ -86,6 +86,8 @@ class Question:
         frees_graph: The backward passes of a snippet, if one may need values that a pass before it freed.
         live: The function that is run in place of the Program recorded from it: `running.recorded.Recorded`.
         anew: The Inquiry to ask again at another point, if values decide which lines the Program has.
+        check: Whether to compare with the reference.
+        twice: Whether torch's gradients can be differentiated again.
     """
 
     program: Program
@@ -97,11 +99,14 @@ class Question:
     frees_graph: Replay | None = None
     live: Any = None
     anew: Inquiry | None = None
+    check: bool = True
+    twice: bool = False
 
     def __post_init__(self) -> None:
         """Set an eps that is left out to the machine epsilon of the dtype, as torch does."""
         if self.dtype != "float64":
-            own = {_epsilon("float64"): _epsilon(self.dtype)}
+            usual, own_eps = (sympy.Float(float(np.finfo(one).eps), precision=53) for one in ("float64", self.dtype))
+            own = {usual: own_eps}
             lines = tuple(
                 replace(line, call=line.call.renamed(own)) if line.call.op.defaults.get("eps") in own else line
                 for line in self.program.lines
@@ -155,21 +160,17 @@ class Question:
 
     @cached_property
     def forward(self) -> Forward:
-        """The Program run by torch."""
-        return self.ran()
-
-    def ran(self, *, twice: bool = False) -> Forward:
-        """Run the Program by torch; with `twice` its gradients can be differentiated again.
+        """The Program run by torch.
 
         Raises:
             InternalError: y has another shape than the language says.
         """
         from gradcli.autodiff.run import run
 
-        if self.by_point is not None:
-            forward = self.by_point(self.arrays, self.wrt, twice=twice)
+        if self.live is not None:
+            forward: Forward = self.live.forward(self.arrays, self.wrt, twice=self.twice)
         else:
-            forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=twice)
+            forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=self.twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are compared with others of another shape
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
@@ -184,21 +185,12 @@ class Question:
         low, high = (fitted(bound, self.arrays[name].shape, f"--in {name}") for bound in read)
         return low, high
 
-    @property
-    def elements(self) -> int:
-        """The number of elements of all lines, plus one."""
-        return 1 + sum(map(math.prod, self.shapes.values()))
-
-    def batch(self, arrays: Mapping[str, Array], mapped: tuple[str, ...], points: int) -> Batch:
-        """Return a Batch of several points, which lie on the first axis of the mapped variables' values."""
+    def batch(self, mapped: tuple[str, ...]) -> Batch:
+        """Return a Batch without points yet, which lie on the first axis of the mapped variables' values."""
         from gradcli.autodiff.batched import Batch
 
-        return Batch(self.program, arrays, mapped, self.wrt, self.dtype, points, self.shape, self.by_point)
-
-    @property
-    def by_point(self) -> Callable[..., Forward] | None:
-        """The user's function, where each point may run other code; None for a Program."""
-        return None if self.live is None else self.live.forward
+        by_point = None if self.live is None else self.live.forward  # each point may run other code
+        return Batch(self.program, self.arrays, mapped, self.wrt, self.dtype, 0, self.shape, by_point)
 
     @cached_property
     def value(self) -> Array:
@@ -294,22 +286,34 @@ class Question:
             )
         return np.ones(self.shape)
 
+    def require_one_element(self, command: str) -> None:
+        """Refuse a derivative that only a y of one element has.
+
+        Raises:
+            InputError: y has several elements, or none.
+        """
+        y, shape = self.program.output_name, self.shape
+        example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(shape))}]" * (0 not in shape)
+        hint = "use sum(...)" + (", or vjp with --v, or jacobian" if command == "grad" else example)
+        if math.prod(shape) != 1:
+            message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}"
+            raise InputError(message, hint=hint)
+
+    def directions(self, u: Directions, command: str) -> dict[str, Array]:
+        """Read the directions that are given, for a derivative by the variables of the question."""
+        given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
+        shapes = {name: array.shape for name, array in self.arrays.items()}
+        found = read_directions(given, shapes, self.wrt, command)
+        return {name: rounded(array, self.dtype) for name, array in found.items()}
+
     def weights(self, v: Cotangent) -> Array:
         """Return the numbers of the gradient vector; torch evaluates an expression in y, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
-        return self.evaluated(v, {**self.named, self.program.output_name: self.value, **self.arrays})
-
-    def evaluated(self, program: Program, inputs: Mapping[str, Array]) -> Array:
-        """Compute the value of another Program by torch, in the same dtype."""
         from gradcli.autodiff.run import array_of, run
 
-        return array_of(run(program, inputs, (), self.dtype).output)
-
-
-def _epsilon(dtype: str) -> Atom:
-    """Return the machine epsilon of a dtype, as the table of operations has it."""
-    return sympy.Float(float(np.finfo(dtype).eps), precision=53)
+        inputs = {**self.named, self.program.output_name: self.value, **self.arrays}
+        return array_of(run(v, inputs, (), self.dtype).output)
 
 
 def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
@@ -321,21 +325,6 @@ def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
 
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
 """Derivatives that only a y of one element has, by their commands."""
-
-
-def require_one_element(question: Question, command: str) -> None:
-    """Refuse a derivative that only a y of one element has.
-
-    Raises:
-        InputError: y has several elements, or none.
-    """
-    y, shape = question.program.output_name, question.shape
-    example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(shape))}]" * (0 not in shape)
-    hint = "use sum(...)" + (", or vjp with --v, or jacobian" if command == "grad" else example)
-    if math.prod(shape) != 1:
-        raise InputError(
-            f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}", hint=hint
-        )
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
@@ -409,7 +398,9 @@ class Inquiry:
         for name in ranges:
             if name not in variables and not shadowed([name]):
                 raise no_such_variable("--in", name, variables)
-        missing = {name: read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known}
+        missing = {
+            name: inputs.read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known
+        }
         return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
     def of_last(self, question: Question, given: object) -> Question:
@@ -419,12 +410,13 @@ class Inquiry:
         program = question.program
         return replace(question, program=replace(program, warnings=(*program.warnings, LAST_ALONE)))
 
-    def question(self, *, shares: bool = True) -> Question:
+    def question(self, *, shares: bool = True, twice: bool = False) -> Question:
         """Validate the input, and build the question without torch.
 
         Args:
             shares: Whether operations that compute the same are one line. Without it, two statements never have one
                 symbol, and each has a gradient of its own, as in torch.
+            twice: Whether torch's gradients are to be differentiated again.
 
         Raises:
             GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -448,7 +440,7 @@ class Inquiry:
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:
-                named[name] = rounded(read_value(value, f"--at {name}"), dtype)
+                named[name] = rounded(inputs.read_value(value, f"--at {name}"), dtype)
         require_names(program, at, named)
         if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
             # Values of the text may have the sizes of given ones, as torch.randn(x.shape) has.
@@ -470,7 +462,8 @@ class Inquiry:
         warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
         program = replace(program, warnings=tuple(warnings), called=self.live.called if self.live else "")
         asked = chosen_variables(self, replace(snippet, program=program))
-        return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, self.live, anew)
+        of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
+        return Question(*of_text, self.live, anew, self.check, twice)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:

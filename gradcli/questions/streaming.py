@@ -331,7 +331,7 @@ class Stream:
         from gradcli.autodiff.run import prepared
 
         question = self.plan.question
-        batch = question.batch(question.arrays, tuple(self.plan.bound), 0)
+        batch = question.batch(tuple(self.plan.bound))
         self._batch: Batch = replace(batch, program=prepared(question.program))
         count = min(MOST_WORKERS, cores())
         if question.live is not None:  # code of the user knows of no threads

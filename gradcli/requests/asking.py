@@ -53,7 +53,8 @@ def answer(request: Request) -> Result:
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
 
-    _require_one_v(arguments)
+    if "vs" in arguments and "v" in arguments:
+        raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
     return ask(Function(expression), command, arguments)
 
 
@@ -77,10 +78,12 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     if command in ("", *DERIVATIVES) and function.wants_formula(options):
         method = "closed_form"
         options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
-    elif command == "vjp" and ("vs" in options or "accumulate" in options):
+    if isinstance(several := options.get("v"), list):  # as the shell takes it
+        options |= {"vs": options.pop("v")} if len(several) > 1 else {"v": several[0]}
+    if method == "vjp" and ("vs" in options or "accumulate" in options):
         method = "vjps"
         options |= {"vs": [options.pop("v")]} if "v" in options else {}
-    elif command == "vjp":
+    elif method == "vjp":
         has_own = not options.keys().isdisjoint(("v", "loss"))
         method = "vjp" if has_own or not function.has_passes else "vjps"
     with progress.budget(budget):
@@ -113,16 +116,6 @@ def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
     return UsageError(
         f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
     )
-
-
-def _require_one_v(arguments: Mapping[str, Any]) -> None:
-    """Refuse the keys `v` and `vs` together.
-
-    Raises:
-        UsageError: Keys exclude each other.
-    """
-    if "vs" in arguments and "v" in arguments:
-        raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
 
 
 # -- a value of JSON to the argument of an option, by the kind of the option

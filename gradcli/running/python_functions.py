@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.errors import InputError, brief
+from gradcli.errors import InputError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
-from gradcli.questions.naming import Inputs, Names, with_name
+from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.aten_calls import WrongDtypeError
@@ -98,9 +97,15 @@ class PythonFunction(Function):
         others = {name: value for name, value in inquiry.at.items() if name not in zeros}
         return plan(replace(inquiry, at=others), source)
 
+    def _give_back(self) -> None:
+        """Give tensors found elsewhere their numbers back."""
+        self.borrowed.give_back()
+
     # -- recorded
 
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
+    def _asked(
+        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
+    ) -> Inquiry:
         given = self._by_name(at)
         values = {name: self._value(name, value) for name, value in given.items()}
         made = self._recorded(values, dtype, frozenset(wrt or ()))
@@ -110,7 +115,7 @@ class PythonFunction(Function):
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
         snippet = Snippet(made.program, values=constants, wrt=None)
-        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, live=made)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}
@@ -173,23 +178,6 @@ def _dtype_of(values: Sequence[Any]) -> Dtype | None:
 
 _OF_TYPES = (TypeError, RuntimeError, IndexError)
 """Errors that torch raises where an argument should be of another type."""
-
-
-def _giving_back(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a question, so that tensors found elsewhere get their numbers back after it."""
-
-    @functools.wraps(method)
-    def asked(self: PythonFunction, /, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return method(self, *args, **kwargs)
-        finally:
-            self.borrowed.give_back()
-
-    return asked
-
-
-for _name in "eval vjp vjps grad jacobian jvp hessian hvp check improve explain graph code map".split():
-    setattr(PythonFunction, _name, brief(_giving_back(getattr(PythonFunction, _name))))
 
 
 def named(target: Target) -> Function:

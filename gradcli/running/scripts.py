@@ -34,7 +34,7 @@ from gradcli.errors import GradcliError, InputError, InternalError, Span
 from gradcli.language.program.wengert import Line, Program, number
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
-from gradcli.questions.products import vjp
+from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import RecordedDecisions
@@ -348,7 +348,7 @@ class ScriptRecorder(Recorder):
         inputs = given.get("inputs")
         wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
         made, inquiry = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
-        answer = vjp(inquiry, () if v is None else (array_of(v),))
+        answer = answered(inquiry, () if v is None else (array_of(v),))[1][0]
         norms: dict[str, list[float]] = {}
         for name, array in answer.vjp.items():
             norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))

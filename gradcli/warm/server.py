@@ -101,7 +101,7 @@ def loaded() -> int:
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
-    from gradcli.cli.commands import ANSWERS
+    from gradcli.options import COMMANDS
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -111,7 +111,7 @@ def loaded() -> int:
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
-        examples = (shlex.split(re.findall("gradcli (.*)", body.__doc__ or "")[0]) for body in ANSWERS)
+        examples = (shlex.split(re.findall("gradcli (.*)", one.help)[0]) for one in COMMANDS.values())
         for words in [*map(str.split, _FIRST.split("; ")), *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__

@@ -7,7 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError
-from gradcli.questions import improve as question
+from gradcli.questions.commands import improve as question
 from gradcli.requests import answer, read
 
 

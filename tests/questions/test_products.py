@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.autodiff import jacobians
 from gradcli.errors import GradcliError
-from gradcli.questions.products import MAX_PRODUCTS
+from gradcli.questions.commands.vjp import MAX_PRODUCTS
 from gradcli.results import Array, Check
 from tests.examples import examples
 from tests.programs import Random, programs

@@ -1,7 +1,16 @@
-"""The chain rule step by step: the lines of the Program forward, v, and the adjoints backward.
+"""The chain rule step by step: forward, v, backward, vᵀJ.
 
-Values, adjoints and what each line adds to them are torch's (`autodiff.trace`); the formulas of the local derivatives
-are the symbolic reading's, shown where the reference confirms them and they give torch's numbers.
+Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
+local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
+as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
+In --format plain, the numbers of vᵀJ alone.
+
+Examples:
+  gradcli explain "y = x**2; z = y**3" --at 1,2 --v 1,1
+  gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
+  gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
+
+Options: JUDGED v loss
 """
 
 from __future__ import annotations
@@ -10,7 +19,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 
 import numpy as np
 import sympy
@@ -23,9 +32,10 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import counted
+from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import judged_adjoint, of_v
-from gradcli.questions.products import agrees, answered
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -38,6 +48,9 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
+MOST_ELEMENTS = 2**24
+"""Elements of all lines that `explain` holds, each with its adjoint and local derivatives: 1 GiB in all."""
+
 MOST_LINES = 200
 """Lines, and adjoints, that an answer holds; of more, it holds the first and the last half as many."""
 
@@ -48,20 +61,51 @@ MOST_TERMS = 12
 """Terms of one adjoint that an answer holds."""
 
 
-def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Explanation:
-    """Explain the forward pass, v, the backward pass and vᵀJ.
+SMALL = 16
+"""Entries of a local Jacobian that is shown."""
 
-    Args:
-        inquiry: The function at its point.
-        v: The gradient vector, if it is given.
-        loss: An expression in y whose derivative v is.
+MOST_FACTORS = 36
+"""Entries of a matrix in a product of numbers that is shown."""
+
+SAMPLED = 4
+"""Elements at which a formula is compared with torch's slope."""
+
+BITS = 128
+"""Bits of precision of that comparison."""
+
+CLOSE = {"float64": 1e-6, "float32": 1e-3}
+"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown next to it."""
+
+_DRAWN = (Kind.DEFINED, Kind.REDUCTION)
+"""Operations whose local Jacobian is worth seeing; that of a movement of elements has only ones and zeros."""
+
+_CHAIN = Signs("%s*%s", "%s · %s", r"%s \cdot %s")
+"""Product of an adjoint and a local derivative that are numbers; of tensors it is `POINTWISE`."""
+
+
+def explain(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    loss: str | None = None,
+    **options: Unpack[JudgedOptions],
+) -> Explanation:
+    """Explain the chain rule step by step: the lines forward, v, each adjoint with its terms, and vᵀJ.
 
     Raises:
-        GradcliError: v or the loss makes no sense.
-        TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
+        GradcliError: As for `vjp`.
+
+    >>> from gradcli import Function
+    >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
+    >>> [(step.name, step.operation.pretty, step.value.tolist()) for step in answer.steps]
+    [('y', 'x²', [1.0, 4.0]), ('z', 'y³', [1.0, 64.0])]
+    >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
+    [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
     """
+    inquiry = self._asked(at, **options)
     vs = () if v is None else (v,)
-    question, (product,) = answered(inquiry, vs, text=loss, command="explain")
+    question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_ELEMENTS)
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))
@@ -100,6 +144,7 @@ class Walk:
         for name, atom in question.program.named.items():
             self.given.setdefault(atom, []).append(name)
         self.names = self._named()
+        self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
         self.users: dict[Atom, list[Line]] = {}
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
@@ -149,16 +194,15 @@ class Walk:
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """Yield the adjoints of the backward pass, from that of the output to those of the variables."""
-        terms = Terms(self.question, self.trace, self.names)
         yield Adjoint(name=self.name, notation=Bar(self.name), value=v, terms=(), terms_count=0)
         for atom in ends(self.atoms):
             is_variable = not self.trace.program.lines or atom in self.trace.program.variables
             value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
             name = self.names[atom]
-            found, count = self._terms(atom, terms, value)
+            found, count = self._terms(atom, value)
             yield Adjoint(name=name, notation=Bar(name), value=value, terms=found, terms_count=count)
 
-    def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
+    def _terms(self, atom: Atom, value: Array) -> tuple[tuple[Term, ...], int]:
         """Return the terms of one adjoint, at most `MOST_TERMS`, and their number."""
         if atom == self.output:  # y is the variable itself
             above = Bar(self.name)
@@ -167,90 +211,12 @@ class Walk:
         looked_at: list[Term | None] = []
         for line in users:
             if len(list(filter(None, looked_at))) < MOST_TERMS:
-                looked_at.append(terms.term(line, atom))
+                looked_at.append(self._term(line, atom))
         return tuple(filter(None, looked_at)), len(users) - looked_at.count(None)
 
+    # -- one term of an adjoint: the adjoint of a line times its local derivative, as formula and in numbers
 
-def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
-    """Give each adjoint its verdict: `unchecked` beyond `MOST_JUDGED`, or when no time is left."""
-    verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
-    ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
-    with time_limit():
-        for atom, one in counted("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
-            try:
-                is_late, value = len(verdicts) > MOST_JUDGED, walk.trace.values[atom]
-                own = None if is_late else judged_adjoint(ran, atom, one.name, value, v, one.value)
-                verdicts.append(own.verdict if own else "unchecked")
-            except OverTimeError:
-                verdicts.append("unchecked")
-    return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
-
-
-def ends(items: Sequence[_Item]) -> list[_Item]:
-    """Return all of a short list; of a long one the first and the last half of `MOST_LINES`.
-
-    >>> len(ends(range(1_000)))
-    200
-    """
-    half = MOST_LINES // 2
-    return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
-
-
-def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implicit: bool) -> Iterator[str]:
-    """Yield remarks on the effect of this v, in a few words."""
-    y = walk.name
-    if is_implicit:
-        yield f"{y} has one element, so v = 1 is understood"
-    last = walk.lines[-1].call if walk.lines else None
-    if last and last.op.is_sum and v.size == 1 and v.item() == 1 and last.operands[0] in walk.names:
-        inner = walk.names[last.operands[0]]
-        yield f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}"
-    if v.size < 2:
-        return
-    ones = np.flatnonzero(v)
-    if np.all(v == 1):
-        yield "ones add the rows of J up"
-        for name, formula in formulas.items():
-            if formula.structure == "diagonal":
-                yield f"∂{y}/∂{name} is diagonal, so that ones give the derivative at every point"
-    elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
-        at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
-        yield f"v picks one row of J, the one of {y}[{at}]"
-
-
-# -- one term of an adjoint: the adjoint of a line times its local derivative, as formula and in torch's numbers
-
-
-SMALL = 16
-"""Entries of a local Jacobian that is shown."""
-
-MOST_FACTORS = 36
-"""Entries of a matrix in a product of numbers that is shown."""
-
-SAMPLED = 4
-"""Elements at which a formula is compared with torch's slope."""
-
-BITS = 128
-"""Bits of precision of that comparison."""
-
-CLOSE = {"float64": 1e-6, "float32": 1e-3}
-"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown next to it."""
-
-_DRAWN = (Kind.DEFINED, Kind.REDUCTION)
-"""Operations whose local Jacobian is worth seeing; that of a movement of elements has only ones and zeros."""
-
-_CHAIN = Signs("%s*%s", "%s · %s", r"%s \cdot %s")
-"""Product of an adjoint and a local derivative that are numbers; of tensors it is `POINTWISE`."""
-
-
-class Terms:
-    """The terms of the adjoints of one trace; torch is asked once for the contributions of each line."""
-
-    def __init__(self, question: Question, trace: Trace, names: Mapping[Atom, str]) -> None:
-        self.question, self.trace, self.names = question, trace, names
-        self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
-
-    def term(self, line: Line, operand: Atom) -> Term | None:
+    def _term(self, line: Line, operand: Atom) -> Term | None:
         """Return a line's term in the adjoint of one of its operands; None if it has no derivative by it."""
         value = self._of("contributions", line).get(operand)
         if value is None:
@@ -371,6 +337,53 @@ class Terms:
             (2, 2): (z, b.T) if is_first else (a.T, z),
         }
         return products.get((a.ndim, b.ndim), ())
+
+
+def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
+    """Give each adjoint its verdict: `unchecked` beyond `MOST_JUDGED`, or when no time is left."""
+    verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
+    ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
+    with time_limit():
+        for atom, one in counted("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
+            try:
+                is_late, value = len(verdicts) > MOST_JUDGED, walk.trace.values[atom]
+                own = None if is_late else judged_adjoint(ran, atom, one.name, value, v, one.value)
+                verdicts.append(own.verdict if own else "unchecked")
+            except OverTimeError:
+                verdicts.append("unchecked")
+    return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
+
+
+def ends(items: Sequence[_Item]) -> list[_Item]:
+    """Return all of a short list; of a long one the first and the last half of `MOST_LINES`.
+
+    >>> len(ends(range(1_000)))
+    200
+    """
+    half = MOST_LINES // 2
+    return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
+
+
+def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implicit: bool) -> Iterator[str]:
+    """Yield remarks on the effect of this v, in a few words."""
+    y = walk.name
+    if is_implicit:
+        yield f"{y} has one element, so v = 1 is understood"
+    last = walk.lines[-1].call if walk.lines else None
+    if last and last.op.is_sum and v.size == 1 and v.item() == 1 and last.operands[0] in walk.names:
+        inner = walk.names[last.operands[0]]
+        yield f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}"
+    if v.size < 2:
+        return
+    ones = np.flatnonzero(v)
+    if np.all(v == 1):
+        yield "ones add the rows of J up"
+        for name, formula in formulas.items():
+            if formula.structure == "diagonal":
+                yield f"∂{y}/∂{name} is diagonal, so that ones give the derivative at every point"
+    elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
+        at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
+        yield f"v picks one row of J, the one of {y}[{at}]"
 
 
 def _uniform(array: Array) -> Array:

@@ -1,4 +1,27 @@
-"""The answers of `vjp` and `grad`: several vᵀJ of one Jacobian, accumulated gradients, a loss whose derivative is v."""
+"""The vector-Jacobian product, as y.backward(gradient=v).
+
+That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
+and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
+of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
+
+Examples:
+  gradcli vjp "x**2" --at 1,2 --v 1,1
+  gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
+  gradcli vjp "-x**2" --at -1,2 --v ones --format plain
+  gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
+  gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
+
+Options: DERIVATIVES JUDGED loss
+
+v VECTOR has_several
+    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
+    @FILE or @- as for --at. Repeat for more, a product each. Default: 1, if y has one element.
+
+vs VECTORS
+
+accumulate SWITCH
+    Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +29,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -21,61 +44,67 @@ from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
-from gradcli.questions.judging import (
-    compared,
-    differentiated,
-    first_derivatives,
-    of_passes,
-    of_v,
-    with_part,
-)
-from gradcli.questions.question import Cotangent, Dtype, Inquiry, Question, require_one_element, rounded
-from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Loss, Products
+from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
+from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
 
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
 
-MOST_ELEMENTS = 2**24
-"""Elements of all lines that `explain` holds, each with its adjoint and local derivatives: 1 GiB in all."""
 
+def vjp(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    loss: str | None = None,
+    **options: Unpack[JudgedOptions],
+) -> VJP:
+    """Compute the vector-Jacobian product vᵀJ, left in `x.grad` by `y.backward(gradient=v)`.
 
-def vjp(inquiry: Inquiry, vs: Sequence[Value] = (), loss: str | None = None, command: str = "vjp") -> VJP:
-    """Compute one product; of a snippet with several passes, the product of all together or of the last.
-
-    Raises:
-        GradcliError: As for `vjps`.
-    """
-    return answered(inquiry, vs, loss, command=command)[1][0]
-
-
-def grad(inquiry: Inquiry) -> Gradient:
-    """Compute the gradient of a y of one element: the product with v = 1.
+    The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
+    formula and the verdict.
 
     Raises:
-        GradcliError: y has several elements.
+        GradcliError: v is missing for a y of several elements, has not y's shape, or is given with a loss.
+
+    >>> from gradcli import Function
+    >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
+    >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
+    (array(15.), array([3., 1.]), '[y, 1]', 'agree')
     """
-    found = vjp(inquiry, ("ones",), command="grad")
-    return Gradient(**{**_shared(found), "command": "grad"}, grad=found.vjp)
+    return answered(self._asked(at, **options), () if v is None else (v,), loss)[1][0]
 
 
 def vjps(
-    inquiry: Inquiry,
-    vs: Sequence[Value],
-    text: str | None = None,
+    self: ParsedText,
+    at: Inputs | None = None,
+    vs: Sequence[Value] = (),
     *,
     accumulate: bool = False,
+    loss: str | None = None,
+    **options: Unpack[JudgedOptions],
 ) -> Products:
-    """Compute a product for each v; without any v, for each pass of a snippet.
+    """Compute several vector-Jacobian products of one Jacobian; with `accumulate`, `x.grad` after each pass too.
+
+    Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
+    gradients are to accumulate or the snippet sets them to zero in between.
 
     Raises:
-        GradcliError: As for `answered`.
+        GradcliError: As for `vjp`; there are too many of them.
+
+    >>> from gradcli import Function
+    >>> found = Function("x**2").vjps({"x": "1,2"}, ["e0", "e1"], accumulate=True)
+    >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
+    [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
     """
-    _, answers = answered(inquiry, vs, text, accumulate=accumulate, each=True)
-    first = answers[0]
-    check = first.check
-    if check is not None and len(answers) > 1:
-        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    return Products(**{**_shared(first), "check": check}, answers=tuple(answers))
+    answers = answered(self._asked(at, **options), vs, loss, accumulate=accumulate, each=True)[1]
+    shared = {one.name: getattr(answers[0], one.name) for one in fields(Differentiation)}
+    if shared["check"] is not None and len(answers) > 1:
+        checks = [_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None]
+        shared["check"] = joined(checks)
+    return Products(**shared, answers=tuple(answers))
 
 
 def answered(
@@ -84,7 +113,7 @@ def answered(
     text: str | None = None,
     *,
     accumulate: bool = False,
-    command: str = "vjp",
+    most_elements: int | None = None,
     each: bool = False,
 ) -> tuple[Question, Sequence[VJP]]:
     """Return the question, and a product for each v; without any v, one for all passes of a snippet together.
@@ -94,20 +123,19 @@ def answered(
         vs: The gradient vectors.
         text: The loss, whose derivative is v.
         accumulate: Whether to show what `.grad` holds after each pass.
-        command: `grad`, if y must have one element; `explain`, if each line is to be held.
+        most_elements: The number of elements of all lines that there may be, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
 
     Raises:
         GradcliError: A v is needed and not given, has not y's shape, or is given with a loss; there are too many.
     """
-    snippet, check = inquiry.snippet, inquiry.check
+    snippet = inquiry.snippet
     own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
     question = own.question()
-    if command == "grad":
-        require_one_element(question, "grad")
-    if command == "explain" and question.elements > MOST_ELEMENTS:
+    elements = 1 + sum(map(math.prod, question.shapes.values()))
+    if most_elements is not None and elements > most_elements:
         raise TooLargeError(
-            f"the steps have {question.elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained",
             hint="use smaller inputs, or vjp, which keeps no steps",
         )
     question = question if each else own.of_last(question, vs or text or None)
@@ -115,8 +143,11 @@ def answered(
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.
-    given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
-    loss = None if text is None else derive_loss(question, text, extra, check=check)
+    own_vs: list[Program | None] = [one.v for one in passes] or [snippet.v]
+    if (many := len(vs or own_vs)) > MAX_PRODUCTS:
+        raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
+    given = [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in own_vs if text is None]
+    loss = None if text is None else derive_loss(question, text, extra)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
@@ -126,33 +157,20 @@ def answered(
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
-        found = differentiated(question, v, check=check)
+        product, found = differentiated(question, v)
         zeroed, adds = steps[number]
         added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
         if adds:
             with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
-                held = {name: held[name] + grad for name, grad in found["vjp"].items()}
+                held = {name: held[name] + grad for name, grad in product.items()}
         found |= {"warnings": (*warnings, *remarked), "accumulated": held if accumulates else None, "loss": loss}
-        if check:
+        if question.check:
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
-            found["check"] = with_loss(found["check"], loss, question, found["vjp"])
-        answers.append(VJP(command="vjp", **found))
+            found["check"] = with_loss(found["check"], loss, question, product)
+        answers.append(VJP(command="vjp", v=v, vjp=product, **found))
     return question, answers
-
-
-def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
-    """Return the gradient vectors: those given, else those of a snippet, else the implicit one.
-
-    Raises:
-        InputError: One is needed and not given, or has not y's shape.
-        TooLargeError: There are more than `MAX_PRODUCTS`.
-    """
-    many = len(vs or passes)
-    if many > MAX_PRODUCTS:
-        raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
-    return [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in passes]
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
@@ -169,11 +187,6 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     )
     of = "" if found.is_whole else f".grad after {count} passes"
     return with_part(check, replace(found, findings=findings), of)
-
-
-def _shared(answer: VJP) -> dict[str, Any]:
-    """Return the fields that all answers of first derivatives have."""
-    return {one.name: getattr(answer, one.name) for one in fields(Differentiation)}
 
 
 def _numbered(check: Check, number: int) -> Check:
@@ -225,14 +238,13 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
     return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in extra}), extra
 
 
-def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, check: bool = True) -> Loss:
+def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Loss:
     """Compute the loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
 
     Args:
         question: The function f at its point.
         text: The loss ℓ, an expression in y by the name of the output.
         extra: Values of names that are not the function's.
-        check: Whether to compare v with the reference.
 
     Raises:
         GradcliError: The text is not in the language, or a name in it has no value.
@@ -260,15 +272,15 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
 
-    of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
+    of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {}, check=question.check)
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    shared = differentiated(of_y, weights, check=check)
+    product, shared = differentiated(of_y, weights)
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
         value=of_y.value,
-        v=shared["vjp"][y],
+        v=product[y],
         formula=shared["symbolic"].get(y),
         formula_omitted=shared["symbolic_omitted"].get(y, ""),
         gradient=_composed(question, program, values, weights),

@@ -1,6 +1,20 @@
-"""The answer of `improve`: the best form of a function at points or over a range, its lost bits, and its proof.
+"""The form of a function that loses the fewest digits.
 
-Mistakes in the input are found before torch is imported.
+Other forms of the function are searched and measured, at a point and around it, at each element of the values of an
+elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and derivatives
+lose before and after, where one form takes over from another, and whether the two are proved to be the same
+function or only enclosed. Exits with 1 if digits are lost and no better form was found. In --format plain, the
+form alone, and what was typed where there is no better one.
+
+Examples:
+  gradcli improve "(1 - cos(x))/x" --at 1e-8
+  gradcli improve "sqrt(x**2 + 1) - x" --in x=-1e300..1e300
+  gradcli improve "(-b + sqrt(b*b - 4*a*c))/(2*a)" --at a=1 --at c=1 --in b=-1e9..-10 --format plain
+
+Options: budget
+
+box RANGES spelling=in
+    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
 """
 
 from __future__ import annotations
@@ -8,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
@@ -22,6 +36,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
@@ -67,7 +82,28 @@ class _Sample:
     shown: tuple[_Shown, ...]
 
 
-def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+def improve(
+    self: ParsedText,
+    at: Inputs | None = None,
+    *,
+    box: Mapping[str, str] | None = None,
+    **options: Unpack[CommonOptions],
+) -> Improvement:
+    """Find the form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
+
+    The elements of an elementwise function's values are points each.
+
+    Raises:
+        GradcliError: There is neither a value nor a range, or a range makes no sense.
+
+    >>> from gradcli import Function
+    >>> Function("sqrt(x**2 + 4) - x").improve(box={"x": "1..1e300"}).form
+    '4/(hypot(x, 2) + x)'
+    """
+    return improved(self._asked(at, **options), box or {})
+
+
+def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
 
     Raises:
@@ -100,7 +136,9 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
 
     measure = measured(sample.points, sample.asked)
     bits, unknown = measure.digits, tuple(_unknown(sample, measure))
-    answer = _unimproved(question, ranges, bits)
+    given = {name: array for name, array in question.arrays.items() if name not in ranges}
+    common = question.common | {"inputs": given, "form": question.program.expression.strip()}
+    answer = Improvement(command="improve", ranges=ranges, outcome="none", bits=bits, points=0, **common)
     typed = measure.of(program) if measure.has_point else None
     if typed is None:
         return replace(answer, notes=unknown) if measure.untried else _judged(question, sample, answer)
@@ -119,8 +157,8 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     is_proved = _is_proved(program, found.bases, sample.points[0])
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
-    domain = _domain(where, is_proved=is_proved, has_series=found.has_series)
-    return _better(answer, found.one.form.text, found.one.form.reasons, domain, is_proved=is_proved)
+    form = found.one.form
+    return _better(answer, form.text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
 
 
 # -- the points
@@ -206,21 +244,14 @@ def _of_one_element(question: Question) -> Program | None:
 # -- the answer
 
 
-def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, *, is_proved: bool) -> Improvement:
+def _better(
+    answer: Improvement, form: str, reasons: tuple[str, ...], where: str, *, is_proved: bool, has_series: bool
+) -> Improvement:
+    """Answer by a form, and describe the points at which it is known to equal the original."""
+    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
+    domain = f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
     same: Literal["proved", "enclosed"] = "proved" if is_proved else "enclosed"
     return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
-
-
-def _domain(where: str, *, is_proved: bool, has_series: bool) -> str:
-    """Describe the points at which the form is known to equal the original."""
-    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
-    return f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
-
-
-def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Improvement:
-    given = {name: array for name, array in question.arrays.items() if name not in ranges}
-    common, form = {**question.common, "inputs": given}, question.program.expression.strip()
-    return Improvement(command="improve", ranges=ranges, outcome="none", form=form, bits=bits, points=0, **common)
 
 
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
@@ -233,9 +264,9 @@ def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improve
     if rewrite is None or rewrite.verdict != "agree":
         return replace(answer, notes=(f"the verdict of a check at {where} is {check.verdict}",))
     is_proved = _is_proved(question.program, (rewrite.basis or rewrite.expression,), at.arrays)
-    domain = _domain("this point and others", is_proved=is_proved, has_series=bool(rewrite.basis))
+    where, has_series = "this point and others", bool(rewrite.basis)
     told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
-    return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved=is_proved)
+    return _better(told, rewrite.expression, (rewrite.reason,), where, is_proved=is_proved, has_series=has_series)
 
 
 def _lost(loss: LostBits, bits: int) -> BitsLost:

@@ -1,0 +1,433 @@
+"""What all readings say of a derivative, side by side.
+
+Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
+unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
+verdict, entry, torch, truth; then a line a claim.
+
+Examples:
+  gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
+  gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+  gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
+  gradcli check "relu(x)" --at 0,1 --v ones --allow kink
+
+Options: budget
+
+v VECTOR
+    Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.
+
+rtol NUMBER
+    How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
+
+atol NUMBER
+    How far torch may be off beyond that. Default: 0.
+
+claim TEXTS
+    A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the variables. The
+    name may be left out where there is one. Repeat for more; @FILE reads it.
+
+expect VALUES
+    The same as numbers, which are compared at the point; @FILE and @- as for --at.
+
+random WHOLE
+    Check at N random points of the box that --in gives.
+
+box RANGES spelling=in
+    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
+    the variable's --at, if it has one. Repeat for more.
+
+seed WHOLE default=0
+    Of the random points.
+
+allow VERDICTS
+    Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
+    neither proved nor refuted.
+
+require_all SWITCH is_setting
+    Exit with 1 unless every entry was checked, and not a sample of them.
+
+differences SWITCH
+    Take finite differences too, as --full does.
+
+strict SWITCH is_setting
+    Fail for lost digits in small entries too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Unpack, get_args
+
+import numpy as np
+
+from gradcli import results
+from gradcli.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
+from gradcli.crosscheck import formulas
+from gradcli.crosscheck.compare import TOLERANCE, Tolerance
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Torch, flat
+from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
+from gradcli.language.inputs import Array, Value, read_range
+from gradcli.language.program.wengert import Program
+from gradcli.progress import counted, each_with_time
+from gradcli.questions import judging
+from gradcli.questions.closed_form import at_random_values
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.reference.deadline import is_over_time, time_limit
+
+MAX_POINTS = 10_000
+"""Random points of one check."""
+
+MAX_POINT_ENTRIES = 1_024_000
+"""Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
+
+MENDED = ("inaccurate", "nan-trap")
+"""Verdicts of a random point for which a form is looked for that serves in all of the box."""
+
+ONLY = ""
+"""Name of a claim or a value that was given without a variable: it is for the only variable."""
+
+
+@dataclass(frozen=True)
+class _AtPoint:
+    """One point: torch's numbers, the formulas and the judgement; they are of other lines only at some points."""
+
+    question: Question
+    derived: formulas.Derived
+    numbers: Torch
+    judgement: Judgement
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """The key by which the worst point is found: severity of the verdict, then relative error."""
+        check = self.judgement.check
+        return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
+
+    def with_check(self, check: results.Check) -> _AtPoint:
+        """The same with another check."""
+        return replace(self, judgement=replace(self.judgement, check=check))
+
+
+def check(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    claim: Mapping[str, str] | None = None,
+    expect: Mapping[str, Value] | None = None,
+    random: int | None = None,
+    box: Mapping[str, str] | None = None,
+    seed: int = 0,
+    allow: Sequence[results.Allowed] = (),
+    strict: bool = False,
+    require_all: bool = False,
+    differences: bool = False,
+    **options: Unpack[CommonOptions],
+) -> results.Checking:
+    """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
+
+    The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
+    `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
+    `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
+    `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
+    entry of the gradient, and unless `require_all`, a sample.
+
+    Raises:
+        GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
+            more than `JACOBIAN_BYTES`, or too many points are asked.
+
+    >>> from gradcli import Function
+    >>> entry = (answer := Function("x**2").check({"x": 3})).opinions[0]
+    >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
+    (True, 6.0, 6.0, 6.0, 0.0)
+    """
+    tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
+    _require_sensible(tolerances, allow, random, box or {}, seed)
+    inquiry = self._asked(at, **options)
+    if claim and not (inquiry.at or inquiry.snippet.values or box or expect):
+        inquiry = at_random_values(inquiry, seed)
+    inquiry, ranges = inquiry.within(box or {})
+    question = inquiry.question()
+    cotangent = None if v is None else question.cotangent(v, None)
+    claims, expected = _claimed_of(question, cotangent is not None, claim or {}, expect or {})
+    if cotangent is None:
+        question.require_room("use --v ones, or --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
+    tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
+    look, failing_at = partial(_look, question, cotangent, tolerance), partial(_failing, allow, strict)
+    if random is None:
+        worst, sampling, failing = look({}), None, set[results.Verdict]()
+    else:
+        draws = _draws(question, ranges, seed, random, math.prod(question.shape) if v is None else 1)
+        worst, sampling, failing = _sampled(look, failing_at, draws, results.Sampling(random, seed, ranges, {}, {}))
+    shared, found = _readings(worst, tolerance, has_differences=differences)
+    failing |= failing_at(worst, found)
+    if sampling is not None and found.verdict in MENDED:
+        found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
+    claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
+    omitted = question.jacobian_omitted if cotangent is None else ""
+    elsewhere, tried = ((), ()) if (live := question.live) is None else (live.elsewhere(found.verdict), live.tried)
+    passed = not failing and (found.is_whole or not require_all) and not elsewhere
+    return results.Checking(
+        command="check",
+        allowed=tuple(allow),
+        requires_all=require_all,
+        failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
+        passed=passed and all(_passes(one, allow) for one in claimed_ones),
+        claims=claimed_ones,
+        elsewhere=elsewhere,
+        remarks=tried,
+        sampling=sampling,
+        jacobian=None if omitted else worst.numbers.jacobian,
+        jacobian_omitted=omitted,
+        check=found,
+        **shared,
+    )
+
+
+def _require_sensible(
+    tolerances: Mapping[str, float],
+    allowed: Sequence[results.Allowed],
+    points: int | None,
+    boxes: Mapping[str, str],
+    seed: int,
+) -> None:
+    """Refuse options that are invalid for every function.
+
+    Raises:
+        InputError: A tolerance, a number of points, a seed or an allowed verdict is invalid.
+    """
+    for name, number in tolerances.items():
+        if not (math.isfinite(number) and number >= 0):
+            raise InputError(f"--{name} {number} is not a tolerance", hint="a tolerance is a number from 0 on")
+    known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
+    for name in allowed:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+            raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+        # Any other verdict may be a property of the function; this one says that a reading is wrong.
+        if name == "disagree":
+            raise InputError(
+                "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
+                hint="a larger --rtol or --atol allows for known errors",
+            )
+    if seed < 0:
+        raise InputError(f"--seed {seed} is not a seed", hint="a seed is a whole number from 0 on")
+    if points is None:
+        if boxes:
+            name = next(iter(boxes))
+            raise InputError(
+                "--in says where to draw random points, and --random is missing",
+                hint=f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE",
+            )
+    elif not boxes:
+        raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
+    elif not 1 <= points <= MAX_POINTS:
+        raise InputError(f"--random {points:,} is not between 1 and {MAX_POINTS:,} points")
+
+
+def _mended_everywhere(
+    inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
+) -> results.Check:
+    """Add to a check the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
+    from gradcli.questions.commands.improve import improved
+
+    found = improved(inquiry, ranges)
+    better = found.outcome == "better"
+    verdict = judging.verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
+    if verdict is None or results.SEVERITY.index(verdict) >= results.SEVERITY.index(check.verdict):
+        return check
+    return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
+
+
+def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
+    """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
+    is_open = claim.status == "no counterexample" and claim.points > 0
+    return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
+
+
+def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str:
+    """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
+
+    Raises:
+        InputError: There is no such variable, or there are several and none is named.
+    """
+    if name == ONLY:
+        name = variable_of(text) if "/" in text and "=" in text else ""
+        name = name or (wrt[0] if len(wrt) == 1 else "")
+    if name in wrt:
+        return name
+    if not wrt:
+        raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
+    known = ", ".join(wrt)
+    what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
+    hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
+    raise InputError(f"{option} names {what}", hint=hint if name else f"write {option} NAME=...")
+
+
+def _draws(
+    question: Question, ranges: Mapping[str, str], seed: int, points: int, rows: int
+) -> Iterator[dict[str, Array]]:
+    """Draw the inputs of each random point, uniformly in the boxes; the other variables stay."""
+    per_point = rows * sum(question.arrays[name].size for name in question.wrt)
+    most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
+    if points > most:
+        raise TooLargeError(
+            f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries",
+            hint=f"use --random {most}, or --v for a single row, or --wrt for fewer variables",
+        )
+    boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in ranges.items()}
+    generator = np.random.default_rng(seed)
+
+    def between(low: Array, high: Array) -> Array:
+        share = generator.uniform(size=low.shape)
+        return rounded(np.asarray(low * (1 - share) + high * share), question.dtype)  # high - low may overflow
+
+    return ({name: between(*box) for name, box in boxes.items()} for _ in range(points))
+
+
+def _look(
+    first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
+) -> _AtPoint:
+    """Ask torch and the judge at one point."""
+    question = first.at(drawn)
+    jacobian = question.jacobian if cotangent is None else None
+    v = None if cotangent is None else question.weights(cotangent)
+    product = None if v is None else question.product(v)
+    numbers = judging.first_derivatives(question, jacobian, v, product)
+    derived = (first if first.program is question.program else question).derived
+    return _AtPoint(question, derived, numbers, judging.compared(question, numbers, tolerance))
+
+
+def _contradicted(look: _AtPoint) -> _AtPoint:
+    """Add a finding for each formula that the reference contradicts."""
+    found = formulas.contradicted(look.question.point, look.derived, look.judgement.evidence)
+    return look.with_check(formulas.with_refuted(look.judgement.check, found, look.derived))
+
+
+def _failing(
+    allow: Sequence[results.Allowed], is_strict: bool, look: _AtPoint, check: results.Check
+) -> set[results.Verdict]:
+    """Collect the verdicts that do not pass: of entries, of findings, and `unchecked` of the check itself."""
+    entries = (*look.judgement.entries, *check.findings)
+    found = {one.verdict for one in entries if one.verdict != "unchecked" and (is_strict or not one.is_minor)}
+    return (found | {check.verdict} & {"unchecked"}) - {"agree", *allow}
+
+
+def _sampled(
+    looked: Callable[[Mapping[str, Array]], _AtPoint],
+    failing_at: Callable[[_AtPoint, results.Check], set[results.Verdict]],
+    draws: Iterator[dict[str, Array]],
+    asked: results.Sampling,
+) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
+    """Find the worst of the random points, the number of points by verdict, and the verdicts that do not pass."""
+    points = asked.points
+    worst: _AtPoint | None = None
+    is_whole, note = True, ""
+    counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
+    failing: set[results.Verdict] = set()
+    for n, drawn in enumerate(counted("point", draws, points)):
+        try:
+            with each_with_time():
+                look = _contradicted(looked(drawn))
+        except GradcliError as error:
+            where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
+            error.advise(error.in_shell.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
+            raise
+        check = look.judgement.check
+        if n and check.verdict == "unchecked" and is_over_time():
+            is_whole, note = False, f"{points - n:,} of {points:,} points were not looked at within the budget"
+            break
+        counts[check.verdict] += 1
+        failing |= failing_at(look, check)
+        is_whole = is_whole and check.is_whole
+        if worst is None or look.badness > worst.badness:
+            worst = look
+    assert worst is not None, "there is at least one point"  # noqa: S101
+    if not is_whole:
+        check = worst.judgement.check
+        notes = (*check.notes, note) if note else check.notes
+        worst = worst.with_check(replace(check, sampled=True, proven=False, notes=notes))
+    verdicts = {verdict: count for verdict, count in counts.items() if count}
+    return worst, replace(asked, points=sum(verdicts.values()), verdicts=verdicts, worst=worst.question.arrays), failing
+
+
+def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
+    """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
+    question, v = look.question, look.numbers.v
+    judgement = judging.advised(question, look.judgement, v, tolerance)
+    confirmed, check = judging.concluded(question, judgement, look.derived)
+    assert check is not None, "what was judged has a check"  # noqa: S101
+    entries = formulas.worst_first(judgement.entries)
+    differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
+    derivatives = judging.by_variable(confirmed.derivatives)
+    shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
+    found = {
+        "symbolic": judging.by_variable(confirmed.shown),
+        "symbolic_omitted": judging.by_variable(confirmed.omitted),
+        "opinions": shown,
+        "opinions_count": len(entries),
+        "v": v,
+        "vjp": look.numbers.vjp,
+        "value": question.value,
+        **question.common,
+    }
+    return found, replace(check, notes=(*check.notes, note)) if note else check
+
+
+def _differences(
+    question: Question, entries: Sequence[results.Entry], v: Array | None
+) -> tuple[formulas.Differences, str]:
+    """Compute the difference quotients of these entries; with a remark if there was no time for all."""
+    from gradcli.autodiff.batched import PRODUCT, difference
+
+    found: dict[results.Entry, tuple[float, float]] = {}
+    with time_limit():
+        for n, entry in enumerate(entries):
+            if entry.variable is not None and entry.column is not None:
+                row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
+                place = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
+                quotient = difference(question.program, question.arrays, place, v, question.shape)
+                found |= {entry: quotient} if quotient else {}
+            if is_over_time():
+                return found, f"there was time for {n + 1:,} of {len(entries):,} finite differences"
+    return found, ""
+
+
+def _claimed_of(
+    question: Question, has_v: bool, claim: Mapping[str, str], expect: Mapping[str, Value]
+) -> tuple[Mapping[str, str], Mapping[str, Value]]:
+    """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs."""
+    claims = {_variable(name, question.wrt, "--claim", text): text for name, text in claim.items()}
+    expected = {_variable(name, question.wrt, "--expect"): value for name, value in expect.items()}
+    v = np.ones(question.shape) if has_v else None
+    for name, text in claims.items():
+        read(_subject(question, name, v), text)
+    for name, value in expected.items():
+        read_numbers(_subject(question, name, v), value)
+    return claims, expected
+
+
+def _subject(question: Question, name: str, v: Array | None) -> Subject:
+    return Subject.of(question.program, question.shapes, name, v)
+
+
+def _claims(
+    look: _AtPoint, claims: Mapping[str, str], expected: Mapping[str, Value], tolerance: Tolerance, seed: int
+) -> Iterator[results.Claim]:
+    """Prove or refute each claim, and compare each of the numbers."""
+    question, v = look.question, look.numbers.v
+
+    def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
+        there = question.at(at)
+        return None if any(judging.boundaries(there)) else _subject(there, name, v)
+
+    for name, text in claims.items():
+        subject, anew = _subject(question, name, v), partial(subject_at, name) if question.is_of_point else None
+        yield claimed(subject, text, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
+    for name, value in expected.items():
+        yield met(_subject(question, name, v), value, question.arrays, tolerance)

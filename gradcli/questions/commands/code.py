@@ -1,0 +1,149 @@
+"""The same computation as a runnable script, or as a document.
+
+The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
+the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
+
+Examples:
+  gradcli code "x**2" --at 1,2 --v 1,1
+  gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
+  gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
+  gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
+
+Options: v
+
+to CHOICE choices=torch|numpy|latex|gradcli default=torch
+    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
+    with all of it, or the text of the function with its values, which gradcli reads.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Unpack
+
+import numpy as np
+
+from gradcli.codegen.languages import gradcli_text, latex_document, torch_script
+from gradcli.codegen.numpy_script import numpy_script
+from gradcli.codegen.script import Task
+from gradcli.codegen.self_writing import WIDTH
+from gradcli.crosscheck.formulas import confirmed, evidence_at
+from gradcli.errors import InputError, TooLargeError, printable
+from gradcli.language.foreign import unwrapped
+from gradcli.language.inputs import Value
+from gradcli.questions.commands.vjp import answered
+from gradcli.questions.judging import by_variable
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
+from gradcli.results import Array, Language, Source
+
+MAX_LINES = 10_000
+"""Operations of a function that is written as a script."""
+
+_SHORT = 40
+"""Characters of a value in the comment."""
+
+
+def code(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    to: Language = "torch",
+    **options: Unpack[CommonOptions],
+) -> Source:
+    """Write the same computation as a runnable script.
+
+    `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
+
+    Raises:
+        GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
+
+    >>> from gradcli import Function
+    >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
+    # gradcli code "x**2" --at 1,2 --v "2*y" --to torch
+    import torch
+    <BLANKLINE>
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    <BLANKLINE>
+    y = x**2
+    v = (2 * y).detach()
+    y.backward(gradient=v)
+    <BLANKLINE>
+    print(x.grad)
+    <BLANKLINE>
+    """
+    inquiry = self._asked(at, **options)
+    question = inquiry.of_last(inquiry.question(), v)
+    if len(question.program.lines) > MAX_LINES:
+        raise TooLargeError(
+            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}",
+            hint="vjp gives the numbers",
+        )
+    cotangent = question.cotangent(v, inquiry.snippet.v)
+    weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
+    given = None if v is None and inquiry.snippet.v is None else weights
+    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.named)
+    match to:
+        case "torch":
+            text = torch_script(task)
+        case "gradcli":
+            text = gradcli_text(task)
+        case "numpy":
+            text = _numpy(question, task, question.weights(cotangent))
+        case "latex":
+            text = latex_document(answered(inquiry, () if v is None else (v,))[1][0])
+    comment = _comment(question, v, to, inquiry.at)
+    common = {name: fact for name, fact in question.common.items() if name != "output"}
+    return Source(command="code", language=to, source=f"{comment}\n{text}", **common)
+
+
+def _numpy(question: Question, task: Task, v: Array) -> str:
+    """The script with the formulas that the reference confirms."""
+    hint = "--to torch needs no formula"
+    if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
+        count = f"the Jacobian has {question.jacobian_entries:,} entries; "
+        raise TooLargeError(f"{count}a NumPy script fills 1 to {JACOBIAN_ENTRIES:,} from the formula", hint=hint)
+    evidence = evidence_at(question.point, question.wrt)
+    found = confirmed(question.point, question.program, question.derived, evidence)
+    for (_, name), reason in found.omitted.items():
+        message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
+        raise InputError(message, hint=f"{hint}, or leave the variable out by --wrt")
+    return numpy_script(task, v, by_variable(found.derivatives), by_variable(found.shown))
+
+
+def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
+    """Write the command line as a comment of one line, without any character that ends a line."""
+    names = question.program.names
+    words = [_quoted(question.program.expression)]
+    for name, value in at.items():
+        words += ["--at", _quoted(_shown(value) if names == (name,) else f"{name}={_shown(value)}")]
+    if v is not None:
+        words += ["--v", _quoted(_shown(v))]
+    if question.wrt != names:
+        words += ["--wrt", _quoted(",".join(question.wrt))]
+    if question.dtype != "float64":
+        words += ["--dtype", question.dtype]
+    text = printable(f"{'%' if language == 'latex' else '#'} gradcli code {' '.join(words)} --to {language}")
+    if language == "latex":  # whose engines need not know other characters
+        text = text.encode("ascii", "backslashreplace").decode("ascii")
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+
+
+def _quoted(text: str) -> str:
+    """Quote a word for a shell, in double quotes where they mean the same."""
+    line = re.sub(r"\s*\n\s*", "; ", text.strip())
+    if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII):
+        return line
+    return shlex.quote(line) if set(line) & set('"$`\\!') else f'"{line}"'
+
+
+def _shown(value: Value) -> str:
+    """Write a value as it can be typed; a long text is cut, and a large array is dots."""
+    if isinstance(value, str):
+        return value.strip() if len(value) <= _SHORT else f"{value.strip()[:_SHORT]}..."
+    array = np.asarray(unwrapped(value))
+    return str(array.tolist()).replace(" ", "") if math.prod(array.shape) <= 8 else "..."

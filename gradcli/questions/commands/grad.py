@@ -1,0 +1,37 @@
+"""The gradient of a function with one output.
+
+In --format plain, the numbers alone, variable after variable, a row of them a line.
+
+Examples:
+  gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
+  gradcli grad "log(x)" --at -1
+
+Options: DERIVATIVES JUDGED
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from gradcli.questions.judging import differentiated, of_passes
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.results import Gradient
+
+
+def grad(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Gradient:
+    """Compute the gradient of a y of one element.
+
+    Raises:
+        GradcliError: y has several elements.
+
+    >>> from gradcli import Function
+    >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
+    array([ 3., 12.])
+    """
+    question = self._asked(at, **options).question()
+    question.require_one_element("grad")
+    gradient, shared = differentiated(question, question.weights(np.ones(question.shape)))
+    shared["warnings"] = tuple(dict.fromkeys((*shared["warnings"], *of_passes(question))))
+    return Gradient(command="grad", grad=gradient, **shared)

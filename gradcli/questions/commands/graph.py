@@ -1,0 +1,148 @@
+"""The backward graph as torch builds it, and its tensors.
+
+Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
+after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node. In
+--format plain, an edge a line.
+
+Examples:
+  gradcli graph "x*y" --at x=1 --at y=2 --wrt x
+  gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
+  gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
+
+Options:
+
+v VECTOR
+    The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.
+
+show STATEMENTS
+    Names of statements, separated by commas, whose gradients retain_grad() keeps.
+
+drawing CHOICE spelling=to choices=tree|table|dot|mermaid is_presentation
+    Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+from gradcli.errors import MOST_NAMES, TooLargeError, listed_names
+from gradcli.language.inputs import Value
+from gradcli.language.program.wengert import Atom, Program, show
+from gradcli.questions.naming import intermediates
+from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.question import Question
+from gradcli.results import BackwardGraph, GraphTensor
+
+MAX_ELEMENTS = 2**25
+"""Elements of all tensors of a graph together: 256 MiB in float64, and as much again for the gradients."""
+
+
+def graph(
+    self: ParsedText,
+    at: Inputs | None = None,
+    v: Value | None = None,
+    *,
+    show: Sequence[str] = (),
+    **options: Unpack[CommonOptions],
+) -> BackwardGraph:
+    """Return the backward graph as torch builds it, and every tensor with its attributes after the backward pass.
+
+    Without v there is a backward pass only if y has one element.
+
+    Raises:
+        GradcliError: As for `vjp`; the tensors have too many elements.
+
+    >>> from gradcli import Function
+    >>> answer = Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"])
+    >>> [(node.name, node.line or node.variable) for node in answer.nodes]
+    [('MulBackward0', 'x*y'), ('AccumulateGrad', 'x')]
+    >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
+    [('x', True, True), ('y', False, True), ('z', True, False)]
+    """
+    inquiry = self._asked(at, **options)
+    question = inquiry.of_last(inquiry.question(shares=False), v)
+    program, of_snippet = question.program, inquiry.snippet.v
+    retained = intermediates(program, show)
+    named = _named(program)
+    shapes = [question.shapes.get(atom, ()) for atom in named.values()]
+    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
+    if elements > MAX_ELEMENTS:
+        raise TooLargeError(
+            f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}",
+            hint="the graph of smaller inputs is the same",
+        )
+    # Without v, `backward()` runs on one element alone; the graph is there in any case.
+    has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
+    cotangent = question.cotangent(v, of_snippet) if has_v else None
+    from gradcli.autodiff.backward_passes import walk
+
+    weights = None if cotangent is None else question.weights(cotangent)
+    live = None if question.live is None else question.live.tensors
+    found = walk(
+        program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights, live=live
+    )
+    by_name = {tensor.name: tensor for tensor in found.tensors}
+    y = by_name[program.output_name]
+    return BackwardGraph(
+        command="graph",
+        value=y.data,
+        v=weights if y.requires_grad else None,
+        tensors=found.tensors,
+        nodes=found.nodes,
+        edges=found.edges,
+        notes=(*_of_pass(question, y, has_v=has_v), *_of_gradients(by_name, y, retained), *_same(program, named)),
+        **question.common,
+    )
+
+
+def _named(program: Program) -> dict[str, Atom]:
+    """Return the tensors that have names, the output last, without plain numbers."""
+    of_lines = {name: atom for name, atom in program.named.items() if not atom.is_number}
+    of_lines.pop(program.output_name, None)
+    return {**of_lines, program.output_name: program.output}
+
+
+def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
+    """Say why there is no graph, or was no backward pass."""
+    if not y.requires_grad:
+        reason = "nothing that autograd records leads to it"
+        return [f"{y.name} has requires_grad=False, as {reason}: there is no graph, and backward() would fail"]
+    notes = []
+    if y.grad_fn is None:
+        notes.append(f"{y.name} is itself a leaf: no operation made it, so there is no graph")
+    if not has_v:
+        shape = show(question.shape)
+        notes.append(f"there was no backward pass, so every grad is None: {y.name} has shape {shape} and needs --v")
+    return notes
+
+
+def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: Mapping[str, Atom]) -> list[str]:
+    """Point out missing gradients that a reader might expect."""
+    notes = []
+    if vain := [name for name in retained if not by_name[name].requires_grad]:
+        has = "has" if len(vain) == 1 else "have"
+        notes.append(f"{listed_names(vain)} {has} requires_grad=False: there is no gradient to retain")
+    was_pass = any(tensor.grad is not None for tensor in by_name.values())
+    if not was_pass:
+        return notes
+    empty = [t for t in by_name.values() if t.requires_grad and t.grad is None]
+    if inner := [t.name for t in empty if not t.is_leaf]:
+        one = len(inner) == 1
+        what = "is no leaf: torch leaves its" if one else "are no leaves: torch leaves their"
+        example = ",".join(inner) if len(inner) <= MOST_NAMES else inner[0]
+        notes.append(f"{listed_names(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
+    if apart := [t.name for t in empty if t.is_leaf]:
+        notes.append(
+            f"{y.name} does not depend on {listed_names(apart)}: torch leaves the .grad None, where vjp says 0"
+        )
+    return notes
+
+
+def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
+    """Return the remarks on names that stand for one tensor."""
+    names: dict[Atom, list[str]] = {symbol: [str(symbol)] for symbol in program.variables}
+    for name, atom in named.items():
+        names.setdefault(atom, []).append(name)
+    return [f"{listed_names(same)} are one tensor" for same in list(names.values()) if len(same) > 1][:MOST_NAMES]

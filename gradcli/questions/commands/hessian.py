@@ -1,0 +1,54 @@
+"""All second derivatives of a function with one output.
+
+It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
+rows and columns of all variables, a row a line.
+
+Examples:
+  gradcli hessian "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2" --at 1,1
+  gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
+
+Options: DERIVATIVES JUDGED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from gradcli.crosscheck.formulas import of_hessian
+from gradcli.crosscheck.point import SecondDerivatives
+from gradcli.questions.judging import checked
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.results import Hessian
+
+
+def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Hessian:
+    """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
+
+    Raises:
+        GradcliError: y has several elements, or the blocks would take more than `JACOBIAN_BYTES`.
+
+    >>> from gradcli import Function
+    >>> answer = Function("sum(x**3)").hessian({"x": [1, 2]})
+    >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
+    ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
+    """
+    question = self._asked(at, **options).question(twice=True)
+    question.require_one_element("hessian")
+    entries = sum(question.arrays[name].size for name in question.wrt) ** 2
+    hint = "use hvp with --u for single columns, or --wrt for fewer variables"
+    question.require_room(hint, "the Hessian has", entries)
+    from gradcli.autodiff import jacobians
+
+    gradient, blocks = jacobians.hessian(question.forward, question.wrt)
+    numbers = SecondDerivatives(question.dtype, gradient, blocks)
+    shared = checked(question, numbers, of_hessian(question.point, question.wrt), _nested)
+    return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)
+
+
+def _nested(found: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
+    """Nest values by block in dicts, by the variable of the row and then of the column."""
+    blocks: dict[str, dict[str, Any]] = {}
+    for (row, column), one in found.items():
+        blocks.setdefault(row, {})[column] = one
+    return blocks

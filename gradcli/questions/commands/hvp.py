@@ -1,0 +1,43 @@
+"""The Hessian times a direction u, without the Hessian.
+
+Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
+after variable, a row of them a line.
+
+Examples:
+  gradcli hvp "sum(x**3)" --at 1,2 --u e0
+  gradcli hvp "log(sum(exp(x)))" --at 1,2,3 --u 1,0,-1 --format plain
+
+Options: DERIVATIVES JUDGED u
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from gradcli.crosscheck.formulas import of_hvp
+from gradcli.crosscheck.point import HessianVectorProduct
+from gradcli.questions.judging import checked
+from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
+from gradcli.results import HVP
+
+
+def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> HVP:
+    """Compute the Hessian-vector product Hu of a y of one element, without the Hessian.
+
+    Raises:
+        GradcliError: As for `jvp`; y has several elements.
+
+    >>> from gradcli import Function
+    >>> answer = Function("sum(x**3)").hvp({"x": [1, 2]}, "e1")
+    >>> answer.hvp["x"], answer.symbolic["x"].text
+    (array([ 0., 12.]), '6*u[j]*x[j]')
+    """
+    question = self._asked(at, **options).question(twice=True)
+    question.require_one_element("hvp")
+    directions = question.directions(u, "hvp")
+    from gradcli.autodiff import jacobians
+
+    gradient, slope, product = jacobians.hvp(question.forward, directions, question.wrt)
+    numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
+    derived = of_hvp(question.point, question.program, directions, question.wrt)
+    return HVP(command="hvp", u=directions, grad=gradient, hvp=product, **checked(question, numbers, derived))

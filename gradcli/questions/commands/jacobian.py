@@ -1,0 +1,35 @@
+"""The full Jacobian: a row for each y[i], a column for each x[j].
+
+It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
+columns of all variables beside one another.
+
+Examples:
+  gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
+  gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
+
+Options: DERIVATIVES JUDGED
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from gradcli.questions.judging import checked, first_derivatives
+from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.results import Jacobian
+
+
+def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Jacobian:
+    """Compute the full Jacobian, a block of shape y.shape + x.shape per variable.
+
+    Raises:
+        TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
+
+    >>> from gradcli import Function
+    >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
+    array([[1., 2.]])
+    """
+    question = self._asked(at, **options).question()
+    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
+    blocks = question.jacobian
+    return Jacobian(command="jacobian", jacobian=blocks, **checked(question, first_derivatives(question, blocks)))

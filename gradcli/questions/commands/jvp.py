@@ -1,0 +1,43 @@
+"""The Jacobian-vector product, the slope along u.
+
+Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
+In --format plain, the numbers of Ju alone, a row of them a line.
+
+Examples:
+  gradcli jvp "x**2" --at 1,2 --u 1,1
+  gradcli jvp "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --u x=e0
+
+Options: DERIVATIVES JUDGED u
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from gradcli.crosscheck.formulas import of_jvp
+from gradcli.crosscheck.point import JacobianVectorProduct
+from gradcli.questions.judging import checked
+from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
+from gradcli.results import JVP
+
+
+def jvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> JVP:
+    """Compute the Jacobian-vector product Ju, the derivative of y along a direction u in x.
+
+    Raises:
+        GradcliError: A direction is missing, or has not its variable's shape.
+
+    >>> from gradcli import Function
+    >>> answer = Function("[x*y, x+y]").jvp({"x": 3, "y": 5}, {"x": 1, "y": 10})
+    >>> answer.jvp, answer.symbolic.text, answer.check.verdict
+    (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
+    """
+    question = self._asked(at, **options).question(twice=True)
+    directions = question.directions(u, "jvp")
+    from gradcli.autodiff import jacobians
+
+    product = jacobians.jvp(question.forward, directions)
+    numbers = JacobianVectorProduct(question.dtype, question.value, product, directions)
+    shared = checked(question, numbers, of_jvp(question.point, question.program, directions))
+    shared |= {"symbolic": shared["symbolic"].get(""), "symbolic_omitted": shared["symbolic_omitted"].get("", "")}
+    return JVP(command="jvp", u=directions, jvp=product, **shared)
