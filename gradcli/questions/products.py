@@ -115,7 +115,7 @@ def answered(
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.
-    given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
+    given = [] if text is not None else _cotangents(question, vs, (passes and snippet.vectors) or [snippet.v])
     loss = None if text is None else derive_loss(question, text, extra, check=check)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
