@@ -34,7 +34,7 @@ ALLOWED = {
     "autodiff": "collector errors results language autodiff progress",
     "symbolic": "errors results language notation symbolic progress",
     "reference": "errors language reference progress",
-    "crosscheck": "errors results language symbolic reference crosscheck progress",
+    "crosscheck": "collector errors results language symbolic reference crosscheck progress",
     "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "errors results language symbolic reference crosscheck claims",
     "codegen": "errors results language symbolic report codegen",
