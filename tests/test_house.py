@@ -241,7 +241,7 @@ CEILINGS = {
     "results": 480,
     "running": 1360,
     "symbolic": 2330,
-    "tests": 20310,
+    "tests": 20300,
     "warm": 470,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

@@ -19,7 +19,6 @@ REFUSED = [
     ("f(x) = x^2; f(1, 2)", "f takes x"),
     ("sin(x) = x", "'sin' is a function and cannot be defined"),
     ("f(x) = x^", "the expression ends too early"),
-    ("import torch\ndef f(x", "'(' is never closed"),
     ("x + 1; f(x) = x", "this expression is computed and thrown away"),
     ("def f(x):\n    y = x\nf(x)", "returns nothing"),
     ("def f(x):\n    y = x\n2*f(x)", "returns nothing"),
@@ -50,6 +49,16 @@ REFUSED = [
     ("where(x > 0", "never closed"),
     ("a if b else c", "'if' needs conditions"),
     ("sum = 2*x; sum(x)", "unexpected"),
+    # what ends too early
+    ("import torch\nx =", "the expression ends too early"),
+    ("import torch\nf = torch.", "a method name must follow the dot"),
+    ("x = torch.ones(2).requires_grad_", "'.requires_grad_' is not part of the language"),
+    ("def f(x", "'(' is never closed"),
+    ("x = torch.ones(2, requires_grad=True)\ng = x.grad,", "what is computed from '.grad' is code"),
+    # what torch does not differentiate is no misspelt name
+    ("torch.special.bessel_j0(x)", "torch has no derivative of it"),
+    ("j1(x)", "torch has no derivative of it"),
+    ("scipy.special.y0(x)", "torch has no derivative of it"),
     # what Python reads otherwise, or torch
     ("x = torch.tensor(1.).half().requires_grad_()", "16 bits"),
     ("x = torch.tensor(1., dtype=torch.float16, requires_grad=True)", "16 bits"),
