@@ -17,6 +17,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from gradcli import collector
 from gradcli.crosscheck.compare import (
     FIRST_BITS,
     TOLERANCE,
@@ -80,7 +81,7 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
         wrt: The variables, in order; without any, y alone is judged.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    with time_limit():
+    with time_limit(), collector.paused():
         return _Judge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
 
 

@@ -100,7 +100,7 @@ def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
     shapes = infer(program, variables, bounded=False)
 
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        statics = dict(zip(line.call.op.statics, line.call.statics, strict=True))
+        statics = line.call.constants
         if "correction" in statics:
             count = count_of(shapes.get(line.call.operands[0], ()), statics["dim"])
             statics["correction"] = min(statics["correction"], count)

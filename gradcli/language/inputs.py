@@ -119,10 +119,8 @@ def read_shape(given: str | int | Sequence[int | str], source: str) -> tuple[int
     if len(words) > MAX_DIMENSIONS:
         raise TooLargeError(f"{source} has {len(words)} dimensions; at most {MAX_DIMENSIONS} are held")
     sizes = tuple(int(word) if word.isdecimal() and len(word) < 16 else word for word in words)
-    if (
-        any(word.isdecimal() for word in sizes if isinstance(word, str))
-        or math.prod(size for size in sizes if isinstance(size, int)) > MAX_ELEMENTS
-    ):
+    most = math.prod(size for size in sizes if isinstance(size, int))
+    if most > MAX_ELEMENTS or any(word.isdecimal() for word in sizes if isinstance(word, str)):
         raise TooLargeError(f"{source} has more than {MAX_ELEMENTS:,} elements", hint="a name stands for any size: n")
     return sizes
 
@@ -166,10 +164,8 @@ def fitted(bound: Array, shape: Shape, source: str) -> Array:
     try:
         return np.broadcast_to(bound, shape)
     except ValueError:
-        raise InputError(
-            f"{source} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}",
-            hint="the bounds must broadcast to the shape of the variable",
-        ) from None
+        message = f"{source} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}"
+        raise InputError(message, hint="the bounds must broadcast to the shape of the variable") from None
 
 
 def _split(text: str, source: str) -> tuple[str, str]:
@@ -185,11 +181,8 @@ def _split(text: str, source: str) -> tuple[str, str]:
     (dots,) = found
     place = Place(text, Span(*dots.span()), source)
     if len(dots.group()) > 2:
-        raise InputError(
-            f"'{dots.group()}' may belong to the range or to a number",
-            place=place,
-            hint="write decimals in full, as in 1.0..2 or 1..0.2",
-        )
+        hint = "write decimals in full, as in 1.0..2 or 1..0.2"
+        raise InputError(f"'{dots.group()}' may belong to the range or to a number", place=place, hint=hint)
     first, last = text[: dots.start()], text[dots.end() :]
     if not first.strip() or not last.strip():
         raise InputError("the range lacks a bound", place=place, hint="a range is LOW..HIGH, such as -1..1")
@@ -353,11 +346,8 @@ def _only(movable: tuple[str, ...], value: Value) -> str:
     shown = "u" if not isinstance(value, str) else f"--u {text}" if text else "--u ''"
     if not movable:
         raise InputError(f"{shown} names no variable, and there is none to move", hint="leave out --u")
-    example = f"--u {movable[0]}={text or 'VALUE'}"
-    raise InputError(
-        f"{shown} names no variable, and there are {', '.join(movable)}",
-        hint=f"write {example}; a variable without a --u is held constant",
-    )
+    hint = f"write --u {movable[0]}={text or 'VALUE'}; a variable without a --u is held constant"
+    raise InputError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
 
 
 def _require_movable(name: str, variables: Mapping[str, Shape], movable: tuple[str, ...]) -> None:
@@ -365,10 +355,8 @@ def _require_movable(name: str, variables: Mapping[str, Shape], movable: tuple[s
         hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
         raise InputError(f"--u moves '{name}', and the expression has no such variable", hint=hint)
     if name not in movable:
-        raise InputError(
-            f"--u moves '{name}', which is not among the variables of --wrt: {', '.join(movable)}",
-            hint=f"add {name} to --wrt, or leave out its --u: it is held constant",
-        )
+        message = f"--u moves '{name}', which is not among the variables of --wrt: {', '.join(movable)}"
+        raise InputError(message, hint=f"add {name} to --wrt, or leave out its --u: it is held constant")
 
 
 def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: str) -> InputError:
@@ -382,6 +370,5 @@ def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: 
         short = ",".join(["1"] * shape[0]) if len(shape) == 1 and 0 < shape[0] <= _SHORT else "ones"
         hint = f"--u {short} moves all elements alike, e0 moves {first}[0] alone"
     hint += "; a variable without a --u is held constant" * bool(others)
-    return InputError(
-        f"{whose}, and only a single element has an implicit direction: {command} needs {needs}", hint=hint
-    )
+    message = f"{whose}, and only a single element has an implicit direction: {command} needs {needs}"
+    return InputError(message, hint=hint)

@@ -12,8 +12,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.language.lower.inlining import Positions, indexed
-from gradcli.language.program.movement import Slice
+from gradcli.language.program.movement import Positions, Slice, indexed
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 

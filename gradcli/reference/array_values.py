@@ -88,7 +88,8 @@ def prepared(program: Program) -> Program:
             matrices[found] = operands[0]
         return found
 
-    found = rewritten(program, write, shares=True).program
+    has_factors = any(line.call.op.name == "cholesky_solve" for line in program.lines)
+    found = rewritten(program, write, shares=True).program if has_factors else program
     return expand(found, lambda call: call.op.is_primitive or call.op.name == "cholesky")
 
 

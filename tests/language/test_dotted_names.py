@@ -34,24 +34,6 @@ def test_a_name_that_is_given_may_end_in_a_method() -> None:
     assert parse("attn.values*x + attn.norm.sum", given=given).names == ("attn.values", "x", "attn.norm.sum")
 
 
-REFUSED = [
-    ("x + x.sume", "'.sume' is not part of the language"),
-    ("x = 2*w; x.a", "'.a' is not part of the language"),
-    ("np.a", "'np.a' is not part of the language"),
-    ("import thing\ny = thing.a*x\ny.backward()", "'.a' is not part of the language"),
-    ("x.weight(2)", "unknown function 'weight'"),
-    ("x.5", "unexpected '.5'"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), REFUSED)
-def test_what_is_something_else_is_none(text: str, message: str) -> None:
-    """A tensor's members, a constant's, a module's."""
-    with pytest.raises(GradcliError) as refused:
-        read(text)
-    assert refused.value.message == message
-
-
 VALUES = ("--at", "fc.weight=[[1,2],[3,4]]", "--at", "x=1,2")
 
 

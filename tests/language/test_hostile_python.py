@@ -95,23 +95,3 @@ def test_nothing_is_run(text: str, tmp_path: Path) -> None:
     except GradcliError as error:
         assert error.render()  # noqa: PT017
     assert not mark.exists()
-
-
-REASONS = [
-    ("a, b = x, x, x\na", "2 names for 3 values"),
-    ("(a, b), c = x, x\na", "takes no value"),
-    ("def f(x):\n    y = x\nf(x)", "returns nothing"),
-    ("def f(x):\n    y = x\n2*f(x)", "returns nothing"),
-    ("f = lambda t: t\nf*x", "the function f stands where a number or a tensor must"),
-    ("a, b = x.max(dim=0); a + b", "positions"),
-    ("a, b = 3\na", "a number has no parts"),
-    ("import plots\nplots.draw(x)", "'plots.draw\\(...\\)' is code"),
-]
-
-
-@pytest.mark.parametrize(("text", "words"), REASONS)
-def test_errors_name_the_cause(text: str, words: str) -> None:
-    """At its place."""
-    with pytest.raises(GradcliError, match=words) as refused:
-        read(text)
-    assert refused.value.place is not None

@@ -1,10 +1,15 @@
-"""Plain Python, read without running any, gives what Python and torch give."""
+"""Plain Python, read without running any, gives what Python and torch give.
+
+The snippets stand by construct in `corpus`, one file a group, each behind a line with the values of its variables.
+What one gives is its last function where it ends with a definition, else its last expression, else what it assigns
+last.
+"""
 
 from __future__ import annotations
 
 import ast
-import builtins
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +17,18 @@ import pytest
 import torch
 
 from gradcli import Function
-from tests.language.corpus import Snippet, snippets
 
-ALL = snippets()
+
+def snippets() -> list[Any]:
+    """Each snippet with the values of its variables, for `parametrize`."""
+    found = list[Any]()
+    for file in sorted((Path(__file__).parent / "corpus").glob("*.txt")):
+        for block in file.read_text(encoding="utf-8").split("\n#: ")[1:]:
+            values, _, text = block.partition("\n")
+            pairs = (pair.partition(" = ") for pair in values.split("; ") if pair)
+            at = {name: ast.literal_eval(value) for name, _, value in pairs}
+            found.append(pytest.param(text.strip("\n"), at, id=f"{file.stem}-{len(found)}"))
+    return found
 
 
 def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -22,19 +36,15 @@ def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, 
     leaves = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in at.items()}
     space: dict[str, Any] = {"torch": torch, "math": math, "np": np, "F": torch.nn.functional, **leaves}
     space |= {"print": lambda *shown: None, "__name__": "__main__", "nn": torch.nn}
-    text = text.replace("@torch.jit.script\n", "")
-    tree = ast.parse(text)
+    tree = ast.parse(text.replace("@torch.jit.script\n", ""))
     last = tree.body[-1]
-    shown = last.value if isinstance(last, ast.Expr) else None
+    if isinstance(last, ast.Expr):
+        tree.body[-1] = last = ast.parse(f"result = {ast.unparse(last)}").body[0]
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        if shown is not None:
-            tree.body.pop()
-        exec(builtins.compile(tree, "snippet", "exec"), space)
-        if shown is not None:
-            result = eval(builtins.compile(ast.Expression(shown), "snippet", "eval"), space)
-        elif isinstance(last, ast.FunctionDef):
+        exec(compile(tree, "snippet", "exec"), space)
+        if isinstance(last, ast.FunctionDef):
             given = [one.arg for one in last.args.args]
             result = space[last.name](**{name: space[name] for name in given if name in leaves})
         else:
@@ -45,11 +55,11 @@ def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, 
     return result.detach(), {n: torch.zeros_like(x) if x.grad is None else x.grad for n, x in leaves.items()}
 
 
-@pytest.mark.parametrize("snippet", ALL, ids=[f"{one.group}-{n}" for n, one in enumerate(ALL)])
-def test_python_is_read_as_it_runs(snippet: Snippet) -> None:
+@pytest.mark.parametrize(("text", "at"), snippets())
+def test_python_is_read_as_it_runs(text: str, at: dict[str, Any]) -> None:
     """The value and the gradients, by every variable that it is made of."""
-    value, gradients = by_torch(snippet.text, snippet.at)
-    answer = Function(snippet.text).vjp(at=snippet.at, v="ones" if value.dim() else None, dtype="float64", check=False)
+    value, gradients = by_torch(text, at)
+    answer = Function(text).vjp(at=at, v="ones" if value.dim() else None, dtype="float64", check=False)
     np.testing.assert_allclose(answer.value, value.numpy(), rtol=1e-12)
     for name, gradient in gradients.items():
         found = answer.vjp.get(name, np.zeros(gradient.shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -193,44 +194,35 @@ def test_several_passes_and_missing_gradients_are_remarked() -> None:
 
 
 REFUSED = [
-    (
-        "x = torch.tensor([1.], requires_grad=True); y = x; y.backward(); z = 2*x; z.backward()",
-        "of a second output",
-        None,
-    ),
-    ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward()", "y has shape", None),
-    ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward(torch.ones(3))", "v has shape", None),
+    (f"{X}y = x; y.backward(); z = 2*x; z.backward()", "of a second output"),
+    (f"{X}y = x**2; y.backward()", "y has shape"),
+    (f"{X}y = x**2; y.backward(torch.ones(3))", "v has shape"),
     ("x = torch.tensor([1.], requires_grad=True); y = x**2; x = torch.ones(1, requires_grad=True)", "another", 54),
-    ("x = torch.tensor([1j], requires_grad=True)", "complex", None),
-    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes", None),
-    (
-        "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\n"
-        "y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
-        "different passes",
-        None,
-    ),
+    ("x = torch.tensor([1j], requires_grad=True)", "complex"),
+    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes"),
     ("y.backward(gradients)", "nothing computes 'y'", 0),
     ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\ny.backward()", "thrown away", 50),
-    ("x = torch.ones(2, requires_grad=True)\ng, h = torch.autograd.grad(x.sum(), x)", "2 names for 1 values", None),
+    (f"{X}g, h = torch.autograd.grad(x.sum(), x)", "2 names for 1 values"),
+    (f"{X}w = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)", "does not depend on w"),
+    (f"{X}y = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf"),
+    ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on"),
+    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code"),
     (
-        "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)",
-        "does not depend on w",
-        None,
+        f"{X}w = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\ny.backward(retain_graph=True)\n"
+        "x.grad.zero_()\ny.backward()",
+        "different passes",
     ),
-    ("x = torch.ones(2, requires_grad=True)\ny = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf", None),
-    ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on", None),
-    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code", None),
 ]
 
 
-@pytest.mark.parametrize(("text", "words", "start"), REFUSED, ids=range(len(REFUSED)))
-def test_the_rest_is_refused_at_its_place(text: str, words: str, start: int | None) -> None:
+@pytest.mark.parametrize("case", REFUSED, ids=range(len(REFUSED)))
+def test_the_rest_is_refused_at_its_place(case: tuple[Any, ...]) -> None:
     """By line, with a caret."""
+    text, words, *start = case
     with pytest.raises(GradcliError, match=words) as caught:
         Function(text).vjp()
-    if start is not None:
-        assert caught.value.place is not None
-        assert caught.value.place.span.start == start
+    assert caught.value.place is not None or not start
+    assert [caught.value.place.span.start for _ in start if caught.value.place is not None] == start
 
 
 # -- types
@@ -261,22 +253,6 @@ def test_whole_numbers_have_no_gradient(text: str) -> None:
         run_by_torch(text)
     with pytest.raises(GradcliError, match="Only Tensors of floating point dtype can require gradients"):
         Function(text + "\ny = (x*x).sum()\ny.backward()")
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("x = torch.tensor(1.).half().requires_grad_()", "16 bits"),
-        ("x = torch.tensor(1., dtype=torch.float16, requires_grad=True)", "16 bits"),
-        ("x = torch.tensor(1., dtype=torch.bfloat16, requires_grad=True)", "16 bits"),
-        ("x = torch.tensor(1., requires_grad=True); z = x^2", "exclusive or"),
-    ],
-)
-def test_what_python_reads_otherwise_is_refused(line: str, words: str) -> None:
-    """Where it stands; in an expression alone, `x^2` is a power."""
-    with pytest.raises(GradcliError, match=words):
-        Function(line + "\ny = x**2\ny.backward()")
-    assert Function("x^2").grad({"x": 3}).grad["x"] == 6
 
 
 # -- several passes
@@ -318,22 +294,6 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "import torch\nx =",
-        "import torch\nf = torch.",
-        "x = torch.ones(2).requires_grad_",
-        "def f(x",
-        "x = torch.ones(2, requires_grad=True)\ng = x.grad,",
-    ],
-)
-def test_what_ends_too_early_is_refused(text: str) -> None:
-    """Wherever it does, and at once."""
-    with pytest.raises(GradcliError):
-        Function(text).vjp()
-
-
-@pytest.mark.parametrize(
     "inner",
     ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "x**{}", "h(lambda t: {})"],
 )
@@ -346,14 +306,6 @@ def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
             read(text.format(before * levels, after * levels))
     with pytest.raises(GradcliError):
         read(text.format(before * 3000, after * 3000))
-
-
-@pytest.mark.parametrize("name", ["torch.special.bessel_j0", "j1", "scipy.special.y0"])
-def test_what_torch_does_not_differentiate_is_refused_as_that(name: str) -> None:
-    """It is no misspelt name."""
-    with pytest.raises(GradcliError) as caught:
-        read(f"{name}(x)")
-    assert "torch has no derivative of it" in (caught.value.hint or "")
 
 
 ENDS = [

@@ -6,23 +6,86 @@ import pytest
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets import read
-from tests.parsing import parse
 
-ORDER = [
-    ("sine(x); x + )", "unknown function 'sine'"),  # left of what cannot be read
+REFUSED = [
+    # the first error is the one that is said, whether a word is unknown or cannot stand there
+    ("sine(x); x + )", "unknown function 'sine'"),
     ("x + ) + sine(x)", "unexpected ')'"),
     ("sin x + )", "'sin' is a function"),
     ("[x, y", "'[' is never closed"),
     ("y = sum(x, dim=0.5); z = (", "an integer constant must stand here"),
+    # definitions
+    ("f(x) = f(x - 1)", "a function that calls itself is not read"),
+    ("f(x) = x^2; f(1, 2)", "f takes x"),
+    ("sin(x) = x", "'sin' is a function and cannot be defined"),
+    ("f(x) = x^", "the expression ends too early"),
+    ("x + 1; f(x) = x", "this expression is computed and thrown away"),
+    ("def f(x):\n    y = x\nf(x)", "returns nothing"),
+    ("def f(x):\n    y = x\n2*f(x)", "returns nothing"),
+    ("f = lambda t: t\nf*x", "the function f stands where a number or a tensor must"),
+    # several values
+    ("a, b = x, x, x\na", "2 names for 3 values"),
+    ("(a, b), c = x, x\na", "takes no value"),
+    ("a, b = x.max(dim=0); a + b", "positions"),
+    ("a, b = 3\na", "a number has no parts"),
+    ("import plots\nplots.draw(x)", "'plots.draw(...)' is code"),
+    # a tensor's members, a constant's, a module's
+    ("x + x.sume", "'.sume' is not part of the language"),
+    ("x = 2*w; x.a", "'.a' is not part of the language"),
+    ("np.a", "'np.a' is not part of the language"),
+    ("import thing\ny = thing.a*x\ny.backward()", "'.a' is not part of the language"),
+    ("x.weight(2)", "unknown function 'weight'"),
+    ("x.5", "unexpected '.5'"),
+    ("Torch.sin(x)", "module 'Torch'"),
+    # nothing that is typed is passed over
+    ("(x if h.", "a method name must follow the dot"),
+    ("[x for i in range(3), 5]", "behind a loop"),
+    ("[x for i in range(3) if x > 0]", "must be constant"),
+    ("x.sum(i for i in range(3))", "unexpected 'for'"),
+    ("max(x, y, keepdim=True)", "keepdim"),
+    ("x.clone(3, y*)", "unexpected"),
+    ("x and y", "'and' needs conditions"),
+    ("index(x)", "unknown function"),
+    ("where(x > 0", "never closed"),
+    ("a if b else c", "'if' needs conditions"),
+    ("sum = 2*x; sum(x)", "unexpected"),
+    # what ends too early
+    ("import torch\nx =", "the expression ends too early"),
+    ("import torch\nf = torch.", "a method name must follow the dot"),
+    ("x = torch.ones(2).requires_grad_", "'.requires_grad_' is not part of the language"),
+    ("def f(x", "'(' is never closed"),
+    ("x = torch.ones(2, requires_grad=True)\ng = x.grad,", "what is computed from '.grad' is code"),
+    # what torch does not differentiate is no misspelt name
+    ("torch.special.bessel_j0(x)", "torch has no derivative of it"),
+    ("j1(x)", "torch has no derivative of it"),
+    ("scipy.special.y0(x)", "torch has no derivative of it"),
+    # what Python reads otherwise, or torch
+    ("x = torch.tensor(1.).half().requires_grad_()", "16 bits"),
+    ("x = torch.tensor(1., dtype=torch.float16, requires_grad=True)", "16 bits"),
+    ("x = torch.tensor(1., dtype=torch.bfloat16, requires_grad=True)", "16 bits"),
+    ("x = torch.tensor(1., requires_grad=True); z = x^2", "exclusive or"),
+    # a line goes on in brackets alone, and what is computed is used
+    ("x**2\n   + 3*y", "begins with an operator", "+"),
+    ("y = x**2\n* 3", "begins with an operator", "*"),
+    ("a = x\n    a + 1", "is indented", "a + 1"),
+    ("a = x;\n  a + 1", "is indented", "a + 1"),
+    ("x^2; y^2", "thrown away", "x^2"),
+    ("a = x; a*2; a + 1", "thrown away", "a*2"),
 ]
+"""Texts, the words of their errors, and the text at their places."""
 
 
-@pytest.mark.parametrize(("text", "message"), ORDER, ids=[text for text, _ in ORDER])
-def test_the_first_error_is_the_one_that_is_said(text: str, message: str) -> None:
-    """Whether a word is unknown or cannot stand there, from the left."""
+@pytest.mark.parametrize("case", REFUSED, ids=[text for text, *_ in REFUSED])
+def test_the_first_error_is_said_at_its_place(case: tuple[str, ...]) -> None:
+    """With its cause."""
+    text, words, *at = case
     with pytest.raises(GradcliError) as caught:
-        parse(text)
-    assert message in caught.value.message
+        read(text)
+    assert words in str(caught.value)
+    assert caught.value.place is not None
+    if at:
+        assert text[caught.value.place.span.start :].startswith(at[0])
+        assert caught.value.hint is not None
 
 
 def test_what_is_not_read_may_be_anything() -> None:

@@ -11,6 +11,6 @@ arguments     arguments, bound to a signature, and calls that have no row in the
 argument_kinds  names of arguments, and the constants that they take
 constants     constant arguments and indices, lists and loops that are written out
 indices       formulas in index notation, as operations on whole tensors
-inlining      calls whose lines are other operations: of functions that torch is asked for, and indices at positions
+inlining      calls whose lines are other operations: of functions that torch is asked for, and indices with tensors
 juxtaposed_names  names that are several words written together
 """

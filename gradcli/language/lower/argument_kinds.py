@@ -84,9 +84,6 @@ DETACHING = frozenset("item tolist numpy".split())
 WITH_WORDS = frozenset("to type type_as astype".split())
 """Methods whose arguments give a type or a device; others take keywords for that."""
 
-CONVERSIONS = (
-    DETACHING
-    | WITH_WORDS
-    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool half bfloat16".split())
-)
+_OF_NUMBERS = "clone copy contiguous float double cpu requires_grad_ int long short bool half bfloat16"
+CONVERSIONS = DETACHING | WITH_WORDS | frozenset(_OF_NUMBERS.split())
 """Methods that give the same numbers, or the whole parts of them."""

@@ -23,7 +23,7 @@ from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, GroupNode, Items, Node, Word
+from gradcli.language.text.nodes import Argument, Arguments, GroupNode, Items, Word, is_word
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -160,9 +160,8 @@ class Binder(Constants):
             bound.statics[parameter] = self.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
-            is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
             is_absent = op.name == "clamp" or parameter in op.defaults  # clip(x, None, 1)
-            if not (is_absent and is_none):
+            if not (is_absent and is_word(argument.value, "None")):
                 bound.operands[parameter] = self.lower(argument.value)
         elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
             extra.append(self.lower(argument.value))
@@ -180,11 +179,8 @@ class Binder(Constants):
         bound.statics["dim"] = int(value)
         self.require_bounded(bound.op, "dim", int(value), span)
         if not bound.is_method:
-            larger = "larger" if name == "max" else "smaller"
-            self.scope.warnings.append(
-                f"{name}(x, {value}) is along dimension {value}, as in torch; "
-                f"{EXTREMES[name]}(x, {value}) is the {larger} of the two"
-            )
+            other = f"{EXTREMES[name]}(x, {value}) is the {'larger' if name == 'max' else 'smaller'} of the two"
+            self.scope.warnings.append(f"{name}(x, {value}) is along dimension {value}, as in torch; {other}")
 
     def _complete(self, bound: Bindings, name: Token) -> None:
         """Fill in the arguments that are left out, and refuse a call that lacks a required one.
@@ -281,8 +277,6 @@ class Binder(Constants):
         found: dict[str, Any] = {}
         for argument in arguments.items:
             word, waiting = argument.name, [name for name in names if name not in found]
-            if word is None and self.source.tokens[argument.start].kind == "end":
-                break
             name = word.text if word is not None else next(iter(waiting), "")
             if name not in waiting:
                 said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
@@ -343,9 +337,8 @@ class Binder(Constants):
         _, leaves = self.builder.made_of(value)
         if leaves.isdisjoint(self.scope.variables.values()):
             return value, span
-        self.scope.warnings.append(
-            "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"
-        )
+        said = "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"
+        self.scope.warnings.append(said)
         return self.emit("detach", [value], span)
 
     # -- calls that make no tensor
@@ -383,21 +376,18 @@ class Binder(Constants):
         """Lower `Piecewise((value, condition), ..., (value, True))` as branches inside one another."""
         pairs = [one.value for one in arguments.items]
         hint = "write Piecewise((x**2, x > 0), (0, True))"
-        wrong = next((one for one in pairs if not isinstance(one, Items) or len(one.items) != 2), None)
-        if wrong is not None:
-            raise self.source.error("Piecewise is of pairs, (value, condition)", wrong.span, hint=hint)
-        read = (pair.items for pair in pairs if isinstance(pair, Items))
-        found = [(self.lower(value)[0], None if _is_true(node) else self.lower(node)[0]) for value, node in read]
+        found: list[tuple[Atom, Atom | None]] = []
+        for pair in pairs:
+            if not isinstance(pair, Items) or len(pair.items) != 2:
+                raise self.source.error("Piecewise is of pairs, (value, condition)", pair.span, hint=hint)
+            value, node = pair.items
+            found.append((self.lower(value)[0], None if is_word(node, "True") else self.lower(node)[0]))
         if not found or found[-1][1] is not None:
             raise self.source.error("Piecewise needs a last pair with the condition True", span, hint=hint)
         result = found[-1][0]
         for value, condition in reversed(found[:-1]):
             result = value if condition is None else self.emit("where", [condition, value, result], span)[0]
         return result
-
-
-def _is_true(node: Node) -> bool:
-    return isinstance(node, Word) and node.token.text == "True"
 
 
 def defaults_in(op: Op, library: str) -> dict[str, Any]:

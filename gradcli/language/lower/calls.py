@@ -22,13 +22,10 @@ from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
 from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
+from gradcli.language.program.wengert import CONSTANTS, Atom, Call
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
-
-SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
-"""Names that mean something else unless they are given a value."""
 
 
 def shadowed(names: Iterable[str]) -> frozenset[str]:
@@ -37,7 +34,7 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
     >>> sorted(shadowed(["x", "pi", "mean", "np"]))
     ['mean', 'np', 'pi']
     """
-    return frozenset(name for name in names if name in SHADOWABLE or ops.find(name) is not None)
+    return frozenset(name for name in names if name in (*CONSTANTS, *PREFIXES) or ops.find(name) is not None)
 
 
 CODE_FUNCTIONS = frozenset(
@@ -68,13 +65,9 @@ class Calls(Binder, Indices, Inlining, Libraries):
 
     def named(self, node: NameNode, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """Lower a name with the modules before it; return its value, and how many of the trailers belong to it."""
-        follows = bool(trailers) and isinstance(trailers[0], Member)
-        is_called = node.arguments is not None
-        token = self._renamed(node.token, is_module=follows and not is_called, is_called=is_called)
-        return self._named(token, node, trailers)
-
-    def _named(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
-        scope = self.scope
+        scope, is_called = self.scope, node.arguments is not None
+        is_module = not is_called and bool(trailers) and isinstance(trailers[0], Member)
+        token = self._renamed(node.token, is_module=is_module, is_called=is_called)
         if trailers and (path := self.dotted_name(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):
@@ -83,7 +76,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             if scope.is_value:
                 raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
             return (scope.variable(path.text), path.span), used
-        used = self._modules(token, node, trailers)
+        used = self._modules(token, trailers) if is_module and not scope.is_taken(token.text) else 0
         behind = trailers[used - 1] if used else node
         arguments = behind.arguments if isinstance(behind, NameNode | Member) else None
         name = behind.name if isinstance(behind, Member) else token
@@ -115,9 +108,8 @@ class Calls(Binder, Indices, Inlining, Libraries):
         path = self._in_full(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
-        library = libraries.library_of(path[:-1]) or "linalg" * (
-            "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
-        )
+        is_of_linalg = "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
+        library = libraries.library_of(path[:-1]) or "linalg" * is_of_linalg
         if library == "numpy":
             if (hint := _OTHERWISE.get(name.text)) is not None:
                 raise self.source.error(f"{self.source.excerpt(span)} is not read", span, hint=hint)
@@ -148,7 +140,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         """Hint at the form of a function that lacks its arguments: `sin x`, `sin^2(x)`."""
         shown = self.source.excerpt(span)
         behind = self.source.position(span.stop)
-        sign, exponent = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
+        sign, exponent = self.source.tokens[behind : behind + 2]
         if sign.text in POWERS and exponent.kind == "number":
             return f"write {shown}(...)**{exponent.text}"
         if sign.text in POWERS and exponent.text == "-":
@@ -158,25 +150,18 @@ class Calls(Binder, Indices, Inlining, Libraries):
     def _without_names(self, name: Token) -> str:
         """Hint at the form of a value that contains a name: `x: 1`, `x=1, y=2`."""
         behind = self.source.position(name.span.stop)
-        separator, value = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
+        separator, value = self.source.tokens[behind : behind + 2]
         example = f"{name.text}={value.text or 'VALUE'}"
         hint = hints.of_variable(self.source.name, example) if separator.text in (":", "=") else None
         return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
 
-    def _modules(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> int:
-        """Count the members after a name that belong to it: those of modules, but none where the name is a variable."""
-        scope = self.scope
-        is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
-        if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
-            return 0
-        if token.text not in PREFIXES and token.text.lower() in (
-            *PREFIXES,
-            *FOREIGN,
-            "tensor",
-        ):
+    def _modules(self, token: Token, trailers: Sequence[Trailer]) -> int:
+        """Count the members after the name of a module that belong to it."""
+        if token.text not in PREFIXES and token.text.lower() in {*PREFIXES, *FOREIGN, "tensor"}:
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
-        name, used, arguments, before = token, 0, node.arguments, ""
+        name, used, before = token, 0, ""
+        arguments: Arguments | None = None
         while arguments is None and used < len(trailers):
             member = trailers[used]
             is_module = name.text in PREFIXES or before == "stats"
@@ -216,12 +201,10 @@ class Calls(Binder, Indices, Inlining, Libraries):
             case "grad":
                 hint = "gradcli prints the gradient; leave it out"
                 raise self.source.error("'.grad' is not part of the language", place, hint=hint)
-        is_method = ops.find(name.text, after_dot=True) is not None
-        raise self.source.error(
-            f"'.{name.text}' is a method" if is_method else f"'.{name.text}' is not part of the language",
-            place,
-            hint=f"write .{name.text}(...)" if is_method else "only .T, .mT, .shape[0] and methods such as .sum()",
-        )
+        if ops.find(name.text, after_dot=True) is not None:
+            raise self.source.error(f"'.{name.text}' is a method", place, hint=f"write .{name.text}(...)")
+        hint = "only .T, .mT, .shape[0] and methods such as .sum()"
+        raise self.source.error(f"'.{name.text}' is not part of the language", place, hint=hint)
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """Lower `x.T`, which of a vector is x."""
@@ -230,7 +213,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self.emit("transpose", [atom], span, (None, None))
         if not (self.scope.needs_shapes or self.has_numpy):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
-            self.scope.remark(remark)
+            self.scope.warnings.append(remark)
         return atom, span
 
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
@@ -306,13 +289,13 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self.inlined_call(bound, whole)
         meaning = libraries.ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.meaning(meaning, bound.op.operands, {})
-            return self.builder.inline(program, [a for a, _ in bound.values], whole), whole
+            atoms = (a for a, _ in bound.values)
+            return self.inlined(meaning, dict(zip(bound.op.operands, atoms, strict=True)), whole), whole
         found = self.made(bound.op, bound.values, bound.constants, whole)
         is_along = bound.op.name in EXTREMES and not bound.extra and bound.statics["dim"] is not None
         if library or self.is_meaning or not (is_along or (bound.op.kind is Kind.SCAN and bound.op.is_extreme)):
             return found
-        parts = found, (self.positions(), whole)
+        parts = found, (self.scope.stand_in(None), whole)
         return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
     def _require_taken(self, bound: Bindings, name: Token, library: str) -> None:
@@ -386,23 +369,13 @@ class Calls(Binder, Indices, Inlining, Libraries):
             for atom in atoms[1:]:
                 result = self.emit(name, [result, atom], span)[0]
             return result, span
-        if op.has_equation and "..." in str(statics[0]):
-            shapes_of = self._shapes(atoms)
-            statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)
+        if op.has_equation and "..." in str(statics[0]) and (shapes := self.needed_shapes(atoms)) is not None:
+            statics = (spelled_out(str(statics[0]), [len(shape) for shape in shapes]),)
         if op.of_shapes:
             atoms = [self.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
-            shapes = None if self.is_meaning else self._shapes(atoms)
-            given = statics[: len(op.statics) - 1]
-            statics = (
-                *given,
-                self.placed(span, lambda: self.scope.shapes_or_meaning(op, atoms, (*given, None), shapes)),
-            )
+            call = Call(op.name, tuple(atoms), (*statics, None))
+            statics = self.placed(span, lambda: self.fitted(call)).statics
         return self.emit(op.name, atoms, span, statics)
-
-    def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
-        """Return the shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.needed_shape(atom) for atom in atoms]
-        return None if None in found else tuple(shape for shape in found if shape is not None)
 
     # -- unknown functions
 
@@ -413,10 +386,8 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
-        hint = (
-            f"did you mean '{same}'?" if same else hints.of_function(name.text) or juxtaposed_names.of_call(name.text)
-        )
-        hint = hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
+        hint = f"did you mean '{same}'?" if same else hints.FOREIGN_NAMES.get(name.text)
+        hint = hint or juxtaposed_names.of_call(name.text) or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"

@@ -22,7 +22,7 @@ from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WO
 from gradcli.language.lower.scope import Array, ConstantEvaluation, Lines, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.wengert import Atom, Program, Shape, number
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
 
@@ -51,8 +51,6 @@ UNKNOWN_SIZE = 4
 class ShapeInference(Lines):
     """Lowering that infers the shape of each line once."""
 
-    _read = 0
-
     @property
     def evaluation(self) -> ConstantEvaluation:
         """Evaluation of lines; a meaning of the table has none."""
@@ -64,11 +62,7 @@ class ShapeInference(Lines):
         Raises:
             GradcliError: Shapes do not fit.
         """
-        lines = self.builder.lines
-        self._read = min(self._read, len(lines))
-        while self._read and lines[self._read - 1].symbol not in self._known:  # others were forgotten for it
-            self._read -= 1
-        for line in lines[self._read :]:
+        for line in self.builder.made_of(atom, known=self._known)[0]:
             shapes = [self._found(a) for a in line.call.operands]
             known = [shape for shape in shapes if shape is not None]
             is_known = len(known) == len(shapes)
@@ -77,7 +71,6 @@ class ShapeInference(Lines):
             except GradcliError as error:
                 error.place = Place(self.source.text, line.span, self.source.name)
                 raise
-        self._read = len(lines)
         return self._found(atom)
 
     def needed_shape(self, atom: Atom) -> Shape | None:
@@ -85,6 +78,21 @@ class ShapeInference(Lines):
         shape = self.shape_of(atom)
         self.scope.needs_shapes |= shape is None
         return shape
+
+    def needed_shapes(self, atoms: Sequence[Atom]) -> tuple[Shape, ...] | None:
+        """Infer the shapes of values, and have the text read again where one is not known."""
+        found = [self.needed_shape(atom) for atom in atoms]
+        return None if None in found else tuple(shape for shape in found if shape is not None)
+
+    def fitted(self, call: Call) -> Call:
+        """Give a call whose meaning depends on shapes those of its operands, or torch's meaning for them."""
+        if not call.op.of_shapes:
+            return call
+        shapes = None if self.is_meaning else self.needed_shapes(call.operands)
+        blank = Call(call.op.name, call.operands, (*call.typed, None))
+        is_asked = shapes is not None and call.op.is_recorded and self.scope.ask is not None
+        last = self.scope.ask(blank, shapes)[0] if is_asked else shapes  # type: ignore[misc, arg-type]
+        return Call(call.op.name, call.operands, (*call.typed, last))
 
     def _found(self, atom: Atom) -> Shape | None:
         if not isinstance(atom := self.scope.first(atom), sympy.Symbol):
@@ -134,7 +142,7 @@ class Constants(ShapeInference):
 
     def is_meaning_constant(self, node: nodes.Node) -> bool:
         """Tell whether a node is the name of a constant of a meaning."""
-        return isinstance(node, nodes.NameNode) and node.arguments is None and node.token.text in self.scope.constants
+        return nodes.name_alone(node) in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
         node, token = arguments[0].value, self.source.tokens[arguments[0].start]
@@ -194,7 +202,7 @@ class Constants(ShapeInference):
 
     def item(self, bound: nodes.SliceNode) -> int | Slice | str:
         """Read one item of an index: a whole number, a slice, `...` or `None`."""
-        only = bound.parts[0] if len(bound.parts) == 1 else None
+        only = bound.only
         if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
             return "..." if only.token.text == "..." else NEW
         if only is not None and self.source.shown(only.span) in NEW_AXES:
@@ -287,6 +295,14 @@ class Constants(ShapeInference):
         if found.shape != ():
             raise self.source.error(message, span, hint="this is a tensor")
         return float(found)
+
+    def numbers(self, atom: Atom) -> Array | None:
+        """Evaluate a value that is made of constants and sizes alone; its lines are needed no more."""
+        program = self.builder.program(atom, self.scope.variables.values())
+        if program.variables:
+            return None
+        self.scope.spent.update(line.symbol for line in program.lines)
+        return np.asarray(self.evaluation.run(program, {}))
 
     # -- lists and loops
 

@@ -17,10 +17,10 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Index, Operand
+from gradcli.language.lower.scope import Array, Index, Operand
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer
+from gradcli.language.program.wengert import Atom, Shape, show
+from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer, name_alone
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -57,9 +57,8 @@ class Indices(Constants):
 
     def mentions(self, span: Span) -> bool:
         """Tell whether an index stands in a range of the text."""
-        return bool(self.scope.indices) and any(
-            token.kind == "name" and token.text in self.scope.indices for token in self.source.within(span)
-        )
+        tokens = self.source.within(span) if self.scope.indices else ()
+        return any(token.kind == "name" and token.text in self.scope.indices for token in tokens)
 
     # -- values
 
@@ -82,14 +81,15 @@ class Indices(Constants):
         places: list[int] = []
         picked: list[tuple[int, int, Atom]] = []
         for bound, size in zip(subscript.items, shape, strict=True):
-            node = bound.parts[0] if len(bound.parts) == 1 else None
+            node = bound.only
             if node is None or not self.mentions(bound.span):
                 if not isinstance(item := self.item(bound), int):
                     raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
                 key.append(item)
                 continue
-            index = self._plain(node)
-            if index is not None and index.place not in places and self._is_within(index, size, is_known=is_known):
+            index = self.scope.indices.get(name_alone(node))
+            is_within = index is not None and (not is_known or (index.first >= 0 and index.last < size))
+            if index is not None and is_within and index.place not in places:
                 is_whole = index.first == 0 and index.size == size
                 key.append(_ALL if is_whole else Slice(index.first, index.last + 1))
                 places.append(index.place)
@@ -105,24 +105,12 @@ class Indices(Constants):
             atom = self._picked(atom, at, place, size, span)
         return atom, span
 
-    def _plain(self, node: Node) -> Index | None:
-        """Return the index of a node that is a name alone."""
-        is_name = isinstance(node, NameNode) and node.arguments is None
-        return self.scope.indices.get(node.token.text) if is_name and isinstance(node, NameNode) else None
-
-    def _is_within(self, index: Index, size: int, *, is_known: bool) -> bool:
-        return not is_known or (index.first >= 0 and index.last < size)
-
     def _position(self, node: Node, size: int | None) -> Atom:
         """Lower an expression of indices, which leaves the tensor only where cases may leave that out."""
         atom, span = self.lower(node)
         numbers = self._numbers(atom, span)
-        if (
-            size is not None
-            and not self._is_guarded
-            and numbers.size
-            and not (0 <= numbers.min() <= numbers.max() < size)
-        ):
+        is_free = size is None or self._is_guarded or not numbers.size
+        if not is_free and not 0 <= numbers.min() <= numbers.max() < size:
             message = f"this index is from {numbers.min():g} to {numbers.max():g}, and the dimension has size {size}"
             raise self.source.error(message, span)
         return atom
@@ -144,17 +132,15 @@ class Indices(Constants):
             atom = self.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
-    def _numbers(self, atom: Atom, span: Span) -> Any:
+    def _numbers(self, atom: Atom, span: Span) -> Array:
         """Evaluate a value that depends on indices alone.
 
         Raises:
             LanguageError: The value depends on variables.
         """
-        lines, leaves = self.builder.made_of(atom)
-        if not leaves.isdisjoint(self.scope.variables.values()):
+        if (found := self.numbers(atom)) is None:
             raise self.source.error("an index may depend on other indices only", span)
-        program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        return np.asarray(self.evaluation.run(program, {}))
+        return found
 
     # -- over indices
 
@@ -255,8 +241,8 @@ class Indices(Constants):
         if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
             return None
         name, first, last = node.items
-        is_name = isinstance(name, NameNode) and name.arguments is None and name.token.text not in self.scope.variables
-        return Range(name.token, first, last) if is_name and isinstance(name, NameNode) else None
+        is_free = name_alone(name) not in ("", *self.scope.variables)
+        return Range(name.token, first, last) if is_free and isinstance(name, NameNode) else None
 
     def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
         """Lower a function of the matrix whose elements are a body's values."""
@@ -273,25 +259,17 @@ class Indices(Constants):
 
     def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """Lower `δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
-        if not isinstance(name, NameNode) or not isinstance(subscript, Subscript):
+        if name_alone(name) != DELTAS[0] or not isinstance(subscript, Subscript) or self.scope.is_taken(DELTAS[0]):
             return None
-        is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
-        is_own |= name.token.text in self.scope.given or name.arguments is not None
-        if name.token.text != DELTAS[0] or is_own or not self.mentions(subscript.span) or len(subscript.items) != 2:
+        if not self.mentions(subscript.span) or len(subscript.items) != 2:
             return None
-        nodes = [bound.parts[0] if len(bound.parts) == 1 else None for bound in subscript.items]
-        first, second = nodes
+        first, second = (bound.only for bound in subscript.items)
         return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
 
     def _delta(self, nodes: tuple[Node, Node], span: Span) -> Operand:
         """Compare two expressions of indices: 1 where they are equal, 0 elsewhere."""
-        first, second = map(self._plain, nodes)
-        if (
-            first is not None
-            and second is not None
-            and first.place != second.place
-            and first.first == second.first == 0
-        ):
+        first, second = (self.scope.indices.get(name_alone(node)) for node in nodes)
+        if first and second and first.place != second.place and first.first == second.first == 0:
             above, below = (first, second) if first.place > second.place else (second, first)
             statics = above.size, None if above.size == below.size else below.size
             unit = self.emit("eye", [], span, statics)[0]

@@ -20,11 +20,7 @@ from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text.nodes import Member, NameNode, Trailer
 from gradcli.language.text.tokens import Token
 
-_LIBRARIES: Mapping[str, str] = {
-    **dict.fromkeys(("np", "numpy"), "numpy"),
-    **dict.fromkeys(("sympy", "sp"), "sympy"),
-    "math": "math",
-}
+_LIBRARIES = {"np": "numpy", "numpy": "numpy", "sympy": "sympy", "sp": "sympy", "math": "math"}
 """Library whose meaning a function has after a module's name; torch's after others, and without any."""
 
 _ARRAYS = "repeat repeat_interleave, max amax, min amin, dot array_dot, transpose permute_axes, flip flip_axes"
@@ -113,19 +109,14 @@ class Libraries(Lines):
     @cached_property
     def _calls_numpy(self) -> bool:
         tokens = self.source.tokens
-        names = (
-            n for n, token in enumerate(tokens) if token.text in ("np", "numpy") and tokens[n + 1].text in (".", "(")
-        )
+        names = [n for n, token in enumerate(tokens) if token.text in ("np", "numpy")]
         return any(tokens[n + 2 * len(self.source.dotted(n)) - 1].text == "(" for n in names)
 
     @cached_property
     def has_torch(self) -> bool:
         """Tell whether the text has a word of torch; x.numpy() is one too."""
-        tokens = self.source.tokens
-        return any(
-            token.text in _TORCH or (token.text == "numpy" and behind.text == "(")
-            for token, behind in itertools.pairwise(tokens)
-        )
+        pairs = itertools.pairwise(self.source.tokens)
+        return any(one.text in _TORCH or (one.text, behind.text) == ("numpy", "(") for one, behind in pairs)
 
     @cached_property
     def has_own_functions(self) -> bool:
@@ -161,17 +152,11 @@ class Libraries(Lines):
             if path.text in self.scope.given:
                 found = path
             elif not any(name.startswith(f"{path.text}.") for name in self.scope.given):
-                if self._is_own(first) or is_attribute(member.name.text):
-                    break
+                if self._is_own(first) or member.name.text in CONVERSIONS or ops.is_member(member.name.text):
+                    break  # each tensor has such a member, so that no variable has it
                 found = path
         return found
 
     def _is_own(self, name: Token) -> bool:
         """Tell whether a name stands for something by itself, without the part after its dot, so far in the text."""
-        own = (*PREFIXES, *FOREIGN, *CONSTANTS), self.scope.names, self.scope.variables, self.scope.given
-        return name.text in self.imported or any(name.text in known for known in own)
-
-
-def is_attribute(name: str) -> bool:
-    """Tell whether each tensor has a member of this name, so that no variable has it."""
-    return name in CONVERSIONS or ops.is_member(name)
+        return self.scope.is_taken(name.text) or name.text in (*PREFIXES, *FOREIGN, *CONSTANTS, *self.imported)

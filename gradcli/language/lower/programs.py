@@ -24,10 +24,7 @@ from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import COMPARISON
 
-_FUNCTIONS: Mapping[str, str] = {
-    **ops.SIGNS,
-    **{"or": "logical_or", "and": "logical_and"},
-}
+_FUNCTIONS: Mapping[str, str] = {**ops.SIGNS, "or": "logical_or", "and": "logical_and"}
 """Names of the functions by their operators."""
 
 
@@ -94,14 +91,13 @@ class Lowering(Calls):
     def statement(self, statement: nodes.Statement) -> Operand:
         """Lower an assignment or an expression."""
         if not statement.targets:
-            node, shown = statement.value, self.source.tokens[statement.start].text
-            is_name = isinstance(node, nodes.NameNode) and node.arguments is None and shown in self.scope.names
-            self.scope.last_name = shown if is_name else ""
-            return self.lower(node)
-        (name,) = statement.targets
+            name = nodes.name_alone(statement.value)
+            self.scope.last_name = name if name in self.scope.names else ""
+            return self.lower(statement.value)
+        (target,) = statement.targets
         value, span = self.lower(statement.value)
-        self.assign(name.text, value, statement.value)
-        return value, name.span.to(span)
+        self.assign(target.text, value, statement.value)
+        return value, target.span.to(span)
 
     def assign(self, name: str, value: Atom, node: nodes.Node) -> None:
         """Give a name to a value, which is written as this node."""
@@ -161,11 +157,8 @@ class Lowering(Calls):
             hint = f"give the value by --at {name}={value}, or in a statement before"
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
         atom = self.as_number(atom, span)
-        values = {
-            n: scope.first(value)
-            for n, value in scope.names.items()
-            if n not in scope.variables and value not in scope.objects
-        }
+        kept = {n: value for n, value in scope.names.items() if n not in scope.variables}
+        values = {n: scope.first(value) for n, value in kept.items() if value not in scope.objects}
         names = {value: name for name, value in values.items()}
         written = self._lines(atom)
         lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
@@ -175,10 +168,9 @@ class Lowering(Calls):
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        demands: dict[str, Any] = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
-        guards = self.guards() if scope.guards else None
         origin = self.source.text, variables, lines, atom, self.source.name
-        return Program(*origin, assigned, named, warnings, guards=guards, **demands)
+        found = Program(*origin, assigned, named, warnings, guards=self.guards())
+        return replace(found, needs_shapes=scope.needs_shapes, needs_values=scope.needs_values)
 
     def _one_output(self, output: Operand) -> Operand:
         """Return the output as one tensor: several of one shape are put in a list."""
@@ -264,9 +256,6 @@ class Lowering(Calls):
         one = sympy.Integer(1)
         return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
 
-    def _function(self, node: nodes.FunctionNode) -> Operand:
-        raise self.source.unexpected(node.position)
-
     def _broken(self, node: nodes.Broken) -> Operand:
         """Raise the error of an unreadable text, or of a function before it that lacks parentheses, as in `sin x`."""
         position = self.source.position(node.error.place.span.start) if node.error.place is not None else 0
@@ -345,18 +334,16 @@ class Lowering(Calls):
 
     def _positions(self, bound: nodes.SliceNode) -> Operand | tuple[int, ...] | None:
         """Lower a tensor or a list in an index; None for any other item."""
-        node = bound.parts[0] if len(bound.parts) == 1 else None
-        is_plain = (
-            node is None or isinstance(node, nodes.NumberNode | nodes.Word) or self.source.shown(node.span) in NEW_AXES
+        node = bound.only
+        is_plain = isinstance(node, nodes.NumberNode | nodes.Word) or (
+            isinstance(node, nodes.Unary) and node.sign.text != "~"
         )
-        is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
-        if node is None or is_plain:
+        if node is None or is_plain or self.source.shown(node.span) in NEW_AXES:
             return None
         if self.is_meaning:
             if isinstance(node, nodes.Items):
                 return self.several(node)  # type: ignore[return-value]
-            is_known = isinstance(node, nodes.NameNode) and self.is_meaning_constant(node)
-            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[attr-defined]
+            return self.scope.constants.get(nodes.name_alone(node))
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
         operand = self.one(atom, span), span
@@ -389,7 +376,6 @@ class Lowering(Calls):
         nodes.GroupNode: _group,
         nodes.Items: _items,
         nodes.Word: _word,
-        nodes.FunctionNode: _function,
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.ranged(node),

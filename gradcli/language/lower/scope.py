@@ -146,10 +146,9 @@ class Scope:
     guards: list[Guard] = field(default_factory=list)
     ask: Ask | None = None
 
-    def remark(self, words: str) -> None:
-        """Add a remark for the user, once."""
-        if words not in self.warnings:
-            self.warnings.append(words)
+    def is_taken(self, name: str) -> bool:
+        """Tell whether a name stands for a value of the text, or is given as that of a variable."""
+        return name in self.names or name in self.variables or name in self.given
 
     def variable(self, name: str) -> sympy.Symbol:
         """Return the variable with a name, from here on if there was none."""
@@ -157,12 +156,9 @@ class Scope:
 
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
         """Return the elements of the list that a name stands for, and note that the name is used."""
-        if not isinstance(node, nodes.NameNode) or node.arguments is not None:
-            return None
-        if node.token.text not in self.lists:
-            return None
-        self.unused.pop(node.token.text, None)
-        return self.lists[node.token.text]
+        if (name := nodes.name_alone(node)) in self.lists:
+            self.unused.pop(name, None)
+        return self.lists.get(name)
 
     def parts_of(self, atom: Atom) -> list[Operand] | None:
         """Return the tensors that a value stands for, if it is several and no pair."""
@@ -173,19 +169,16 @@ class Scope:
         several = self.several.get(atom)
         return several.parts[0][0] if several is not None and several.is_pair else atom
 
+    def stand_in(self, value: object, name: str = "positions") -> Atom:
+        """Make a value that stands for something that no operation takes, as whole numbers that a function gives."""
+        self.objects[found := sympy.Dummy(name, real=True)] = value
+        return found
+
     def together(self, several: Several) -> Atom:
         """Make a value that stands for several tensors."""
         whole = sympy.Dummy(several.call, real=True)
         self.several[whole] = several
         return whole
-
-    def shapes_or_meaning(
-        self, op: Op, operands: Sequence[Atom], statics: tuple[Any, ...], shapes: tuple[Shape, ...] | None
-    ) -> Any:
-        """Return the last constant of a call that depends on shapes: these, or torch's meaning for them."""
-        if shapes is None or not op.is_recorded or self.ask is None:
-            return shapes
-        return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
 
 class Lines:
@@ -197,6 +190,7 @@ class Lines:
         is_meaning: Whether it is a meaning of the op table.
         builder: Appends the lines.
         conditions: The values that are true or false.
+        known_values: The values that were evaluated at the point.
         is_code: Whether the text is Python's, whose own functions have no module.
     """
 
@@ -207,6 +201,7 @@ class Lines:
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
         self._known: dict[Atom, Shape | None] = {}
+        self.known_values: dict[Atom, Array] = {}
 
     def lower(self, node: nodes.Node) -> Operand:
         """Lower an expression to its value.
@@ -266,11 +261,6 @@ class Lines:
         names = f" ({', '.join(several.names)})" if several.names else ""
         hint = f"take one of them, {several.call}(...)[0]" + ("" if names else ", or torch.stack all of them")
         raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
-
-    def positions(self) -> Atom:
-        """Make a value that stands for whole numbers that a function gives."""
-        self.scope.objects[found := sympy.Dummy("positions", real=True)] = None
-        return found
 
     def _written(
         self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool

@@ -5,7 +5,7 @@ expansion       operations replaced by their definitions
 meaning         primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line
 named_shapes    shapes whose sizes have names, and inferred ones of variables
-movement        the sources of the elements of a line
+movement        the sources of the elements of a line; indices with positions, as text
 library_calls   calls of torch and NumPy for an operation: to compute it, or to write it down
 torch_passes    torch's passes through a Program, as a Program
 program_text    a Program as text of the language

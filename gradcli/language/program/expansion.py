@@ -43,9 +43,8 @@ def in_primitives(program: Program) -> Program:
 
 def in_total(program: Program) -> Program:
     """Use torch's values where meanings have none, as torch is judged by the result."""
-    calls = (line.call for line in program.lines if not line.call.op.is_primitive)
-    has_cases = any(_has_cases(call.op.name, call.statics, len(call.operands)) for call in calls)
-    return expansion(program, define=_total).program if has_cases else in_primitives(program)
+    is_primitive = all(map(_is_primitive, (line.call for line in program.lines)))
+    return program if is_primitive else expansion(program, define=_total).program
 
 
 @dataclass(frozen=True)
@@ -129,12 +128,6 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 @lru_cache(maxsize=512)
-def _has_cases(name: str, statics: tuple[Hashable, ...], count: int) -> bool:
-    total, meant = (each(name, statics, count) for each in (_total, definition))
-    return [line.call for line in total.lines] != [line.call for line in meant.lines]
-
-
-@lru_cache(maxsize=512)
 def _total(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     return in_total(_written(name, statics, count, ops.TABLE[name].total))
 
@@ -185,7 +178,8 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     text = text or op.meaning
     match op.name:
         case "norm" if text == op.meaning:
-            return _norm(constants["p"])
+            norm = _NORMS.get(constants["p"], "sum(abs(x)**p, {})**(1/p)")
+            return norm.format("dim=dim, keepdim=keepdim")
         case "gelu" if constants["approximate"] == "tanh":
             return "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))/2"
         case "einsum":
@@ -195,18 +189,11 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     return text
 
 
-def _norm(p: float) -> str:
-    over = "dim=dim, keepdim=keepdim"
-    match p:
-        case 0:
-            return f"sum(where(x != 0, 1, 0), {over})"
-        case 1:
-            return f"sum(abs(x), {over})"
-        case 2:
-            return f"sqrt(sum(x**2, {over}))"
-        case _ if p in (float("inf"), float("-inf")):
-            return f"{'amax' if p > 0 else 'amin'}(abs(x), {over})"
-    return f"sum(abs(x)**p, {over})**(1/p)"
+_NORMS: Mapping[float, str] = {
+    **{0: "sum(where(x != 0, 1, 0), {})", 1: "sum(abs(x), {})", 2: "sqrt(sum(x**2, {}))"},
+    **{float("inf"): "amax(abs(x), {})", float("-inf"): "amin(abs(x), {})"},
+}
+"""Norms of some orders, over dimensions."""
 
 
 def _einsum(equation: str) -> str:
@@ -247,10 +234,8 @@ def letters_of(equation: str, count: int | None = None) -> tuple[list[str], str]
     if len(letters) > MOST_LETTERS:
         raise LanguageError(f"'{equation}' names {len(letters)} dimensions; at most {MOST_LETTERS} are read")
     if count not in (None, len(inputs)):
-        raise ShapeError(
-            f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given",
-            hint="one letter for each dimension, and one word for each operand",
-        )
+        message = f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given"
+        raise ShapeError(message, hint="one letter for each dimension, and one word for each operand")
     result = right if arrow else "".join(sorted(c for c in letters if "".join(inputs).count(c) == 1))
     if len(set(result)) < len(result) or not set(result) <= letters:
         raise LanguageError(f"the result '{result}' must name letters of the operands, each once", hint=hint)

@@ -27,11 +27,7 @@ _EXACT_INTEGERS = 2**53
 _ALL = (None, False)
 """Arguments `dim` and `keepdim` of a reduction over all elements."""
 
-SIGNED: Mapping[str, str] = {
-    "eigenvectors": "eigenvectors",
-    "left_singular_vectors": "U",
-    "right_singular_vectors": "Vh",
-}
+SIGNED = {"eigenvectors": "eigenvectors", "left_singular_vectors": "U", "right_singular_vectors": "Vh"}
 """Vectors whose signs a library leaves open, by its names of them; here the sum of exp(-n)*v[n] is positive."""
 
 OPERATORS: Mapping[str, Callable[..., Any]] = {
@@ -105,11 +101,6 @@ def operand_shape(operand: Any) -> Shape:
     return tuple(operand.shape) if is_tensor(operand) else ()
 
 
-def _needs_tensor(operands: Sequence[Any]) -> bool:
-    """Tell whether the signs of Python alone would not do: there is no tensor, or a list next to one."""
-    return not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
-
-
 def function_at(library: Any, path: str) -> Any:
     """Return the function at a dotted path below a library."""
     return reduce(getattr, path.split("."), library)
@@ -143,10 +134,9 @@ class TorchCalls:
     def apply(self, call: Call, operands: Sequence[Any]) -> Any:
         """Apply one operation, except constant tensors and derivatives; its value may be a number or a list."""
         op = call.op
-        if op.name in OPERATORS:
-            if _needs_tensor(operands):
-                operands = [self.tensor(a) for a in operands]
-            return OPERATORS[op.name](*operands)
+        if op.name in OPERATORS:  # no tensor, or a list next to one: the signs of Python alone would not do
+            is_plain = not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
+            return OPERATORS[op.name](*(map(self.tensor, operands) if is_plain else operands))
         if op.kind is Kind.COUNT:
             return _count(call, operands[0])
         if op.kind is Kind.LIST:
@@ -204,14 +194,12 @@ class TorchCalls:
         """
         op, first, named, is_by_name = call.op, list[Any](), dict[str, Any](), False
         constants = _constants(call, operands[0])
+        as_given: dict[str, Any] = dict(zip(op.operands, operands, strict=False))
         given: dict[str, Any] = dict(zip(op.operands, tensors, strict=False)) | constants
-        given |= {name: a for name, a in zip(op.operands, operands, strict=False) if name in op.numbers}
+        given |= {name: a for name, a in as_given.items() if name in op.numbers}
         for name in op.positions([len(operand_shape(a)) for a in operands]) if op.whole else ():
             given[name] = given[name].long()
-        plain: dict[str, Any] = {
-            name: float(a) for name, a in zip(op.operands, operands, strict=False) if isinstance(a, int | float)
-        }
-        plain |= constants
+        plain = {name: float(a) for name, a in as_given.items() if isinstance(a, int | float)} | constants
         if constants.get("training"):  # torch would write the running averages anew
             given, plain = given | dict.fromkeys(op.buffers), plain | dict.fromkeys(op.buffers, "")
         for name in op.signature:
@@ -250,7 +238,7 @@ def _constants(call: Call, operand: Any) -> dict[str, Any]:
 
     Torch lets `dim` be left out for all dimensions of some reductions.
     """
-    given = dict(zip(call.op.statics, call.statics, strict=True))
+    given = call.constants
     given.pop(SHAPES, None)
     if call.op.kind in (Kind.MOVEMENT, Kind.INLINED) or call.op.statics.get("dim", REQUIRED) is not None:
         return given
@@ -284,11 +272,9 @@ def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
 
 def _is_method(op: Op) -> bool:
     """Tell whether an operation is written x.sum() and not torch.sum(x)."""
-    if op.torch.startswith("Tensor."):
-        return True
-    return "." not in op.torch and (
-        op.kind in (Kind.MOVEMENT, Kind.SCAN) or ("keepdim" in op.statics and op.kind is not Kind.INLINED)
-    )
+    is_reduction = "keepdim" in op.statics and op.kind is not Kind.INLINED
+    is_plain = "." not in op.torch and (is_reduction or op.kind in (Kind.MOVEMENT, Kind.SCAN))
+    return is_plain or op.torch.startswith("Tensor.")
 
 
 def _spread(sizes: Any) -> tuple[Any, ...]:

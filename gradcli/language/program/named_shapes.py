@@ -155,9 +155,8 @@ def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShap
         return _with_terms_alike(found, given)
     missing = [name for name in program.names if name not in given]
     hint = f"give {' '.join(f'--shape {name}=n' for name in missing[:4])}, with numbers or names for sizes"
-    raise InputError(
-        f"no shapes are known with which the expression makes sense{f': {error}' * bool(error)}", hint=hint
-    )
+    said = "no shapes are known with which the expression makes sense"
+    raise InputError(f"{said}: {error}" if error else said, hint=hint)
 
 
 def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
@@ -165,10 +164,8 @@ def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
     names = list(dict.fromkeys(size for shape in given.values() for size in shape if isinstance(size, str)))
     taken = {size for shape in given.values() for size in shape if isinstance(size, int)}
     for numbers in _NUMBERS:
-        free = (
-            number for number in itertools.chain(numbers, itertools.count(numbers[-1] + 100, 97)) if number not in taken
-        )
-        chosen = dict(zip(names, free, strict=False))
+        every = itertools.chain(numbers, itertools.count(numbers[-1] + 100, 97))
+        chosen = dict(zip(names, (number for number in every if number not in taken), strict=False))
         found = NamedShapes(program, given, chosen, _inferred(program, given, chosen))
         try:
             found.sizes  # noqa: B018 - so that its error is raised here
@@ -177,10 +174,8 @@ def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
         except _NotInNamesError:
             break
         return found
-    raise InputError(
-        f"a size of the expression is not to be written in {' and '.join(names)}",
-        hint="give the sizes as numbers, such as --shape x=4",
-    )
+    hint = "give the sizes as numbers, such as --shape x=4"
+    raise InputError(f"a size of the expression is not to be written in {' and '.join(names)}", hint=hint)
 
 
 def _inferred(program: Program, given: Mapping[str, NamedShape], numbers: Mapping[str, int]) -> Mapping[Atom, Shape]:
@@ -256,10 +251,7 @@ def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: se
     """
     last = dict(places)
     members = {(name, one) for (name, axis), one in zip(places, classes, strict=True) if axis == last[name]}
-    free = {
-        letters: itertools.chain((c for c in letters if c not in taken), _numbered_names(letters[0], taken))
-        for letters in (_OF_COLUMNS, _OF_ROWS)
-    }
+    free = {letters: _untaken(letters, taken) for letters in (_OF_COLUMNS, _OF_ROWS)}
     names: dict[int, str] = {}
     for (name, _), one in zip(places, classes, strict=True):
         if one not in names:
@@ -267,8 +259,10 @@ def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: se
     return [names[one] for one in classes]
 
 
-def _numbered_names(letter: str, taken: set[str]) -> Iterator[str]:
-    return (name for number in itertools.count(1) if (name := f"{letter}{number}") not in taken)
+def _untaken(letters: str, taken: set[str]) -> Iterator[str]:
+    """Generate letters that are not taken, and then the first of them with numbers."""
+    numbered = (f"{letters[0]}{number}" for number in itertools.count(1))
+    return (name for name in itertools.chain(letters, numbered) if name not in taken)
 
 
 def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[str, Size]]:
@@ -289,7 +283,7 @@ def _sizes_of_constants(program: Program) -> set[int]:
             found.add(len(call.operands))
         if call.op.kind is Kind.SOURCE:
             found.update(shape_of(call, []))
-        sizes = dict(zip(call.op.statics, call.statics, strict=True)).get("shape")
+        sizes = call.constants.get("shape")
         if isinstance(sizes, tuple) and -1 not in sizes:
             found.update(sizes, [math.prod(sizes)])
     return found
@@ -333,7 +327,7 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, 
 
 def _single(call: Call) -> int | None:
     """Return the one whole number of an index."""
-    key = dict(zip(call.op.statics, call.statics, strict=True)).get("key")
+    key = call.constants.get("key")
     key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     return key if isinstance(key, int) and not isinstance(key, bool) else None
 
@@ -352,7 +346,7 @@ def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
 def _dimensions(call: Call) -> int:
     """Count the dimensions that an operand must have by the constants of an operation."""
     found = 0
-    for name, static in zip(call.op.statics, call.statics, strict=True):
+    for name, static in call.constants.items():
         items = static if isinstance(static, tuple) else (static,)
         if name == "key":
             return sum(isinstance(item, int | Slice | tuple) for item in items)

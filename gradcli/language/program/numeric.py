@@ -144,14 +144,10 @@ def _require_range(call: Call, operands: list[Array]) -> None:
     match call.op.name, operands:
         case "binary_cross_entropy", _ if not all(((a >= 0) & (a <= 1)).all() for a in operands):
             raise InputError("binary_cross_entropy needs input and target between 0 and 1")
-        case "rrelu", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
-            raise InputError("rrelu needs lower <= upper")
-        case "softshrink", (_, bound) if bound.ndim == 0 and bound < 0:
-            raise InputError("softshrink needs lambd >= 0")
-        case "hardtanh", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
-            raise InputError("hardtanh needs min_val <= max_val")
-        case "smooth_l1_loss", (_, _, beta) if beta.ndim == 0 and beta < 0:
-            raise InputError("smooth_l1_loss needs beta >= 0")
+        case "rrelu" | "hardtanh", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
+            raise InputError(f"{call.op.name} needs {' <= '.join(call.op.operands[1:])}")
+        case "softshrink" | "smooth_l1_loss", (*_, bound) if bound.ndim == 0 and bound < 0:
+            raise InputError(f"{call.op.name} needs {call.op.operands[-1]} >= 0")
 
 
 def require_positions(call: Call, operands: Sequence[Array]) -> None:
@@ -176,7 +172,7 @@ def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape,
         raise InputError("an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}")
     if call.op.name not in PLACES:
         return
-    constants = dict(zip(call.op.statics, call.statics, strict=True))
+    constants = call.constants
     ignored, count = constants.get("ignore_index"), PLACES[call.op.name](shapes, constants)
     if is_index and count < 1:
         raise InputError("one_hot has at least one class", hint="give num_classes")
@@ -287,8 +283,10 @@ def _polygamma(order: float, x: float) -> float:
 
     if math.isnan(x) or x == -math.inf:
         return math.nan
-    if x <= 0 and x == math.floor(x):
-        return _at_pole(int(order), x)
+    if x <= 0 and x == math.floor(x):  # a pole: infinite, of the sign of both sides where they have one
+        if order == 0:
+            return math.nan if x else -math.copysign(math.inf, x)
+        return math.inf if order % 2 else -math.inf
     if order > 1 and x < -MOST_SHIFTS:
         message = f"polygamma is taken of {x:g}, and in a value of no number below -{MOST_SHIFTS:,}"
         raise InputError(message, hint="use it in the expression")
@@ -308,13 +306,6 @@ def _expm(matrices: Array) -> Array:
         one = mpmath.expm(mpmath.matrix(matrices[place].tolist())).tolist() if is_known else np.nan
         found[place] = np.array(one, dtype=np.float64)
     return found
-
-
-def _at_pole(order: int, x: float) -> float:
-    """Return polygamma at a pole: infinite, of the sign of both sides where they have one."""
-    if order == 0:
-        return math.nan if x else -math.copysign(math.inf, x)
-    return math.inf if order % 2 else -math.inf
 
 
 _OF_NUMBERS: Mapping[str, Callable[..., float]] = {

@@ -103,9 +103,8 @@ class ProgramText:
             if value != default or default is REQUIRED:
                 is_first = parameter == call.op.signature[0] and bool(call.op.operands)
                 is_plain = is_first or (not parts and call.op.kind is Kind.SOURCE)
-                parts.insert(
-                    0 if is_first else len(parts), TextPiece(f"{parameter}=" * (not is_plain) + _static(value))
-                )
+                piece = TextPiece(f"{parameter}=" * (not is_plain) + _static(value))
+                parts.insert(0 if is_first else len(parts), piece)
         return TextPiece(f"{name}(") + _joined(parts) + ")"
 
 
@@ -154,9 +153,8 @@ def _joined(parts: Sequence[TextPiece], between: str = ", ") -> TextPiece:
 def _number(atom: Atom) -> TextPiece:
     is_exact = isinstance(atom, sympy.Rational) or atom in (sympy.pi, sympy.E)
     value = atom if is_exact else number(atom)
-    if "/" in str(value):
-        return TextPiece(str(value), tight=_TIGHT["div"])
-    return TextPiece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
+    tight = _TIGHT["div"] if "/" in str(value) else _TIGHT["neg"] if value < 0 else _ALONE
+    return TextPiece(str(value), tight=tight)
 
 
 def _static(value: Any) -> str:

@@ -44,12 +44,8 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 }
 """Dimensions that an operand must have."""
 
-_EQUAL_SHAPES: Mapping[str, str] = {
-    "dot": "vectors of one length",
-    "binary_cross_entropy": "a target of input's shape",
-    "binary_cross_entropy_with_logits": "a target of input's shape",
-    "weighted_binary_cross_entropy_with_logits": "a target of input's shape",
-}
+_ENTROPIES = "binary_cross_entropy binary_cross_entropy_with_logits weighted_binary_cross_entropy_with_logits"
+_EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES.split(), "a target of input's shape")}
 """Demand on operands that do not broadcast, for the message."""
 
 
@@ -154,7 +150,10 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     if call.op.name in _EQUAL_SHAPES and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
         raise ShapeError(f"{call.op.name} needs {_EQUAL_SHAPES[call.op.name]}, and the shapes are {shown}")
-    _require_fit(call, operands)
+    for parameter, operand, shape in zip(call.op.operands, call.operands, operands, strict=False):
+        if parameter in call.op.optional and not shape and operand != call.op.defaults[parameter]:  # as torch does
+            said = f"{call.op.name} takes a tensor for {parameter}, and this is a number"
+            raise ShapeError(said, hint="leave it out")
     if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
     last = call.statics[-1] if call.op.is_recorded else None
@@ -168,14 +167,6 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
             larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
             error.advise(f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two")
         raise
-
-
-def _require_fit(call: Call, operands: list[Shape]) -> None:
-    """Refuse shapes that torch's function refuses where the definition would broadcast them."""
-    op = call.op
-    for parameter, operand, shape in zip(op.operands, call.operands, operands, strict=False):
-        if parameter in op.optional and not shape and operand != op.defaults[parameter]:
-            raise ShapeError(f"{op.name} takes a tensor for {parameter}, and this is a number", hint="leave it out")
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:
@@ -226,10 +217,8 @@ def axis_of_scan(call: Call, shape: Shape) -> int | None:
     """
     dim = call.statics[0]
     if dim is None and len(shape) > 1:
-        raise ShapeError(
-            f"{call.op.name} needs dim where there are several dimensions, and the shape is {show(shape)}",
-            hint=f"write {call.op.name}(x, dim=-1) for the last one",
-        )
+        message = f"{call.op.name} needs dim where there are several dimensions, and the shape is {show(shape)}"
+        raise ShapeError(message, hint=f"write {call.op.name}(x, dim=-1) for the last one")
     axis = axis_of(shape or (1,), 0 if dim is None else dim)
     return axis if shape else None
 
@@ -244,17 +233,13 @@ def _reduce(shape: Shape, call: Call) -> Shape:
 
 def _matmul(a: Shape, b: Shape) -> Shape:
     if not a or not b:
-        raise ShapeError(
-            f"@ needs at least one dimension on each side, and the shapes are {show(a)} and {show(b)}",
-            hint="write * for a scalar",
-        )
+        message = f"@ needs at least one dimension on each side, and the shapes are {show(a)} and {show(b)}"
+        raise ShapeError(message, hint="write * for a scalar")
     if a[-1] != (size := b[-2 if len(b) > 1 else -1]):
         which = "second to last" if len(b) > 1 else "only"
-        raise ShapeError(
-            f"@ does not fit the shapes {show(a)} and {show(b)}",
-            hint=f"the last size of the left, {a[-1]}, must equal the {which} size of the right"
-            + "; the left fits transposed, by .T" * (len(a) == 2 and a[0] == size),
-        )
+        hint = f"the last size of the left, {a[-1]}, must equal the {which} size of the right"
+        hint += "; the left fits transposed, by .T" * (len(a) == 2 and a[0] == size)
+        raise ShapeError(f"@ does not fit the shapes {show(a)} and {show(b)}", hint=hint)
     return (*broadcast([a[:-2], b[:-2]]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
@@ -262,9 +247,8 @@ def _stack(operands: list[Shape], call: Call) -> Shape:
     full = {shape for shape in operands if shape}
     if len(full) > 1:
         shown = ", ".join(show(shape) for shape in operands[:4]) + ", ..." * (len(operands) > 4)
-        raise ShapeError(
-            f"a list needs equal shapes, and these are {shown}", hint="only scalars stretch to their siblings' shape"
-        )
+        hint = "only scalars stretch to their siblings' shape"
+        raise ShapeError(f"a list needs equal shapes, and these are {shown}", hint=hint)
     part = full.pop() if full else ()
     axis = axis_of(part, call.statics[0], extra=1)
     return (*part[:axis], len(operands), *part[axis:])
@@ -273,9 +257,8 @@ def _stack(operands: list[Shape], call: Call) -> Shape:
 def _cat(operands: list[Shape], call: Call) -> Shape:
     shown = ", ".join(map(show, operands))
     if () in operands:
-        raise ShapeError(
-            f"cat needs tensors with a dimension, and the shapes are {shown}", hint="[a] is a vector of one number"
-        )
+        hint = "[a] is a vector of one number"
+        raise ShapeError(f"cat needs tensors with a dimension, and the shapes are {shown}", hint=hint)
     axis = axis_of(operands[0], call.statics[0])
     others = {(len(shape), *shape[:axis], *shape[axis + 1 :]) for shape in operands}
     if len(others) > 1:
@@ -368,8 +351,6 @@ def stretched_vectors(program: Program, shapes: Mapping[Atom, Shape]) -> Iterato
     for line in () if _IS_PLAIN.search(program.text) else program.lines:
         pair = sorted((shapes.get(a, ()) for a in line.call.operands), key=len) if line.call.op.name == "mul" else []
         if len(pair) == 2 and (len(pair[0]), len(pair[1])) == (1, 2) and min(*pair[0], *pair[1]) > 1:
-            yield (
-                f"* in {program.excerpt(line)} multiplies each row of the matrix by the vector, element by element; "
-                "the matrix product is @"
-            )
+            said = f"* in {program.excerpt(line)} multiplies each row of the matrix by the vector, element by element"
+            yield f"{said}; the matrix product is @"
             return

@@ -81,6 +81,11 @@ class Call:
         return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
 
     @property
+    def constants(self) -> dict[str, Any]:
+        """Constants by name."""
+        return dict(zip(self.op.statics, self.statics, strict=True))
+
+    @property
     def typed(self) -> tuple[Any, ...]:
         """Constants without the shapes at their end."""
         return self.statics[:-1] if self.op.of_shapes else self.statics
@@ -306,12 +311,21 @@ class Builder:
                 waiting += () if stop(line.call) else line.call.operands
         return [found[place] for place in sorted(found)], leaves
 
-    def inline(self, program: Program, operands: Iterable[Atom], span: Span) -> Atom:
-        """Append the lines of a Program, these operands being its variables, and return the symbol of its value."""
+    def inline(
+        self, program: Program, operands: Iterable[Atom], span: Span, fitted: Callable[[Call], Call] = lambda call: call
+    ) -> Atom:
+        """Append the lines of a Program, and return the symbol of its value.
+
+        Args:
+            program: The function.
+            operands: They stand for its variables.
+            span: Of the new lines.
+            fitted: Changes the constants of a call on the new operands.
+        """
         inside: dict[Atom, Atom] = dict(zip(program.variables, operands, strict=True))
         for line in program.lines:
-            parts = tuple(inside.get(a, a) for a in line.call.operands)
-            inside[line.symbol] = self.emit(line.call.op.name, parts, span, line.call.statics)
+            call = fitted(line.call.renamed(inside))
+            inside[line.symbol] = self.emit(call.op.name, call.operands, span, call.statics)
         return inside.get(program.output, program.output)
 
     def program(self, value: Atom, variables: Iterable[sympy.Symbol] = (), *others: Atom) -> Program:

@@ -120,8 +120,7 @@ def read(
     def scope() -> Scope:
         return Scope(given, shapes=dict(shapes), values=values, ask=ask)
 
-    how = {"generator": generator, "is_torch": is_torch, "is_session": is_session}
-    return read_statements(text, scope, shares=shares, **how)
+    return read_statements(text, scope, shares=shares, generator=generator, is_torch=is_torch, is_session=is_session)
 
 
 def _without_prompts(text: str) -> str:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import sympy
-
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
@@ -41,10 +39,6 @@ class Passes(FunctionCalls):
     zeroed: dict[str, None]
     frees_graph = False
 
-    def zero(self, name: str) -> None:
-        """Forget the passes so far once another follows, for the gradient of one variable."""
-        self.zeroed[name] = None
-
     # -- passes as they are written
 
     def backward(self, output: Operand, arguments: Arguments) -> Operand:
@@ -53,9 +47,8 @@ class Passes(FunctionCalls):
         span = output[1].to(arguments.span)
         y = self.as_number(*output)
         inputs = tuple(str(atom) for atom, _ in found.get("inputs", ()))
-        self._add(
-            SnippetPass(y, self._vector(found, "gradient"), span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,))
-        )
+        v = self._vector(found, "gradient")
+        self._add(SnippetPass(y, v, span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,)))
         self.zeroed.clear()
         return y, span
 
@@ -131,10 +124,6 @@ class Passes(FunctionCalls):
         self.passes.append(one)
 
     # -- passes that are asked for
-
-    def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
-        """Select the variables among the leaves of some lines."""
-        return tuple(symbol for symbol in self.scope.variables.values() if symbol in leaves)
 
     def function_of(self, atom: Atom) -> Program:
         """Return a value as a function of the variables."""

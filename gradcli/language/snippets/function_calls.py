@@ -13,23 +13,15 @@ from collections import ChainMap
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
-import sympy
-
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Arguments, FunctionNode, Import
 
-KNOWN = {
-    "torch": "torch",
-    "autograd": "torch.autograd",
-    "grad": "torch.autograd.grad",
-    "nn": "torch.nn",
-    "optim": "torch.optim",
-    "np": "numpy",
-    **{name: f"torch.{name}" for name in ("rand", "randn", "manual_seed")},
-}
+_KNOWN = "torch torch, np numpy, nn torch.nn, optim torch.optim, autograd torch.autograd, grad torch.autograd.grad"
+_KNOWN += ", rand torch.rand, randn torch.randn, manual_seed torch.manual_seed"
+KNOWN = dict(pair.split() for pair in _KNOWN.split(", "))
 """Whole names of words that no import explains."""
 
 _READ = frozenset("torch numpy math scipy sympy autograd functorch".split())
@@ -130,11 +122,6 @@ class FunctionCalls(Reader):
             scope.names[node.name] = result[0]
         return result
 
-    def bind_function(self, name: str, callee: Callee) -> None:
-        """Give a function a name."""
-        self.scope.names[name] = atom = sympy.Dummy(name, real=True)
-        self.scope.objects[atom] = callee
-
     # -- imports
 
     def add_import(self, line: Import) -> None:
@@ -146,9 +133,8 @@ class FunctionCalls(Reader):
 
     def path_at(self, position: int) -> tuple[str, int]:
         """Return the whole name at a position, as `torch.autograd.grad`, and the position after it."""
-        first, scope = self.source.tokens[position], self.scope
-        is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
-        if first.kind != "name" or is_own or first.text not in self.imported:
+        first = self.source.tokens[position]
+        if first.kind != "name" or self.scope.is_taken(first.text) or first.text not in self.imported:
             return "", position
         _, *members = self.source.dotted(position)
         return ".".join([self.imported[first.text], *members]), position + 1 + 2 * len(members)

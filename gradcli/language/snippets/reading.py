@@ -18,7 +18,7 @@ from typing import Any
 from gradcli import collector
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.snippets.snippet_result import Backward, Replay, Snippet, SnippetPass
+from gradcli.language.snippets.snippet_result import Replay, Snippet, SnippetPass
 from gradcli.language.snippets.statements import Statements
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
@@ -102,7 +102,7 @@ class _Reader(Statements):
         spans = dict.fromkeys(span for span, atom in self.statements if atom in symbols)
         program = replace(
             whole,
-            variables=self.variables_of(leaves),
+            variables=tuple(symbol for symbol in whole.variables if symbol in leaves),
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
             named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
             shown="; ".join(self.source.excerpt(span) for span in spans),
@@ -113,9 +113,6 @@ class _Reader(Statements):
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
         vector = None if v is None else self.function_of(v)
-        passes = tuple(self._backward(one) for one in asked) if len(asked) > 1 else ()
-        return Snippet(program, self.values, wrt, vector, passes, dtype)
-
-    def _backward(self, one: SnippetPass) -> Backward:
-        """Return a pass with its v as a function of the variables."""
-        return Backward(self.function_of(self.vector_of(one)), one.zeroed, one.accumulates)
+        passes = tuple(asked) if len(asked) > 1 else ()
+        vectors = tuple(self.function_of(self.vector_of(one)) for one in passes)
+        return Snippet(program, self.values, wrt, vector, passes, vectors, dtype)

@@ -40,21 +40,6 @@ class SnippetPass:
 
 
 @dataclass(frozen=True)
-class Backward:
-    """Backward pass that the snippet asks for, all of one output.
-
-    Attributes:
-        v: The gradient vector as a function of the variables.
-        zeroed: The variables whose `.grad` is set to zero before it.
-        accumulates: Whether it adds to `.grad`, as `torch.autograd.grad` does not.
-    """
-
-    v: Program
-    zeroed: tuple[str, ...]
-    accumulates: bool
-
-
-@dataclass(frozen=True)
 class Replay:
     """Passes of a snippet as torch meets them: a value computed twice has a graph of its own each time.
 
@@ -86,7 +71,8 @@ class Snippet:
         values: Values of the variables that the text defines.
         wrt: The variables that require a gradient; None if the text does not say.
         v: The gradient vector as a function of the variables, if the text has a backward pass with one.
-        passes: All passes that are asked for, where there are several.
+        passes: All passes that are asked for, all of one output, where there are several.
+        vectors: The gradient vector of each of them as a function of the variables.
         dtype: The type in which torch computes the tensors of the text; None if it has none.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
@@ -96,7 +82,8 @@ class Snippet:
     values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     v: Program | None = None
-    passes: tuple[Backward, ...] = ()
+    passes: tuple[SnippetPass, ...] = ()
+    vectors: tuple[Program, ...] = ()
     dtype: Literal["float64", "float32"] | None = None
     frees_graph: Replay | None = None
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)

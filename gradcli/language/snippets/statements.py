@@ -118,7 +118,7 @@ class Statements(Drawing):
             raise self.source.error(message, first.span, hint="define it first, or choose another name")
         callee = self.callee(node)
         if node.name:
-            self.bind_function(node.name, callee)
+            self.scope.names[node.name] = self.scope.stand_in(callee, node.name)
         self.defined = callee if is_outside else self.defined
 
     def _body(self, node: nodes.FunctionNode) -> Operand | None:
@@ -200,7 +200,7 @@ class Statements(Drawing):
             raise self.source.code(f"'.{member.name.text}' that is assigned", member.span)
         name = str(self.lower(line.owner)[0])
         if member.name.text == "grad":
-            self.zero(name)
+            self.zeroed[name] = None
         else:
             self._require(name, line.span, is_required=word == "True")
 
@@ -243,8 +243,7 @@ class Statements(Drawing):
         line = self.builder.line_of(atom)
         if line is not None and (line.call.op.name, line.call.statics) == ("stack", (0,)):
             return [(part, span) for part in line.call.operands]
-        shape = self.shape_of(self.one(atom, span))
-        self.scope.needs_shapes |= shape is None
+        shape = self.needed_shape(self.one(atom, span))
         if shape == ():
             raise self.source.error("a number has no parts", span)
         length = count if shape is None else shape[0]
@@ -333,16 +332,18 @@ class Statements(Drawing):
     def _require(self, name: str, span: Span, *, is_required: bool) -> None:
         """Note that a variable requires a gradient, or no longer does."""
         self.requires.pop(name, None)
-        if is_required:
-            self.require_floating(name, span)
-            self.requires[name] = None
+        if not is_required:
+            return
+        if self.types.get(name) == "int":
+            said = "torch raises 'Only Tensors of floating point dtype can require gradients'"
+            hint = "write 1. in place of 1, or dtype=torch.float64"
+            raise self.source.error(f"'{name}' has whole numbers: {said}", span, hint=hint)
+        self.requires[name] = None
 
     # -- rules of its own
 
     def _unread(self, value: Unread, span: Span) -> Operand:
-        atom = sympy.Dummy("unread", real=True)
-        self.scope.objects[atom] = value
-        return atom, span
+        return self.scope.stand_in(value, "unread"), span
 
     def one(self, atom: Atom, span: Span) -> Atom:
         """Return a value that is one tensor; refuse functions and values that nothing is computed from."""
@@ -358,9 +359,7 @@ class Statements(Drawing):
 
     def _function(self, node: nodes.FunctionNode) -> Operand:
         """Lower a lambda among arguments."""
-        atom = sympy.Dummy("function", real=True)
-        self.scope.objects[atom] = self.callee(node)
-        return atom, node.span
+        return self.scope.stand_in(self.callee(node), "function"), node.span
 
     def named(self, node: nodes.NameNode, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
         """Lower a function of the text, a derivative or a draw; refuse a call that is code."""
@@ -409,7 +408,7 @@ class Statements(Drawing):
         held = self.scope.objects.get(operand[0])
         if isinstance(held, Unread):
             if name == "zero_" and held.variable:
-                self.zero(held.variable)
+                self.zeroed[held.variable] = None
             elif name.endswith("_") and name != "detach_":
                 raise self.source.code(f"'.{name}', which changes {held.shown},", member.span)
             return operand

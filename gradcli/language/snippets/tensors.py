@@ -19,7 +19,7 @@ import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Array, Operand
-from gradcli.language.ops import Kind
+from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.backward_calls import Passes
@@ -108,18 +108,6 @@ class Dtypes(Passes):
                 return False
         return all(isinstance(leaf, sympy.Integer) or self.types.get(str(leaf)) == "int" for leaf in leaves)
 
-    def require_floating(self, name: str, span: Span) -> None:
-        """Refuse a gradient by whole numbers, as torch does.
-
-        Raises:
-            LanguageError: The variable has whole numbers.
-        """
-        if self.types.get(name) == "int":
-            message = (
-                f"'{name}' has whole numbers: torch raises 'Only Tensors of floating point dtype can require gradients'"
-            )
-            raise self.source.error(message, span, hint="write 1. in place of 1, or dtype=torch.float64")
-
     def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
         """Return the type in which torch computes some variables; None where none of them is a tensor of its own."""
         found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
@@ -171,13 +159,9 @@ class Drawing(Dtypes):
         """Lower a call that draws random numbers, which torch draws."""
         if self.make_generator is None:
             raise self.source.code(f"'{path}'", span)
-        sizes, mark = list[int](), len(self.said)
-        for argument in arguments.items:
-            if argument.name is None or argument.name.text == "size":
-                found = self.several(argument.value)
-                sizes += found if isinstance(found, tuple) else [found]
-            elif not self.ignored(argument):
-                raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
+        name, mark = path.rpartition(".")[2], len(self.said)
+        found = self.bind(TABLE[name], Token("name", name, span), arguments, []).statics["shape"]
+        sizes = found if isinstance(found, tuple) else (found,)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
             raise self.source.error(message, span, kind=TooLargeError)
@@ -185,9 +169,9 @@ class Drawing(Dtypes):
         if self.seed is not None:
             self._generator.seed(self.seed)
         elif not self._count:
-            self.scope.remark(UNSEEDED)
+            self.scope.warnings.append(UNSEEDED)
         self.seed, self._count = None, self._count + 1
-        shape, is_double = tuple(sizes), "float64" in (self.said[mark:] or [(self.default, "")])[-1]
-        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=is_double)
-        held = DrawnNumbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
-        return self.builder.emit("drawn", (), span, (shape, held)), span
+        is_double = "float64" in (self.said[mark:] or [(self.default, "")])[-1]
+        numbers = self._generator.draw(name, sizes, is_double=is_double)
+        held = DrawnNumbers(numbers.tobytes(), f"{name} {self._count}")
+        return self.builder.emit("drawn", (), span, (sizes, held)), span

@@ -209,7 +209,7 @@ class Grammar(Cursor):
         span = opening.span.to(self.behind().span)
         if closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop):
             return nodes.GroupNode(span, items[0])
-        return nodes.Items(span, opening, tuple(items), has_comma)
+        return nodes.Items(span, opening, tuple(items))
 
     def looped(self) -> nodes.Node:
         """Read an expression, and the loops after it."""
@@ -221,11 +221,11 @@ class Grammar(Cursor):
             if name.kind != "name" or not self.at_word("in"):
                 raise self.source.error("a loop is for NAME in range(...)", word.span.to(name.span))
             self.advance()
-            position, values, condition = self.position, self.expression(1), None
+            values, condition = self.expression(1), None
             if self.at_word("if"):
                 self.advance()
                 condition = self.expression(1)
-            clauses.append(nodes.Clause(word, name, position, values, condition))
+            clauses.append(nodes.Clause(word, name, values, condition))
         if not clauses:
             return body
         if self.token.text not in (")", "]") and not self.at_end:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 _OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
-_VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
-"""Options whose text is a value, which names nothing."""
+VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
+"""Options whose text is a value, which names nothing: there, numbers side by side are meant for a vector."""
 
 ALONE = "write the derivative alone, such as 2*x"
 _QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
@@ -47,7 +47,7 @@ _CHARACTERS: Mapping[str, str] = {
     for sign in signs
 }
 
-_FOREIGN: Mapping[str, str] = {
+FOREIGN_NAMES: Mapping[str, str] = {
     name: hint
     for names, hint in (
         ("tg tang", "write tan"),
@@ -73,6 +73,7 @@ _FOREIGN: Mapping[str, str] = {
     )
     for name in names.split()
 }
+"""Hints on functions of other notations, by their names."""
 
 _KEYWORDS: Mapping[str, str] = {
     **dict.fromkeys(("lambda", "def"), _BODY),
@@ -91,15 +92,6 @@ _PAIRS: Mapping[tuple[str, str], str] = {
     (":", "="): "write = to give a name",
 }
 """Operators of two characters elsewhere, with their spelling here."""
-
-
-def is_value(source: str) -> bool:
-    """Tell whether the text of this source is a value, where numbers side by side are meant for a vector.
-
-    >>> is_value("--at x"), is_value("EXPR")
-    (True, False)
-    """
-    return source.split(maxsplit=1)[0] in _VALUES
 
 
 def of_variable(source: str, example: str = "x=1 --at y=2") -> str | None:
@@ -211,15 +203,6 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
 
 
 _LIST = "write a list in brackets, [a, b], and decimals with a point"
-
-
-def of_function(name: str) -> str | None:
-    """Hint at a replacement for a function of other notations.
-
-    >>> of_function("tg"), of_function("sine")
-    ('write tan', None)
-    """
-    return _FOREIGN.get(name)
 
 
 def of_neighbour(before: str, word: str, *, is_value: bool) -> str:

@@ -77,7 +77,6 @@ class Items(Node):
 
     opening: Token  # the bracket that opens it
     items: tuple[Node, ...]  # the expressions, or one loop
-    has_comma: bool  # true if a comma makes it more than an expression in brackets
 
 
 class Clause(SyntaxNode):
@@ -85,7 +84,6 @@ class Clause(SyntaxNode):
 
     word: Token  # the word `for`
     name: Token  # the name that takes the values
-    position: int  # of the first token of the values
     values: Node  # the values, whose parts are expressions
     condition: Node | None  # the condition after `if`, if there is one
 
@@ -166,6 +164,11 @@ class SliceNode(Spanned):
     """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
     parts: tuple[Node | None, ...]  # the expressions, None for a colon
+
+    @property
+    def only(self) -> Node | None:
+        """Expression that is the whole item; None where there are colons."""
+        return self.parts[0] if len(self.parts) == 1 else None
 
 
 class Argument(SyntaxNode):
@@ -269,6 +272,16 @@ def call_arguments(node: Node) -> Arguments | None:
     """Return the arguments of an expression that is a call; None of anything else."""
     last = node.trailers[-1] if isinstance(node, Postfix) else node
     return last.arguments if isinstance(last, NameNode | Member) else None
+
+
+def name_alone(node: Node | None) -> str:
+    """Return the name that an expression is, without arguments; empty for any other expression."""
+    return node.token.text if isinstance(node, NameNode) and node.arguments is None else ""
+
+
+def is_word(node: Node, text: str) -> bool:
+    """Tell whether an expression is this word of Python, as `None` is."""
+    return isinstance(node, Word) and node.token.text == text
 
 
 def definition_of(line: LineNode) -> FunctionNode | None:

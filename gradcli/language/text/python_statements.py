@@ -110,7 +110,7 @@ class PythonGrammar(Grammar):
         while self.accept(",") and not self.at_end_of_line and self.token.text != "=":
             items.append(self.expression())
         opening = Token("operator", "(", first.span)
-        return nodes.Items(first.span.to(items[-1].span), opening, tuple(items), True)
+        return nodes.Items(first.span.to(items[-1].span), opening, tuple(items))
 
     def _equation(self, start: int, name: Token, arguments: nodes.Arguments) -> nodes.FunctionNode:
         """Read `f(x, y) = x*y` and `f(x) := x**2`."""

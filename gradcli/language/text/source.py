@@ -77,7 +77,7 @@ class SourceText:
         token, after = self.tokens[position : position + 2]
         before = self.tokens[position - 1] if position else None
         text = before.text if before else ""
-        is_value = hints.is_value(self.name)
+        is_value = self.name.split(maxsplit=1)[0] in hints.VALUES
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
         if token.text == "=" and text == ")" and self.name == "EXPR":
             return "write the body alone, without a name for the function; its names are the variables"

@@ -143,7 +143,7 @@ def answered(
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.
-    own_vs: list[Program | None] = [one.v for one in passes] or [snippet.v]
+    own_vs = (passes and snippet.vectors) or [snippet.v]
     if (many := len(vs or own_vs)) > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
     given = [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in own_vs if text is None]

@@ -11,6 +11,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.ops.row import read
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
+from tests.language.operation_count import REASONS, is_read, listed, reason
 from tests.language.ops import test_elementwise
 from tests.language.ops.cases import TABLES
 from tests.parsing import parse
@@ -68,3 +69,18 @@ def test_a_row_that_is_not_understood_is_refused(row: str) -> None:
     """A fact that is given twice, or of no field, or of a kind that there is not."""
     with pytest.raises(ValueError, match=r"is given twice|not a valid Kind"):
         read(f"== group  torch: *\n{row}")
+
+
+def test_most_of_torch_is_read_and_the_rest_has_a_reason() -> None:
+    """Of its own list of operations with derivatives."""
+    names = listed()
+    unread = [name for name in names if not is_read(name)]
+    assert len(names) - len(unread) >= 370
+    assert [name for name in unread if not reason(name)] == []
+
+
+def test_no_reason_is_given_for_what_is_read() -> None:
+    """Nor for what torch does not have."""
+    names = set(listed())
+    for given in REASONS.values():
+        assert all(name in names and not is_read(name) for name in given.split()), given
