@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradcli.codegen.languages import gradcli_text, latex_document, torch_script
 from gradcli.codegen.numpy_script import numpy_script
-from gradcli.codegen.script import Task
+from gradcli.codegen.script import Task, gradcli_text, latex_document, torch_script
 from gradcli.codegen.self_writing import WIDTH
 from gradcli.crosscheck.formulas import confirmed, evidence_at
 from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable

@@ -25,9 +25,8 @@ from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing
-from gradcli.symbolic.condensing import joined
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
-from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 
 MAX_SLOPE = 5_000
@@ -208,7 +207,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
     """A finished derivative as it is shown, its deltas collapsed."""
-    derivative = joined(tidied(assemble(linear(derivative, ranges))))
+    derivative = condensed(tidied(assemble(linear(derivative, ranges))))
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative

@@ -13,8 +13,8 @@ import sympy
 
 from gradcli.crosscheck.point import unravel
 from gradcli.diagnose import diagnosis, error_trace
+from gradcli.diagnose.diagnosis import said
 from gradcli.diagnose.error_trace import DiagnosisContext
-from gradcli.diagnose.faults import said
 from gradcli.language.program.shapes import infer
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Entry, Verdict

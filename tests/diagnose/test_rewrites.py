@@ -11,8 +11,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.diagnose.advice import is_same
-from gradcli.diagnose.candidates import MOST_CANDIDATES, candidates, readable
 from gradcli.diagnose.expansions import with_series
+from gradcli.diagnose.exploring import MOST_CANDIDATES, candidates, readable
 from gradcli.diagnose.forms import MOST_LINES, Form
 from gradcli.diagnose.identities import KNOWN, OTHERS, RewriteRule
 from gradcli.errors import GradcliError

@@ -3,9 +3,7 @@
 pretty     SymPy's notation, and readable Unicode
 latex      LaTeX
 arranging  factors, terms and branches in order, as people write them
-abbreviating  names for repeated parts of formulas
-textbook   functions that have a name in every textbook
-templates  parts that are the same but for their indices
+abbreviating  names for repeated parts of formulas, the softmax and the logistic function first
 
 A derivative is printed entry by entry, its indices with letters that no variable has: they are Dummies until a formula
 is printed, which is when somebody reads it.
