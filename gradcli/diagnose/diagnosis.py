@@ -99,8 +99,8 @@ def _walk(trace: ErrorTrace) -> Blame | None:
     if error.absolute is not None and is_nothing:
         return None
     for _ in range(MOST_STEPS):
-        error = trace.value(place)
-        following = _unfinished(trace, place) if error.absolute is None else None
+        error, unfinished = trace.value(place), (s for s in trace.sources(place) if trace.value(s).absolute is None)
+        following = next(unfinished, None) if error.absolute is None else None
         if error.absolute is None and following is None and poison is None:
             poison = place
             if (branch := _blame_branch(trace, poison)) is not None:
@@ -110,11 +110,6 @@ def _walk(trace: ErrorTrace) -> Blame | None:
             return _blame_poison(trace, poison, place) if poison else _blame_value(trace, place)
         place = following
     return None
-
-
-def _unfinished(trace: ErrorTrace, place: Place) -> Place | None:
-    """Find an element that is not finite in torch among the elements that this one is made of."""
-    return next((source for source in trace.sources(place) if trace.value(source).absolute is None), None)
 
 
 def _worst_operand(trace: ErrorTrace, place: Place, error: Error) -> Place | None:

@@ -91,13 +91,10 @@ def tidied(expression: Expr) -> Expr:
         level = max((levels[a] for a in part.args), default=0)
         new = part.func(*args) if args != part.args else part
         if isinstance(new, sympy.Sum | Aggregate):  # what it was may have become 0
-            bound = new.bound if isinstance(new, Aggregate) else new.variables
-            keys = [(level, n) for n in range(len(bound))]
-            index = {
-                k: names.setdefault(key, sympy.Dummy(f"k{key}", integer=True, nonnegative=True))
-                for k, key in zip(bound, keys, strict=True)
-            }
-            new, level = new.xreplace(index), level + 1
+            keys = {k: (level, n) for n, (k, *_) in enumerate(new.limits)}
+            fresh = [key for key in keys.values() if key not in names]
+            names |= {key: sympy.Dummy(f"k{key}", integer=True, nonnegative=True) for key in fresh}
+            new, level = new.xreplace({k: names[key] for k, key in keys.items()}), level + 1
         renamed[part], levels[part] = new, level
     return renamed[expression]
 

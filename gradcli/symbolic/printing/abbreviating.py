@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,6 +22,8 @@ from sympy.core.traversal import bottom_up
 from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
+from gradcli.symbolic.printing.arranging import in_heads_of_sympy
+from gradcli.symbolic.printing.pretty import PrettyPrinter
 
 MOST_NODES = 600
 """Of all formulas of an answer together; more are not searched."""
@@ -35,9 +37,6 @@ LEAST_SAVED = 12
 SHORTEST, SHORTEST_OF_SCALARS = 10, 24
 """Characters of what is worth a name, with a sum or a product over an index in it and without."""
 
-Length = Callable[[Expr], int]
-"""Of an expression as it is shown."""
-
 
 @dataclass(frozen=True)
 class Definition:
@@ -50,32 +49,32 @@ class Definition:
 Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
 """Formulas, and what the names in them stand for."""
 
+_PRETTY = PrettyPrinter()
 _LETTERS = "rsabcghduvwzRSABCGHUVWZ"
 _INDICES = "ijklmnpqtuvw"
 
 
-def abbreviated(formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> Abbreviated:
+@lru_cache(maxsize=64)
+def abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
     """The formulas with names for what they repeat.
 
     Args:
         formulas: With the letters that their indices are printed with.
         taken: What no name may be.
-        length: Of an expression as it is shown.
 
     >>> i, j, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "ijk")
     >>> x = sympy.IndexedBase("x", real=True)
     >>> norm = sympy.sqrt(Total(x[k]**2, (k, 0, 4)))
-    >>> abbreviated([KroneckerDelta(i, j)/norm - x[i]*x[j]/norm**3], ["x"], lambda e: len(str(e)))[0]
+    >>> abbreviated((KroneckerDelta(i, j)/norm - x[i]*x[j]/norm**3,), frozenset("x"))[0]
     (KroneckerDelta(i, j)/r - x[i]*x[j]/r**3,)
     """
     nodes = sum(1 for one in formulas for _ in sympy.preorder_traversal(one))
     if nodes > MOST_NODES or not any(one.has(sympy.Sum, Aggregate, sympy.exp, sympy.Add) for one in formulas):
-        return tuple(formulas), ()
-    naming = _Naming(formulas, taken, length)
-    found = naming.found()
+        return formulas, ()
+    found = _Naming(formulas, taken).found()
     differences = (vanishes(tidied(one) - tidied(other)) for one, other in zip(formulas, put_back(found), strict=True))
     if not found[1] or not all(differences):
-        return tuple(formulas), ()
+        return formulas, ()
     return found
 
 
@@ -121,10 +120,6 @@ def free_indices(expression: Expr) -> list[Expr]:
     return list(dict.fromkeys(p for p in sympy.preorder_traversal(expression) if p in free and is_index(p)))
 
 
-def _bound(part: Expr) -> Sequence[sympy.Symbol]:
-    return part.bound if isinstance(part, Aggregate) else part.variables
-
-
 def generic_of(expression: Expr, index: Sequence[Expr]) -> Expr:
     """With placeholders for these indices, and bound ones called by their order."""
     bound = enumerate(bound_in(expression))
@@ -142,8 +137,8 @@ def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
 
 def bound_in(expression: Expr) -> list[sympy.Symbol]:
     """The bound indices of all sums and products in it, in the order in which they are met."""
-    sums = [part for part in sympy.preorder_traversal(expression) if isinstance(part, sympy.Sum | Aggregate)]
-    return list(dict.fromkeys(k for part in sums for k in _bound(part)))
+    sums = (part for part in sympy.preorder_traversal(expression) if isinstance(part, sympy.Sum | Aggregate))
+    return list(dict.fromkeys(k for part in sums for k, *_ in part.limits))
 
 
 # -- functions that have a name in every textbook
@@ -244,8 +239,8 @@ class _Part:
 class _Naming:
     """The names of one answer."""
 
-    def __init__(self, formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> None:
-        self.formulas, self.length = list(formulas), length
+    def __init__(self, formulas: Sequence[Expr], taken: frozenset[str]) -> None:
+        self.formulas = list(formulas)
         symbols = {s for one in formulas for s in one.atoms(sympy.Symbol)}
         self.taken = {*taken, *map(str, symbols)}
         self.indices = {str(s) for s in symbols if is_index(s)}
@@ -275,7 +270,7 @@ class _Naming:
     def _name_what_saves_most(self) -> bool:
         """Tell whether there was something that saves enough."""
         every = (*self.formulas, *(d.meaning for d in self.definitions))
-        parts = [part for one in every for place in _places(one) for part in _nameable(place)]
+        parts = [part for one in every for place in _places(one) if (part := _nameable(place)) is not None]
         counts = Counter((part.generic, len(part.index)) for part in parts)
         saved = {key: self._saved(*key, count) for key, count in counts.items()}
         best = max(saved, key=saved.__getitem__, default=(sympy.S.One, 0))
@@ -289,7 +284,7 @@ class _Naming:
     def _saved(self, generic: Expr, rank: int, count: int) -> int:
         """Count the characters that a name saves."""
         shortly = dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
-        size = self.length(generic.xreplace(shortly)) if count > 1 else 0
+        size = _length(generic.xreplace(shortly)) if count > 1 else 0
         shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
         return (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0)) if size >= shortest else 0
 
@@ -307,9 +302,9 @@ class _Naming:
             return base[tuple(index)] if rank else base
 
         def replaced(expression: Expr) -> Expr:
-            for part in _nameable(expression) if _is_place(expression) else ():
-                if part.generic == generic:
-                    return part.made_of(sign * named(part.index))
+            part = _nameable(expression) if _is_place(expression) else None
+            if part is not None and part.generic == generic:
+                return part.made_of(sign * named(part.index))
             return rebuilt(expression, replaced)
 
         if stand_in is not None:
@@ -344,20 +339,26 @@ def _places(expression: Expr) -> Iterator[Expr]:
 
 
 @lru_cache(maxsize=4096)
-def _nameable(place: Expr) -> tuple[_Part, ...]:
-    """The part without its number before it, or the root in a power of one; nothing where it has no name."""
+def _length(expression: Expr) -> int:
+    """Count the characters of an expression as it is shown."""
+    return len(_PRETTY.doprint(in_heads_of_sympy(expression)))
+
+
+@lru_cache(maxsize=4096)
+def _nameable(place: Expr) -> _Part | None:
+    """The part without its number before it, or the root in a power of one; None where it has no name."""
     if place.has(KroneckerDelta) or not place.has(sympy.Sum, Aggregate, sympy.Function):
-        return ()
+        return None
     index, times = free_indices(place), place.exp * 2 if isinstance(place, sympy.Pow) else sympy.S.Zero
     if times.is_odd:
-        return (_Part(generic_of(sympy.sqrt(place.base), index), tuple(index), lambda name: name**times),)
+        return _Part(generic_of(sympy.sqrt(place.base), index), tuple(index), lambda name: name**times)
     number, rest = place.as_coeff_Mul()
     is_multiple = isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer
     if (times.is_Rational and times) or is_multiple:
-        return ()
+        return None
     generic = generic_of(place, index)
     before = _number_before(generic)
-    return (_Part(generic / before, tuple(index), lambda name: before * name),)
+    return _Part(generic / before, tuple(index), lambda name: before * name)
 
 
 def _number_before(part: Expr) -> Expr:
