@@ -222,7 +222,7 @@ CEILINGS = {
     "cli": 1660,
     "codegen": 530,
     "crosscheck": 2870,
-    "diagnose": 1780,
+    "diagnose": 1770,
     "files": 1670,
     "guide": 20,
     "language": 340,
@@ -240,8 +240,8 @@ CEILINGS = {
     "requests": 240,
     "results": 480,
     "running": 1360,
-    "symbolic": 2300,
-    "tests": 20410,
+    "symbolic": 2280,
+    "tests": 20230,
     "warm": 470,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

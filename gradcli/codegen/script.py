@@ -125,12 +125,11 @@ def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool
         TooLargeError: They are many and follow no rule.
     """
     kind, numbers = rule_of(array, name)
-    word = str(library)
     with_dtype = {"dtype": getattr(library, dtype), **options}
     if kind == "tensor":
-        return (library.tensor if library is TORCH else library.array)(PyExpr(node_of(numbers, word)), **with_dtype)
+        return (library.tensor if library is TORCH else library.array)(PyExpr(node_of(numbers, library)), **with_dtype)
     if kind != "linspace":
-        sizes = {"eye": array.shape, "full": (array.shape, PyExpr(node_of(numbers[0], word)))}
+        sizes = {"eye": array.shape, "full": (array.shape, PyExpr(node_of(numbers[0], library)))}
         shape = sizes.get(kind, (array.size if array.ndim == 1 else array.shape,))
         return getattr(library, kind)(*shape, **with_dtype)  # type: ignore[no-any-return]
     if library is NUMPY:

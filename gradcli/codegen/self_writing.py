@@ -77,7 +77,7 @@ def _nested(array: Array) -> Any:
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
-def decimal(value: Any, library: str = "torch") -> str:
+def decimal(value: Any, library: PyTree | str = "torch") -> str:
     """A number as a literal that reads back as the same float of its precision, an infinity as the library has it.
 
     >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
@@ -86,7 +86,7 @@ def decimal(value: Any, library: str = "torch") -> str:
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
-        return f"{'-' * (value < 0)}{library}.{'nan' if math.isnan(value) else 'inf'}"
+        return f"{'-' if value < 0 else ''}{library}.{'nan' if math.isnan(value) else 'inf'}"
     short = str(float(str(value)))  # of a float32, its own shortest digits
     is_same = not isinstance(value, np.float32) or np.float32(float(short)) == value
     return (short if is_same else repr(float(value))).replace("e+", "e")
@@ -210,7 +210,7 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
         super().__init__(node)
 
 
-def constant(value: Atom, library: str = "torch") -> PyNumber:
+def constant(value: Atom, library: PyTree | str = "torch") -> PyNumber:
     """A constant of a Program, in the words of a library.
 
     >>> [str(constant(value)) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
@@ -225,7 +225,7 @@ def constant(value: Atom, library: str = "torch") -> PyNumber:
     return PyNumber(number, node_of(number, library))
 
 
-def node_of(value: Any, library: str = "torch") -> ast.expr:
+def node_of(value: Any, library: PyTree | str = "torch") -> ast.expr:
     """Any value of Python as a tree, its infinities in the words of a library.
 
     >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
