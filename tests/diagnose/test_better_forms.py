@@ -19,7 +19,7 @@ from gradcli.diagnose.exploring import MOST_MEASURED, Measured, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.improving import improved
 from gradcli.diagnose.magnitudes import spread
-from gradcli.diagnose.measuring import ENOUGH, LostBits, Measure, around
+from gradcli.diagnose.measuring import ENOUGH, Measure, around
 from gradcli.language.program.shapes import infer
 from gradcli.progress import budget
 from gradcli.questions import judging
@@ -313,13 +313,6 @@ def test_sameness_is_proved_of_what_is_the_same(one: str, other: str, expected: 
     """In every region between branches, and on their boundaries."""
     shapes = {"x": (3,) if "sum" in one else ()}
     assert are_same(parse(one, shapes=shapes), parse(other, shapes=shapes), shapes) is expected
-
-
-def test_a_loss_counts_the_points_of_the_question_more() -> None:
-    """And over a range, all alike."""
-    assert LostBits((9.0, 1.0, 5.0), asked=1).beyond(4.0) == 11.0
-    assert LostBits((9.0, 1.0, 5.0)).beyond(4.0) == 6.0
-    assert LostBits((9.0, 1.0, 5.0)).worst == 9.0
 
 
 def _over(text: str, **ranges: str) -> Improvement:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,6 @@ import sympy
 
 from gradcli.crosscheck.point import unravel
 from gradcli.diagnose import diagnosis, error_trace
-from gradcli.diagnose.diagnosis import said
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.language.program.shapes import infer
 from gradcli.recording.pass_recorder import record
@@ -46,24 +47,15 @@ class Found:
     note: str = ""
 
 
-def _found(scene: DiagnosisContext, site: EntryIndex, verdict: Verdict, v: Any) -> Found:
+def _found(scene: DiagnosisContext, site: EntryIndex, v: Any = None, *, verdict: Verdict) -> Found:
     fault = diagnosis.diagnose(scene, site.entry(scene, verdict), v)
-    return (
-        Found()
-        if fault is None
-        else Found(fault.kind, scene.program.text[fault.span.start : fault.span.stop], fault.note)
-    )
+    if fault is None:
+        return Found()
+    return Found(fault.kind, scene.program.text[fault.span.start : fault.span.stop], fault.note)
 
 
-def lost(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Found:
-    """Where digits of this number were lost."""
-    return _found(scene, site, "inaccurate", v)
-
-
-def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Found:
-    """What made this number infinite or NaN."""
-    return _found(scene, site, "nan-trap", v)
-
+lost, poisoned = partial(_found, verdict="inaccurate"), partial(_found, verdict="nan-trap")
+"""What lost digits of a number, and what made it infinite or NaN."""
 
 Y, DY = EntryIndex(None, -1, 0), EntryIndex("x", 0, 0)
 
@@ -257,32 +249,21 @@ def test_one_scene_serves_all_its_findings() -> None:
     assert lost(whole, EntryIndex(None, -1, 1)).shown == "sqrt(x+1e16)-1e8"
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
-def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each bound alone."""
-    monkeypatch.setattr(error_trace, name, most)
-    assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Found()
-
-
-def test_a_walk_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the quotient it is one step to the difference."""
-    monkeypatch.setattr(diagnosis, "MOST_STEPS", 0)
+@pytest.mark.parametrize(
+    ("module", "name", "most"),
+    [*((error_trace, f"MOST_{name}", 2) for name in ("LINES", "VALUES", "ELEMENTS")), (diagnosis, "MOST_STEPS", 0)],
+)
+def test_what_is_too_large_is_not_looked_into(
+    module: ModuleType, name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each bound alone; from the quotient it is one step to the difference."""
+    monkeypatch.setattr(module, name, most)
     assert lost(_scene("(1-cos(x))/x**2", 1e-8), DY) == Found()
 
 
 def test_a_sum_of_a_million_elements_is_given_up_at_once() -> None:
     """No ball is made for any of them."""
     assert lost(_scene("sum(sin(x))-sum(x)", np.full(600_000, 1e-9)), Y) == Found()
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0.25, "0.25"), (-1e-8, "-1e-08"), (math.nan, "nan"), (math.inf, "inf")],
-    ids=str,
-)
-def test_numbers_are_said_to_three_digits(number: float, text: str) -> None:
-    """As Python has them."""
-    assert said(number) == text
 
 
 def test_a_number_that_moves_too_much_is_given_up() -> None:
