@@ -1,8 +1,7 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
-languages     from a task to the whole text, in the words of torch, of the language, or of LaTeX
 numpy_script  y, the Jacobian and vᵀJ by their formulas in index notation, as Python
-script        a script of PyTorch: the task, names, statements in order
+script        from a task to the whole text, in the words of torch, of the language, or of LaTeX
 self_writing  expressions of a library and its values that write down the calls made on them; numbers, long lines
 
 How a library is asked for an operation is not known here: the code that computes, `language.program.library_calls`, is

@@ -58,7 +58,7 @@ def numpy_script(task: Task, v: Array, derivatives: Mapping[str, Derivative], sh
     variables = {name: names.take(name) for name in task.arrays}
 
     def define(name: str, array: Array, what: str) -> str:
-        return laid_out(f"{name} = {tensor(NUMPY, array, what, task.dtype)}".replace("torch.", "np."))
+        return laid_out(f"{name} = {tensor(NUMPY, array, what, task.dtype)}")
 
     definitions = [define(variables[name], array, repr(name)) for name, array in task.arrays.items()]
     symbols = {str(s) for d in derivatives.values() for _, e in d.cases for s in (e + d.element).free_symbols}
@@ -153,7 +153,7 @@ class Indexed(AbstractPythonCodePrinter):  # type: ignore[misc]
     def _print(self, e: Expr, **_: object) -> str:
         match e:
             case sympy.Float() | sympy.NumberSymbol() | sympy.core.numbers.Infinity():
-                return str(constant(e)).replace("torch.", "np.")
+                return str(constant(e, "np"))
             case sympy.Symbol():
                 return self._index(e) if self._is_index(e) else self.variables[str(e)]
             case meaning.Comparison():

@@ -77,8 +77,8 @@ def _nested(array: Array) -> Any:
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
-def decimal(value: Any) -> str:
-    """A number as a literal that reads back as the same float of its precision.
+def decimal(value: Any, library: PyTree | str = "torch") -> str:
+    """A number as a literal that reads back as the same float of its precision, an infinity as the library has it.
 
     >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
     ('0.1', '-torch.inf', '2')
@@ -86,7 +86,7 @@ def decimal(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
-        return str(float(value)).replace("inf", "torch.inf").replace("nan", "torch.nan")
+        return f"{'-' if value < 0 else ''}{library}.{'nan' if math.isnan(value) else 'inf'}"
     short = str(float(str(value)))  # of a float32, its own shortest digits
     is_same = not isinstance(value, np.float32) or np.float32(float(short)) == value
     return (short if is_same else repr(float(value))).replace("e+", "e")
@@ -210,8 +210,8 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
         super().__init__(node)
 
 
-def constant(value: Atom) -> PyNumber:
-    """A constant of a Program.
+def constant(value: Atom, library: PyTree | str = "torch") -> PyNumber:
+    """A constant of a Program, in the words of a library.
 
     >>> [str(constant(value)) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
     ['-1 / 3', 'torch.pi', '-torch.inf']
@@ -221,12 +221,12 @@ def constant(value: Atom) -> PyNumber:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
             return PyNumber(number, ast.BinOp(node_of(int(p)), ast.Div(), ast.Name(str(q))))
         case sympy.NumberSymbol():
-            return PyNumber(number, "torch.pi" if value == sympy.pi else "torch.e")
-    return PyNumber(number, node_of(number))
+            return PyNumber(number, f"{library}.{'pi' if value == sympy.pi else 'e'}")
+    return PyNumber(number, node_of(number, library))
 
 
-def node_of(value: Any) -> ast.expr:
-    """Any value of Python as a tree.
+def node_of(value: Any, library: PyTree | str = "torch") -> ast.expr:
+    """Any value of Python as a tree, its infinities in the words of a library.
 
     >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
     ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']
@@ -245,7 +245,7 @@ def node_of(value: Any) -> ast.expr:
             ends = (value.start, value.stop, None if value.step == 1 else value.step)
             return ast.Slice(*(None if end is None else node_of(end) for end in ends))
         case tuple() | list():
-            nodes = list(map(node_of, value))
+            nodes = [node_of(one, library) for one in value]
             return ast.List(nodes) if isinstance(value, list) else ast.Tuple(nodes)
-    text = "..." if value is Ellipsis else decimal(value)
+    text = "..." if value is Ellipsis else decimal(value, library)
     return ast.UnaryOp(ast.USub(), ast.Name(text[1:])) if text.startswith("-") else ast.Name(text)

@@ -1,12 +1,10 @@
 """Diagnosis: the operations that lost digits, and better forms of the function.
 
 error_trace                      the numbers that torch computed on the way, next to the truth
-diagnosis, faults                the operation that lost digits or gave NaN, and its fault in a sentence
+diagnosis                        the operation that lost digits or gave NaN, and its fault in a sentence
 advice                           the rewrites that are verified to be the same function, and better at the point
-candidates                       the known forms of a function that round, overflow or poison less
-exploring, measuring             a search for forms that lose fewer bits, and the measure of the bits lost
-improving, magnitudes            the best form at points or over a range; points of a range by magnitude
-switching                        two forms joined where neither serves everywhere
+exploring, measuring             known forms, a search for forms that lose fewer bits, and the measure of the bits lost
+improving, magnitudes            the best form at points or over a range, joined of two; points of a range by magnitude
 forms                            a function while it is rewritten: lines in the place of others, and the new text
 identities, matching             the table of expressions that are the same function, and their search in a Program
 guards, expansions               branches that poison; series where parts cancel, or are 0/0

@@ -17,11 +17,10 @@ from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.diagnose.candidates import candidates, readable
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.expansions import with_series
-from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
+from gradcli.diagnose.exploring import MOST_OPERATIONS, better, candidates, readable, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure, enclosed, point_of
 from gradcli.errors import GradcliError, Span

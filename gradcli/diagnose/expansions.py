@@ -198,12 +198,9 @@ def _series(
             is_singular = any(known[a].shift > 0 for a in divisors if a in known) or any(
                 one.shift < 0 for one in known.values()
             )
-            return _Series(center, radius, tuple(found), is_singular) if _is_short(found) else None
+            is_short = all(max(abs(c.numerator), c.denominator) < LARGEST for _, c in found)
+            return _Series(center, radius, tuple(found), is_singular) if is_short else None
     return None
-
-
-def _is_short(terms: list[tuple[int, Fraction]]) -> bool:
-    return len(terms) <= MOST_TERMS and all(max(abs(c.numerator), c.denominator) < LARGEST for _, c in terms)
 
 
 def _rational(value: Fraction) -> fmpq:

@@ -1,4 +1,7 @@
-"""Search for a better form of a function: best first, one identity after the other, each form measured.
+"""Other forms of a function whose numbers are bad: the best known forms first, then a search.
+
+A candidate is the same function in exact arithmetic wherever the original has a value and a derivative.  Whether it is
+better at a point is for the judge to say.  The search is best first, one identity after the other, each form measured.
 
 The search goes on from the best forms so far.  It ends where a form loses nothing that a check would see, and at bounds
 of forms and of time.
@@ -8,15 +11,17 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from gradcli.diagnose.candidates import candidates
 from gradcli.diagnose.expansions import Known, expansions
-from gradcli.diagnose.forms import Form
-from gradcli.diagnose.identities import RULES
+from gradcli.diagnose.forms import MOST_LINES, MOST_TEXT, Form
+from gradcli.diagnose.guards import guarded
+from gradcli.diagnose.identities import KNOWN, RULES
 from gradcli.diagnose.measuring import ENOUGH, LostBits, Measure
+from gradcli.errors import Span
+from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
 MOST_OPERATIONS = 60
@@ -36,6 +41,9 @@ SECONDS = 1.5
 
 GAIN = 1.0
 """Bits fewer that a form must lose than the form as typed."""
+
+MOST_CANDIDATES = 20
+"""Most candidates for one function."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,51 @@ def better(forms: Sequence[Measured]) -> list[Measured]:
     """List the forms that lose less than the first one, the best first."""
     found = [one for one in forms if one.loss.beyond(0) < forms[0].loss.beyond(0) - GAIN]
     return sorted(found, key=lambda one: one.rank)
+
+
+def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
+    """Make a form of a Program; None for one that is too long, part of a snippet, or depends on values."""
+    is_long = len(program.lines) > MOST_LINES or len(program.text) > MOST_TEXT
+    if program.shown or program.needs_values or is_long or not program.output.is_Symbol:
+        return None
+    return Form(program, shapes)
+
+
+def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
+    """Yield other forms of a function, the most likely to help first.
+
+    Args:
+        original: The function as typed.
+        culprit: The place of the operation that made the number bad: it is guarded where it stands in a branch.
+
+    >>> from gradcli.language.parsing import parse
+    >>> next(candidates(Form(parse("(1 - cos(x))/x")))).text
+    '2*sin(x/2)**2/x'
+    """
+    seen: set[str] = set()
+    for form in _proposed(original, culprit):
+        if form is not None and form.text not in seen:
+            seen.add(form.text)
+            yield form
+        if len(seen) >= MOST_CANDIDATES:
+            return
+
+
+def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
+    """Yield the forms with the culprit's branch guarded, by each rule, with all branches guarded, and by all rules."""
+    blamed = [line.symbol for line in original.program.lines if line.span == culprit]
+    for atom in blamed[-1:]:
+        yield guarded(original, atom)
+    fitting = []
+    for rule in KNOWN:
+        found = rule.everywhere(original)
+        fitting += [rule] if found is not None else []
+        yield found
+    yield guarded(original, None)
+    together = original
+    for rule in (*fitting, *KNOWN) if fitting else ():  # the result of one rule may fit another rule
+        together = rule.everywhere(together) or together
+    yield together if fitting else None
 
 
 def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list[Measured]:

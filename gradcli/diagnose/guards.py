@@ -78,14 +78,13 @@ def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:
         values = dict(writer.values)
         for atom, (is_first, reached) in sides.items():
             inside = dict(writer.values)
-            for operation, call in form.nodes.items():
-                if operation in risky & reached:
+            for operation in (one for one in form.nodes if one in reached):
+                call, guards = form.nodes[operation], dict[Atom, Atom]()
+                if operation in risky:
                     operand, harmless = _guard(call)
                     pair = inside.get(operand, operand), sympy.Rational(harmless)
-                    guard = writer.emit(Call("where", (condition, *(pair if is_first else pair[::-1]))), {})
-                    inside[operation] = writer.emit(call, {**inside, operand: guard})
-                elif operation in reached:
-                    inside[operation] = writer.emit(call, inside)
+                    guards[operand] = writer.emit(Call("where", (condition, *pair[:: 1 if is_first else -1])), {})
+                inside[operation] = writer.emit(call, {**inside, **guards})
             values[atom] = inside.get(atom, atom)
         return writer.emit(node, {**values, _condition(node): condition})
 

@@ -1,10 +1,8 @@
 """The formula: elements of a Program in index notation, their derivatives in closed form, and how they print.
 
 element     one element of a line with symbolic indices
-origins     the source of each element of a movement
-reshaping   the index of an element in the old shape, from its index in the new one
-linear      linear forms in Kronecker deltas, and the sums that deltas collapse
-condensing  products of conditions, and sums of fractions, joined into one
+origins     the source of each element of a movement, reshaped tensors too
+linear      linear forms in Kronecker deltas, the sums that deltas collapse, conditions and fractions joined
 identity    proofs that an expression is 0 wherever it has a value
 matrices    gradients as expressions of whole tensors, from contracted indices
 derivative  ∂y/∂x, Ju, the Hessian and Hu with their deltas collapsed

@@ -25,9 +25,8 @@ from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing
-from gradcli.symbolic.condensing import joined
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
-from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 
 MAX_SLOPE = 5_000
@@ -111,10 +110,10 @@ class OutputElement:
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)
         target = target_of(variable, columns)
-        axes = list(zip(rows, self.shapes.get(self.program.output, ()), strict=True))
         if length_of_slope(element, target) > MAX_SLOPE:
             raise NoFormulaError(f"it would have more than {MAX_SLOPE:,} terms and factors")
-        cases, parts = in_parts(element, axes, lambda part: collapsed(part.diff(target), entries.ranges))
+        shape = self.shapes.get(self.program.output, ())
+        cases, parts = in_parts(element, rows, shape, lambda part: collapsed(part.diff(target), entries.ranges))
         found = Derivative(str(variable), rows, columns, cases, parts, entries.ranges, {}, element=element)
         return finished(found, x, entries)
 
@@ -168,14 +167,15 @@ def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
 
 
 def in_parts(
-    element: Expr, axes: Sequence[Axis], differentiated: Callable[[Expr], Expr]
+    element: Expr, rows: Sequence[sympy.Symbol], shape: Shape, differentiated: Callable[[Expr], Expr]
 ) -> tuple[Cases, tuple[Axis, ...]]:
     """The derivative of an element; part by part where its index chooses among the parts of a list.
 
     Raises:
         NoFormulaError: There are too many parts, or SymPy gives up.
     """
-    written = tuple((symbol, size) for symbol, size in axes if _names_parts(element, symbol))
+    chosen_by = {symbol for condition in element.atoms(sympy.Eq) for symbol in condition.free_symbols}
+    written = tuple((symbol, size) for symbol, size in zip(rows, shape, strict=True) if symbol in chosen_by)
     if (count := _count(written)) > MAX_WRITTEN_OUT:
         raise NoFormulaError(f"a list of {count:,} different parts is longer than {MAX_WRITTEN_OUT} formulas")
     with refusals():
@@ -196,7 +196,8 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     if every.has(meaning.unknown):
         raise NoFormulaError("a function in it has no derivative by one of its operands here")
     axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
-    constant = [(s, n) for s, n in axes if any(_names_entries(e, s) for _, e in found.cases)]
+    deltas = [delta.args for _, e in found.cases for delta in e.atoms(KroneckerDelta)]  # x[0] has delta(0, j)
+    constant = [(s, n) for s, n in axes if any(s in args and any(a.is_Integer for a in args) for args in deltas)]
     cases, written = found.cases, found.written
     # Written out, the delta(0, j) of x[0] become 0 and 1; of many columns the index notation is the shorter form.
     if constant and _count([*written, *constant]) <= MAX_WRITTEN_OUT:
@@ -208,7 +209,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
     """A finished derivative as it is shown, its deltas collapsed."""
-    derivative = joined(tidied(assemble(linear(derivative, ranges))))
+    derivative = condensed(tidied(assemble(linear(derivative, ranges))))
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative
@@ -226,16 +227,6 @@ def refusals() -> Iterator[None]:
     except (TypeError, ValueError) as error:
         # "Invalid comparison of non-real zoo", "erfinv(x) is defined only for -1 <= x <= 1": a constant out of a domain
         raise NoFormulaError(f"a constant in it is not real: {error}") from None
-
-
-def _names_parts(expression: Expr, index: sympy.Symbol) -> bool:
-    """Tell whether the expression chooses among the parts of a list by this index."""
-    return any(index in condition.free_symbols for condition in expression.atoms(sympy.Eq))
-
-
-def _names_entries(expression: Expr, index: sympy.Symbol) -> bool:
-    """Tell whether the expression singles out constant elements by this index: x[0] has the derivative delta(0, j)."""
-    return any(index in one.args and any(a.is_Integer for a in one.args) for one in expression.atoms(KroneckerDelta))
 
 
 def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:
@@ -293,8 +284,10 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
         NoFormulaError: There is none, or it would be too long.
     """
     entries, rows, element = OutputElement(program, shapes).written
-    axes = list(zip(rows, shapes.get(program.output, ()), strict=True))
-    cases, parts = in_parts(element, axes, lambda part: collapsed(_along(part, directions, shapes), entries.ranges))
+    shape = shapes.get(program.output, ())
+    cases, parts = in_parts(
+        element, rows, shape, lambda part: collapsed(_along(part, directions, shapes), entries.ranges)
+    )
     return finished(Derivative("", rows, (), cases, parts, entries.ranges, {}, "jvp"), (), entries)
 
 
@@ -326,15 +319,8 @@ def transposed(block: Derivative) -> Derivative:
     # What were columns are rows now, and rows come first: the cases are put in that order too.
     written = tuple(sorted(block.written, key=lambda axis: axis[0] in block.rows))
     cases = tuple(sorted(block.cases, key=lambda case: [int(case[0][symbol]) for symbol, _ in written]))
-    return replace(
-        block,
-        variable=block.first,
-        first=block.variable,
-        rows=block.columns,
-        columns=block.rows,
-        cases=cases,
-        written=written,
-    )
+    turned = replace(block, variable=block.first, first=block.variable, rows=block.columns, columns=block.rows)
+    return replace(turned, cases=cases, written=written)
 
 
 def hvp(program: Program, shapes: Shapes, directions: Mapping[str, str], variable: sympy.Symbol) -> Derivative:
@@ -365,14 +351,10 @@ def _only_element(entries: Entries) -> Expr:
 def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr:
     """The Gateaux derivative of an element: its variables move by e times their directions, at e = 0."""
     e = sympy.Dummy("e", real=True)
-    moved: dict[Expr, Expr] = {}
-    for variable, name in directions.items():
-        symbol = sympy.Symbol(variable, real=True)
-        if not shapes[symbol]:
-            moved[symbol] = symbol + e * sympy.Symbol(name, real=True)
-        for x in element.atoms(sympy.Indexed):
-            if x.base.label == symbol:
-                moved[x] = x + e * sympy.IndexedBase(name, real=True)[x.indices]
+    named = {sympy.Symbol(x, real=True): sympy.Symbol(u, real=True) for x, u in directions.items()}
+    moved = {x: x + e * named[x] for x in named if not shapes[x]}
+    elements = (x for x in element.atoms(sympy.Indexed) if x.base.label in named)
+    moved |= {x: x + e * target_of(named[x.base.label], x.indices) for x in elements}
     slope = _in_own_heads(element).xreplace(moved).diff(e).xreplace({e: sympy.S.Zero})
     return slope.replace(Total, _with_its_number_before) if slope.has(Total) else slope
 

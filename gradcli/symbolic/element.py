@@ -37,8 +37,7 @@ from gradcli.language.program.movement import axes_of, axis_of, broadcast, fill_
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
-from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned, sources_of
-from gradcli.symbolic.reshaping import Index
+from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
 
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""

@@ -150,6 +150,10 @@ def _besseli(order: Expr, u: Expr) -> Expr:
     return _besseli(order - 2, u) - 2 * (order - 1) / u * _besseli(order - 1, u)
 
 
+def _sign_by_cases(u: Expr) -> Expr:
+    return meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0))
+
+
 _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.sinh: lambda u: (sympy.exp(u) - sympy.exp(-u)) / 2,
     sympy.cosh: lambda u: (sympy.exp(u) + sympy.exp(-u)) / 2,
@@ -157,10 +161,8 @@ _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
     sympy.besseli: _besseli,
-    sympy.Abs: lambda u: meaning.where(meaning.ge(u, 0), u, -u),
-    sympy.sign: lambda u: meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0)),
-    meaning.abs: lambda u: meaning.where(meaning.ge(u, 0), u, -u),
-    meaning.sign: lambda u: meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0)),
+    **dict.fromkeys((sympy.Abs, meaning.abs), lambda u: meaning.where(meaning.ge(u, 0), u, -u)),
+    **dict.fromkeys((sympy.sign, meaning.sign), _sign_by_cases),
     meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),
     meaning.minimum: lambda a, b: meaning.where(meaning.le(a, b), a, b),
     meaning.detach: lambda u: u,

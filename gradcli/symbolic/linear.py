@@ -8,6 +8,13 @@ A derivative with respect to x[j] is linear in the deltas that `x[i].diff(x[j])`
 The condition is dropped only if it is proved: a bare index over a range of the same size, or a constant inside it.
 Only unit coefficients of k collapse; `x[::2].sum()` (delta(2*k, j)) stays an honest sum.  SymPy's `deltasummation`
 loses the condition.
+
+Then a product of conditions is joined into one condition, and a sum of fractions into a shorter fraction:
+
+    {1 if x ≥ 0; 0 otherwise}·{1 if max(x, 0) ≤ 1; 0 otherwise}  =  {1 if x ≥ 0 and x ≤ 1; 0 otherwise}
+    x/(1 - x)² + 1/(1 - x)                                       =  1/(1 - x)²
+
+Both sides are the same number wherever the left one has a value.
 """
 
 from __future__ import annotations
@@ -16,13 +23,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 import sympy
 from sympy import Expr, KroneckerDelta, S
+from sympy.core.traversal import bottom_up
 
-from gradcli.language.program.meaning import Aggregate, Limit, Total, quotient, where
+from gradcli.language.program.meaning import Aggregate, Limit, Total, ge, le, maximum, minimum, quotient, where
 from gradcli.symbolic.origins import LARGE
 
 Deltas = frozenset[Expr]
 Form = dict[Deltas, Expr]
 Ranges = Mapping[sympy.Symbol, Expr]
+
+LONGEST_SUM = 100
+"""Nodes of a sum that is tried: what a page of fractions has in common is found in minutes, and read by nobody."""
 
 
 def linear(expression: Expr, ranges: Ranges) -> Form:
@@ -80,13 +91,10 @@ def tidied(expression: Expr) -> Expr:
         level = max((levels[a] for a in part.args), default=0)
         new = part.func(*args) if args != part.args else part
         if isinstance(new, sympy.Sum | Aggregate):  # what it was may have become 0
-            bound = new.bound if isinstance(new, Aggregate) else new.variables
-            keys = [(level, n) for n in range(len(bound))]
-            index = {
-                k: names.setdefault(key, sympy.Dummy(f"k{key}", integer=True, nonnegative=True))
-                for k, key in zip(bound, keys, strict=True)
-            }
-            new, level = new.xreplace(index), level + 1
+            keys = {k: (level, n) for n, (k, *_) in enumerate(new.limits)}
+            fresh = [key for key in keys.values() if key not in names]
+            names |= {key: sympy.Dummy(f"k{key}", integer=True, nonnegative=True) for key in fresh}
+            new, level = new.xreplace({k: names[key] for k, key in keys.items()}), level + 1
         renamed[part], levels[part] = new, level
     return renamed[expression]
 
@@ -187,3 +195,51 @@ def _at_most(index: Expr, last: Expr, ranges: Ranges) -> Expr:
     if index.is_Integer and index < LARGE and not last.is_Integer and last.free_symbols.isdisjoint(ranges):
         return sympy.true  # a size that is a symbol is larger than LARGE
     return sympy.Le(index, last)
+
+
+# -- conditions and fractions
+
+
+def condensed(expression: Expr) -> Expr:
+    """With conditions and fractions joined where that is shorter.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> condensed(x/(1 - x)**2 + 1/(1 - x))
+    (1 - x)**(-2)
+    >>> condensed(where(ge(x, 0), 1, 0) * where(le(maximum(x, 0), 1), 1, 0))
+    where(where(ge(x, 0), le(x, 1), 0), 1, 0)
+    """
+    has_choices = sum(1 for one in expression.atoms(where) if one.args[2] == 0) > 1
+    has_fractions = any(one.exp.is_negative and one.has(sympy.Symbol) for one in expression.atoms(sympy.Pow))
+    if not (has_choices or has_fractions):
+        return expression
+    return bottom_up(expression, _condensed)
+
+
+def _condensed(part: Expr) -> Expr:
+    if isinstance(part, sympy.Add):
+        return _of_fractions(part)
+    choices = [f for f in part.args if isinstance(f, where) and f.args[2] == 0] if isinstance(part, sympy.Mul) else []
+    if len(choices) < 2:
+        return part
+    # What an extreme is known to be is the condition of another: the plainest conditions come first.
+    choices.sort(key=lambda one: (one.args[0].has(maximum, minimum), sympy.default_sort_key(one)))
+    condition, value, known = sympy.S.One, sympy.S.One, dict[Expr, Expr]()
+    for choice in choices:
+        further, factor, _ = (one.xreplace(known) for one in choice.args)
+        condition, value = where(condition, further, 0), value * factor
+        if isinstance(further, ge | le):
+            a, b = further.args
+            extreme = maximum if isinstance(further, ge) else minimum
+            known |= {extreme(a, b): a, extreme(b, a): a}
+    return sympy.Mul(*(f for f in part.args if f not in choices)) * where(condition, value, 0)
+
+
+def _of_fractions(total: Expr) -> Expr:
+    """Over their common denominator, if that leaves fewer terms above it."""
+    if total.has(KroneckerDelta) or sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
+        return total
+    above, below = sympy.fraction(sympy.together(total))
+    above = sympy.expand(above)
+    is_shorter = below.has(sympy.Symbol) and len(sympy.Add.make_args(above)) < len(total.args)
+    return above / below if is_shorter else total

@@ -16,9 +16,8 @@ from sympy import Expr
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
 from gradcli.notation import Notation, Spelling
 from gradcli.symbolic.operations import Operation
+from gradcli.symbolic.printing.abbreviating import StandIns, placeholders, with_wholes
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
-from gradcli.symbolic.printing.templates import placeholders
-from gradcli.symbolic.printing.textbook import StandIns, with_wholes
 
 MOST_NODES = 300
 """Of a formula that is looked into."""

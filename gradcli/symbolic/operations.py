@@ -240,6 +240,8 @@ def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | Non
     return Slope(sympy.nan, words, BRACKETED(words), is_branch=True)
 
 
+_OF_MATRICES = "matrix by matrix, summed over what was stretched"
+
 MOST_SLICES = 3
 """Places in a list of one operand up to which each is written."""
 
@@ -281,8 +283,6 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     op, z = made.op, f"adj({y})"
     places = [n for n, atom in enumerate(made.operands) if atom == operand]
     labels = [names.get(atom, str(atom)) for atom in made.operands]
-    if op.kind is Kind.CONTRACTION and len(places) == 1:
-        return _product(places[0], labels, shapes, z)
     if op.kind is Kind.LIST:
         return _listed(made, places, shapes, z)
     if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
@@ -292,7 +292,8 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
             words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}"
         )
     if len(places) == 1 and (equation := _equation(made, places[0], labels, shapes, y, z)):
-        return AdjointRule(Operation(equation))
+        is_stretched = op.kind is Kind.CONTRACTION and max(map(len, shapes)) > 2
+        return AdjointRule(Operation(equation), _OF_MATRICES if is_stretched else "")
     if op.name == "mean" and made.statics[0] is None:
         return AdjointRule(Operation(f"{z}/{math.prod(shapes[0])}"), "mean hands its share to every element")
     if op.name in _REDUCED:
@@ -304,31 +305,37 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     return AdjointRule()
 
 
+_EQUATIONS: Mapping[str, tuple[str, ...]] = {
+    "dot": ("{z}*{b}", "{z}*{a}"),
+    "outer": ("{z} @ {b}", "{z}.T @ {a}"),
+    "softmax": ("{y} ⊙ ({z} - sum({z} ⊙ {y}{kept}))",),
+    "log_softmax": ("{z} - exp({y})*sum({z}{kept})",),
+    "det": ("{z}*{y}*inv({a}).T",),
+    "logdet": ("{z}*inv({a}).T",),
+    "inv": ("-{y}.T @ {z} @ {y}.T",),
+    "solve": ("-inv({a}).T @ {z} @ {y}.T", "inv({a}).T @ {z}"),
+}
+"""The terms that y = f(a, b) adds to the adjoints of a and b, z being that of y."""
+
+_PRODUCTS = {
+    (1, 1): _EQUATIONS["dot"],
+    (1, 2): ("{b} @ {z}", "outer({a}, {z})"),
+    (2, 1): ("outer({z}, {b})", "{a}.T @ {z}"),
+    (2, 2): ("{z} @ {b}.T", "{a}.T @ {z}"),
+}
+"""The same of a matrix product, by the dimensions of its operands."""
+
+
 def _equation(made: Call, place: int, names: Sequence[str], shapes: Sequence[Shape], y: str, z: str) -> str:
     """Write the term that y = f(a, b) adds to the adjoint of the operand at `place`; empty without such a rule."""
     # The dimension of a sum that keeps it, where there are several.
     kept = f", dim={made.statics[0]}, keepdim=True" if len(shapes[0]) > 1 and made.statics else ""
-    a, b = names[0], names[-1]
-    match made.op.name, place:
-        case "dot", _:
-            return f"{z}*{a if place else b}"
-        case "outer", _:
-            return f"{z}.T @ {a}" if place else f"{z} @ {b}"
-        case "softmax", _:
-            return f"{y} ⊙ ({z} - sum({z} ⊙ {y}{kept}))"
-        case "log_softmax", _:
-            return f"{z} - exp({y})*sum({z}{kept})"
-        case "det", _:
-            return f"{z}*{y}*inv({a}).T"
-        case "logdet", _:
-            return f"{z}*inv({a}).T"
-        case "inv", _:
-            return f"-{y}.T @ {z} @ {y}.T"
-        case "solve", 0:
-            return f"-outer(inv({a}).T @ {z}, {y})" if len(shapes[1]) == 1 else f"-inv({a}).T @ {z} @ {y}.T"
-        case "solve", 1:
-            return f"inv({a}).T @ {z}"
-    return ""
+    terms = _EQUATIONS.get(made.op.name, ())
+    if made.op.kind is Kind.CONTRACTION:
+        terms = _PRODUCTS.get((len(shapes[0]), len(shapes[1])), _PRODUCTS[2, 2])
+    elif made.op.name == "solve" and len(shapes[1]) == 1:
+        terms = ("-outer(inv({a}).T @ {z}, {y})", *terms[1:])
+    return terms[place].format(a=names[0], b=names[-1], y=y, z=z, kept=kept) if place < len(terms) else ""
 
 
 def _along(made: Call, shape: Shape) -> str:
@@ -336,16 +343,6 @@ def _along(made: Call, shape: Shape) -> str:
     if made.op.is_sum and dim is None:
         return ", as v = ones would"
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
-
-
-def _product(place: int, names: Sequence[str], shapes: Sequence[Shape], z: str) -> AdjointRule:
-    """Of a matrix product, by the dimensions of its two operands."""
-    a, b = names
-    key = place, min(len(shapes[0]), 3), min(len(shapes[1]), 3)
-    vectors = {(0, 1, 1): f"{z}*{b}", (1, 1, 1): f"{z}*{a}", (0, 1, 2): f"{b} @ {z}"}
-    vectors |= {(0, 2, 1): f"outer({z}, {b})", (1, 1, 2): f"outer({a}, {z})"}
-    words = "" if key in vectors or max(key) < 3 else "matrix by matrix, summed over what was stretched"
-    return AdjointRule(Operation(vectors.get(key) or (f"{a}.T @ {z}" if place else f"{z} @ {b}.T")), words)
 
 
 def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: str) -> AdjointRule:

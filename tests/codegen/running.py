@@ -5,12 +5,18 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-from collections.abc import Iterator
+import warnings
+from collections.abc import Mapping
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
+from gradcli import Function
 from gradcli.crosscheck.formulas import Derived
-from gradcli.questions.question import Question
+from gradcli.language.inputs import Value
+from gradcli.questions.question import Dtype, Question
+from gradcli.results import VJP, Language
 
 Edge = tuple[str, dict[str, str], str | None]
 
@@ -32,11 +38,17 @@ EDGES: list[Edge] = [
 """Functions, their points and v: precedence, constants, sizes, lists, dimensions, v."""
 
 
-@contextlib.contextmanager
-def without_formulas() -> Iterator[None]:
-    """Answers in numbers alone: a script is compared with those, and formulas take most of the time."""
-    with mock.patch.object(Question, "derived", Derived({})):
-        yield
+def ran(
+    text: str, at: Mapping[str, Value] | None, v: Value | None, to: Language, dtype: Dtype = "float64"
+) -> tuple[str, dict[str, Any], VJP]:
+    """The script of a question, its names once it has run, and the answer in numbers alone."""
+    function = Function(text)
+    source = function.code(at, v, dtype=dtype, to=to).source
+    with mock.patch.object(Question, "derived", Derived({})):  # formulas take most of the time
+        answer = function.vjp(at, v, dtype=dtype, check=False)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return source, run_script(source)[0], answer
 
 
 def run_script(source: str) -> tuple[dict[str, Any], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import mpmath
@@ -18,7 +18,7 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numeric import _by_arb
-from tests.codegen.running import EDGES, Edge, run_script, without_formulas
+from tests.codegen.running import EDGES, Edge, ran, run_script
 from tests.parsing import parse
 
 INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
@@ -50,21 +50,9 @@ def scipy() -> Iterator[None]:
     del sys.modules["scipy"], sys.modules["scipy.special"]
 
 
-def same_numbers(
-    text: str,
-    at: Mapping[str, Value] | None = None,
-    v: Value | None = None,
-    *,
-    wrt: Sequence[str] | None = None,
-    tolerance: float = 1e-12,
-) -> str:
-    """The script, which was run and gave the numbers of `vjp`."""
-    function = Function(text)
-    source = function.code(at, v, wrt=wrt, to="numpy").source
-    with without_formulas():
-        answer = function.vjp(at, v, wrt=wrt, check=False)
-    with np.errstate(all="ignore"):
-        names, _ = run_script(source)
+def require_same(text: str, at: Mapping[str, Value], v: Value | None, tolerance: float = 1e-12) -> None:
+    """The script gives the numbers of `vjp`."""
+    source, names, answer = ran(text, at, v, "numpy")
     for name, found in zip(answer.wrt, names["printed"], strict=bool(answer.wrt)):
         expected = answer.vjp[name]
         assert np.shape(found) == expected.shape, source
@@ -74,7 +62,6 @@ def same_numbers(
     if answer.wrt:
         y = next(names[word] for word in (answer.output, f"{answer.output}_2") if word in names)
         np.testing.assert_allclose(y, answer.value, rtol=tolerance, atol=1e-300, err_msg=source)
-    return source
 
 
 @pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.is_primitive], ids=lambda op: op.name)
@@ -88,16 +75,7 @@ def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
         with pytest.raises(GradcliError, match=r"has no formula for one element|could not confirm it"):
             Function(text).code(at, v, to="numpy")
         return
-    same_numbers(text, at, v, tolerance=INACCURATE.get(op.name, 1e-12))
-
-
-def test_a_formula_that_does_not_hold_at_the_point_gives_nan_and_no_error() -> None:
-    """0/0 where the slope is 0; a remark says that it was confirmed elsewhere."""
-    source = Function("norm(x**2)").code({"x": "0,0"}, to="numpy").source
-    with np.errstate(invalid="ignore"):
-        names, _ = run_script(source)
-    assert np.isnan(names["J_x"]).all()
-    assert "not at this point" in source
+    require_same(text, at, v, INACCURATE.get(op.name, 1e-12))
 
 
 def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
@@ -125,7 +103,7 @@ EVERY = [edge for edge in EDGES if edge[1]] + OWN
 @pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])
 def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
     """Precedence, constants, sizes, lists, dimensions, v, values and names."""
-    same_numbers(text, at, v)
+    require_same(text, at, v)
 
 
 @pytest.mark.parametrize(
@@ -146,9 +124,11 @@ def test_what_has_no_script_says_why(text: str, x: str, message: str) -> None:
 def test_a_script_says_where_its_formula_was_not_confirmed() -> None:
     """A quotient is NaN at 0/0: the answer says so too; a product is of the others, whether one is 0 or not."""
     note = "# the formula was confirmed at other values or sizes, not at this point\n"
-    assert note in Function("norm(x**2)").code({"x": "0,0"}, to="numpy").source
-    assert note not in Function("norm(x**2)").code({"x": "1,2"}, to="numpy").source
-    source = Function("prod(x)").code({"x": "0,1,3"}, to="numpy").source
-    assert note not in source
-    names, _ = run_script(source)
-    np.testing.assert_array_equal(names["J_x"], [3, 0, 0])
+    for text, x, expected in (
+        ("norm(x**2)", "0,0", [np.nan] * 2),
+        ("norm(x**2)", "1,0", [2, 0]),
+        ("prod(x)", "0,1,3", [3, 0, 0]),
+    ):
+        source, names, _ = ran(text, {"x": x}, None, "numpy")
+        assert (note in source) == np.isnan(expected).all()
+        np.testing.assert_array_equal(names["J_x"], expected)

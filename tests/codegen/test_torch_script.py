@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -13,29 +12,19 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
+from gradcli.questions.question import Dtype
 from gradcli.results import Language
-from tests.codegen.running import EDGES, Edge, run_script, without_formulas
+from tests.codegen.running import EDGES, Edge, ran, run_script
 from tests.examples import examples, quarter
 from tests.language.test_snippets import PASSES
 from tests.programs import Random, programs
 
 
 def same_numbers(
-    text: str,
-    at: Mapping[str, Value] | None = None,
-    v: Value | None = None,
-    *,
-    wrt: Sequence[str] | None = None,
-    dtype: str = "float64",
+    text: str, at: Mapping[str, Value] | None = None, v: Value | None = None, dtype: Dtype = "float64"
 ) -> str:
     """The script, which was run and gave the very bits of `vjp`."""
-    function = Function(text)
-    source = function.code(at, v, wrt=wrt, dtype=dtype).source  # type: ignore[arg-type]
-    with without_formulas():
-        answer = function.vjp(at, v, wrt=wrt, dtype=dtype, check=False)  # type: ignore[arg-type]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        names, _ = run_script(source)
+    source, names, answer = ran(text, at, v, "torch", dtype)
     assert all(len(line) <= 100 for line in source.splitlines()), source
     for name, found in zip(answer.wrt, names["printed"], strict=bool(answer.wrt)):
         expected = answer.vjp[name]
@@ -49,12 +38,12 @@ def same_numbers(
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("op", quarter(ops.TABLE.values(), 1), ids=lambda op: op.name)
-def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: str) -> None:
+def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: Dtype) -> None:
     """The worked example of its row."""
     text, at = op.worked_example
     y = Function(text).eval(at, check=False).value
     v = np.arange(1.0, y.size + 1).reshape(y.shape)
-    same_numbers(text, at, v, dtype=dtype)
+    same_numbers(text, at, v, dtype)
 
 
 @pytest.mark.parametrize("text", PASSES)
@@ -112,9 +101,9 @@ OWN: list[Edge] = [
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("text", "at", "v"), EDGES + OWN, ids=[edge[0] + str(edge[2]) for edge in EDGES + OWN])
-def test_edges(text: str, at: dict[str, str], v: str | None, dtype: str) -> None:
+def test_edges(text: str, at: dict[str, str], v: str | None, dtype: Dtype) -> None:
     """Order, precedence, constants, sizes, lists, dimensions, v and values."""
-    same_numbers(text, at, v, dtype=dtype)
+    same_numbers(text, at, v, dtype)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,6 @@ import sympy
 from gradcli.crosscheck.point import unravel
 from gradcli.diagnose import diagnosis, error_trace
 from gradcli.diagnose.error_trace import DiagnosisContext
-from gradcli.diagnose.faults import said
 from gradcli.language.program.shapes import infer
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Entry, Verdict
@@ -46,24 +47,15 @@ class Found:
     note: str = ""
 
 
-def _found(scene: DiagnosisContext, site: EntryIndex, verdict: Verdict, v: Any) -> Found:
+def _found(scene: DiagnosisContext, site: EntryIndex, v: Any = None, *, verdict: Verdict) -> Found:
     fault = diagnosis.diagnose(scene, site.entry(scene, verdict), v)
-    return (
-        Found()
-        if fault is None
-        else Found(fault.kind, scene.program.text[fault.span.start : fault.span.stop], fault.note)
-    )
+    if fault is None:
+        return Found()
+    return Found(fault.kind, scene.program.text[fault.span.start : fault.span.stop], fault.note)
 
 
-def lost(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Found:
-    """Where digits of this number were lost."""
-    return _found(scene, site, "inaccurate", v)
-
-
-def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Found:
-    """What made this number infinite or NaN."""
-    return _found(scene, site, "nan-trap", v)
-
+lost, poisoned = partial(_found, verdict="inaccurate"), partial(_found, verdict="nan-trap")
+"""What lost digits of a number, and what made it infinite or NaN."""
 
 Y, DY = EntryIndex(None, -1, 0), EntryIndex("x", 0, 0)
 
@@ -98,13 +90,8 @@ LOST = [
     ("(x-9007199254740993)**2", 2.0**53, DY, "cancellation", "x-9007199254740993"),
     ("x/sqrt(x**2)", 1e200, Y, "overflow", "x**2"),
     ("(x**2)**0.5", 1e-200, DY, "underflow", "x**2"),
-    (
-        "z = x*[1e-30*(exp(t)-1), exp(t)-1]; z[0]*(exp(s)-1) + z[1]",
-        {"x": 1, "t": 1e-12, "s": 1e-11},
-        DY,
-        "cancellation",
-        "exp(t)-1",
-    ),
+    ("z = x*[1e-30*(exp(t)-1), exp(t)-1]; z[0]*(exp(s)-1) + z[1]", {"x": 1, "t": 1e-12, "s": 1e-11}, DY, "cancellation",
+     "exp(t)-1"),
     ("prod(x)", [1e-200, 1e-200, 1e200], Y, "underflow", "prod(x)"),
     ("det(x)", [[1e7, 1e7 + 1], [1e7 - 1, 1e7]], Y, "cancellation", "det(x)"),
     ("x @ [1e9+3, -1e9-2]", [1e9 + 1, 1e9 + 2], Y, "cancellation", "x @ [1e9+3, -1e9-2]"),
@@ -113,7 +100,7 @@ LOST = [
     ("where(x*3<1, x**2, x)", 1 / 3, Y, "branch", "x*3<1"),
     ("1e10*(1-cos(x)) + 1e-30*(exp(x)-1)", 1e-8, Y, "cancellation", "1-cos(x)"),
     ("y = exp(x) - 1; z = y*3; z/(x+1)", 1e-12, Y, "cancellation", "exp(x) - 1"),
-]
+]  # fmt: skip
 
 
 SINGLE = [  # where float64 keeps enough of them
@@ -146,50 +133,24 @@ def test_of_a_right_number_nothing_is_to_blame(text: str, x: Any, site: EntryInd
 
 LOST_NOTES = [
     ("(1-cos(x))/x**2", 1e-8, Y, "1-cos(x) cancels: terms as large as 1 leave 5e-17, and torch gives 0"),
-    (
-        "log(1+x)",
-        1e-18,
-        Y,
-        "log(1+x) makes the rounding of 1+x 1e+18 times as large: torch gives 0, the truth is 1e-18",
-    ),
-    (
-        "sqrt(x+1)-sqrt(x)",
-        1e16,
-        DY,
-        "in the derivative, through sqrt(x) and sqrt(x+1), terms as large as 5e-09 leave -2.5e-25, and torch gives 0",
-    ),
-    (
-        "(1e300*(1e-200*x))**2",
-        1e-130,
-        Y,
-        "1e-200*x is 1e-330 here, and float64 loses digits below 2.23e-308",
-    ),
+    ("log(1+x)", 1e-18, Y,
+     "log(1+x) makes the rounding of 1+x 1e+18 times as large: torch gives 0, the truth is 1e-18"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, DY,
+     "in the derivative, through sqrt(x) and sqrt(x+1), terms as large as 5e-09 leave -2.5e-25, and torch gives 0"),
+    ("(1e300*(1e-200*x))**2", 1e-130, Y, "1e-200*x is 1e-330 here, and float64 loses digits below 2.23e-308"),
     ("x**3", 1e200, DY, "a number in the derivative through x**3 is 1e+400 here, and float64 ends at 1.8e+308"),
-    (
-        "tanh(x)",
-        200,
-        DY,
-        "in the derivative through tanh(x), terms as large as 1 leave 7.66e-174, and torch gives 0",
-    ),
+    ("tanh(x)", 200, DY, "in the derivative through tanh(x), terms as large as 1 leave 7.66e-174, and torch gives 0"),
     ("where(x*3<1, x**2, x)", 1 / 3, DY, "rounding decides x*3<1 the other way"),
     ("floor(x*3)", 1 / 3, Y, "rounding takes floor(x*3) over a jump: torch gives 1, the truth is 0"),
     ("sin(pi*x)", 3, Y, "sin(pi*x) is 0 here, but for the rounding of pi*x: torch gives 3.67e-16"),
     ("sinc(x)", 3, Y, "torch loses digits inside of sinc(x): torch gives 3.67e-16, the truth is 0"),
     # An input is exact: what is lost is lost inside.
-    (
-        "sinc(x)",
-        1e-9,
-        DY,
-        "in the derivative through sinc(x), terms as large as 3.14e-09 leave -1.03e-26, and torch gives 0",
-    ),
-    (
-        "digamma(x)",
-        1.4616321449683623,
-        Y,
-        "torch loses digits in digamma(x): torch gives -4.07e-16, the truth is -9.24e-17",
-    ),
+    ("sinc(x)", 1e-9, DY,
+     "in the derivative through sinc(x), terms as large as 3.14e-09 leave -1.03e-26, and torch gives 0"),
+    ("digamma(x)", 1.4616321449683623, Y,
+     "torch loses digits in digamma(x): torch gives -4.07e-16, the truth is -9.24e-17"),
     ("x*sin(pi)", 1, Y, "torch loses digits in sin(pi): torch gives 1.22e-16, the truth is 0"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["softmax(x)", "exp(x)/sum(exp(x))"])
@@ -258,34 +219,18 @@ def test_the_operation_that_is_to_blame_is_named(
 
 POISONED_NOTES = [
     ("where(x>0, sqrt(x), 0)", -1, "the branch not taken, sqrt(x), is nan here, and 0 times its slope is nan"),
-    (
-        "where(x==0, 0, sqrt(x**2))",
-        0,
-        "the branch not taken, sqrt(x**2), has the slope inf here, and 0 times that is nan",
-    ),
-    (
-        "where(x<=0, exp(x), 1+x)",
-        1000,
-        "the branch not taken, exp(x), overflows here, and 0 times its slope is nan",
-    ),
-    (
-        "where(x>0, 1/sqrt(x)+2, 0)",
-        0,
-        "in the branch not taken, 1/sqrt(x)+2, 1/sqrt(x) is inf here, and 0 times its slope is nan",
-    ),
-    (
-        "relu(sqrt(x)-1)",
-        0,
-        "sqrt(x), which relu(sqrt(x)-1) does not take, has the slope inf here, and 0 times that is nan",
-    ),
-    (
-        "amax(sqrt(x**2))",
-        [0, 4],
-        "sqrt(x**2), which amax(sqrt(x**2)) does not take, has the slope inf here, and 0 times that is nan",
-    ),
+    ("where(x==0, 0, sqrt(x**2))", 0,
+     "the branch not taken, sqrt(x**2), has the slope inf here, and 0 times that is nan"),
+    ("where(x<=0, exp(x), 1+x)", 1000, "the branch not taken, exp(x), overflows here, and 0 times its slope is nan"),
+    ("where(x>0, 1/sqrt(x)+2, 0)", 0,
+     "in the branch not taken, 1/sqrt(x)+2, 1/sqrt(x) is inf here, and 0 times its slope is nan"),
+    ("relu(sqrt(x)-1)", 0,
+     "sqrt(x), which relu(sqrt(x)-1) does not take, has the slope inf here, and 0 times that is nan"),
+    ("amax(sqrt(x**2))", [0, 4],
+     "sqrt(x**2), which amax(sqrt(x**2)) does not take, has the slope inf here, and 0 times that is nan"),
     ("exp(x)/exp(x)", 1000, "exp(x) is 1.97e+434 here, and float64 ends at 1.8e+308"),
     ("sqrt(sum(x**2))*0", [0, 0], "sqrt(sum(x**2)) has the slope inf here, and 0 times that is nan"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -304,32 +249,21 @@ def test_one_scene_serves_all_its_findings() -> None:
     assert lost(whole, EntryIndex(None, -1, 1)).shown == "sqrt(x+1e16)-1e8"
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
-def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each bound alone."""
-    monkeypatch.setattr(error_trace, name, most)
-    assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Found()
-
-
-def test_a_walk_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the quotient it is one step to the difference."""
-    monkeypatch.setattr(diagnosis, "MOST_STEPS", 0)
+@pytest.mark.parametrize(
+    ("module", "name", "most"),
+    [*((error_trace, f"MOST_{name}", 2) for name in ("LINES", "VALUES", "ELEMENTS")), (diagnosis, "MOST_STEPS", 0)],
+)
+def test_what_is_too_large_is_not_looked_into(
+    module: ModuleType, name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each bound alone; from the quotient it is one step to the difference."""
+    monkeypatch.setattr(module, name, most)
     assert lost(_scene("(1-cos(x))/x**2", 1e-8), DY) == Found()
 
 
 def test_a_sum_of_a_million_elements_is_given_up_at_once() -> None:
     """No ball is made for any of them."""
     assert lost(_scene("sum(sin(x))-sum(x)", np.full(600_000, 1e-9)), Y) == Found()
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0.25, "0.25"), (-1e-8, "-1e-08"), (math.nan, "nan"), (math.inf, "inf")],
-    ids=str,
-)
-def test_numbers_are_said_to_three_digits(number: float, text: str) -> None:
-    """As Python has them."""
-    assert said(number) == text
 
 
 def test_a_number_that_moves_too_much_is_given_up() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.diagnose.advice import is_same
-from gradcli.diagnose.candidates import MOST_CANDIDATES, candidates, readable
 from gradcli.diagnose.expansions import with_series
+from gradcli.diagnose.exploring import MOST_CANDIDATES, candidates, readable
 from gradcli.diagnose.forms import MOST_LINES, Form
 from gradcli.diagnose.identities import KNOWN, OTHERS, RewriteRule
 from gradcli.errors import GradcliError
@@ -219,11 +219,9 @@ GUARDS = [
     ("s = sum(x**2); where(s > 0, sqrt(s), 0)", "s = sum(x**2); where(s > 0, sqrt(where(s > 0, s, 1)), 0)"),
     ("where(x > 0, log(sqrt(x)), 0)", "where(x > 0, log(where(x > 0, sqrt(where(x > 0, x, 1)), 1)), 0)"),
     ("where(sqrt(x) > 1, sqrt(x), 0)", "where(sqrt(x) > 1, sqrt(where(sqrt(x) > 1, x, 1)), 0)"),
-    (
-        "where(x > 0, sqrt(x)/sum(sqrt(x)), 0)",
-        "where(x > 0, sqrt(where(x > 0, x, 1))/where(x > 0, sum(sqrt(x)), 1), 0)",
-    ),
-]
+    ("where(x > 0, sqrt(x)/sum(sqrt(x)), 0)",
+     "where(x > 0, sqrt(where(x > 0, x, 1))/where(x > 0, sum(sqrt(x)), 1), 0)"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), GUARDS)

@@ -26,9 +26,8 @@ from typing import Unpack
 
 import numpy as np
 
-from gradcli.codegen.languages import gradcli_text, latex_document, torch_script
 from gradcli.codegen.numpy_script import numpy_script
-from gradcli.codegen.script import Task
+from gradcli.codegen.script import Task, gradcli_text, latex_document, torch_script
 from gradcli.codegen.self_writing import WIDTH
 from gradcli.crosscheck.formulas import confirmed, evidence_at
 from gradcli.errors import InputError, TooLargeError, printable

@@ -3,9 +3,7 @@
 pretty     SymPy's notation, and readable Unicode
 latex      LaTeX
 arranging  factors, terms and branches in order, as people write them
-abbreviating  names for repeated parts of formulas
-textbook   functions that have a name in every textbook
-templates  parts that are the same but for their indices
+abbreviating  names for repeated parts of formulas, the softmax and the logistic function first
 
 A derivative is printed entry by entry, its indices with letters that no variable has: they are Dummies until a formula
 is printed, which is when somebody reads it.
@@ -30,7 +28,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Spelling, directional, second
 from gradcli.results import Abbreviation, Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
-from gradcli.symbolic.printing.abbreviating import Abbreviated, abbreviated
+from gradcli.symbolic.printing.abbreviating import abbreviated
 from gradcli.symbolic.printing.arranging import in_heads_of_sympy
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
@@ -126,7 +124,7 @@ def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key,
 @functools.lru_cache(maxsize=64)  # the points of a stream have the same formulas
 def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], place: int) -> Abbreviation:
     """One of several formulas that are abbreviated together, and what the names in it stand for."""
-    shown, definitions = _abbreviated(tuple(cell.expression for cell in itertools.chain(*cells)), taken)
+    shown, definitions = abbreviated(tuple(cell.expression for cell in itertools.chain(*cells)), taken)
     first = sum(map(len, cells[:place]))
     mine = shown[first : first + len(cells[place])]
     used = set[Expr]().union(*(one.atoms(sympy.Symbol) for one in mine))
@@ -136,11 +134,6 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
             used |= one.meaning.atoms(sympy.Symbol)
             kept.append((Printed(one.name), Printed(one.meaning)))
     return tuple(map(Printed, mine)), tuple(kept)
-
-
-@functools.lru_cache(maxsize=64)
-def _abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    return abbreviated(formulas, taken, lambda expression: len(Printed(expression).pretty))
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
@@ -185,8 +178,8 @@ def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
 def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
     """With sizes as numbers, or as what they are called, and names for all indices."""
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
-    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
-    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
+    parts = (p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate))
+    limits = [k for part in parts for k, *_ in part.limits]
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
     return without_sure_conditions(expression, derivative).xreplace({**sizes, **derivative.called}).xreplace(renamed)
 

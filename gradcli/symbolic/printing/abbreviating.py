@@ -1,34 +1,29 @@
 """Name the repeated parts of formulas: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
 
-The functions that have a name in every textbook come first: the softmax and the logistic function.  Then come other
-repeated parts, whatever their indices, first the one whose name saves most characters.  A name is a letter that stands
-for nothing else.  With its definitions put back, an abbreviated formula is proved to be the formula,
-or it is not shown.
+The functions that have a name in every textbook come first: the softmax and the logistic function.  A symbol, or an
+element of a base, stands for each: `S[i]` for exp(x[i])/Σ[k] exp(x[k]), so that S[i]·S[j] is seen in
+exp(x[i])·exp(x[j])/(Σ[k] exp(x[k]))².  Then come other repeated parts, whatever their indices, first the one whose name
+saves most characters.  A name is a letter that stands for nothing else.  With its definitions put back, an abbreviated
+formula is proved to be the formula, or it is not shown.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
+from sympy.core.traversal import bottom_up
 
 from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
-from gradcli.symbolic.printing.templates import (
-    bound_in,
-    free_indices,
-    generic_of,
-    is_index,
-    placeholders,
-    rebuilt,
-)
-from gradcli.symbolic.printing.textbook import StandIns, with_wholes
+from gradcli.symbolic.printing.arranging import in_heads_of_sympy
+from gradcli.symbolic.printing.pretty import PrettyPrinter
 
 MOST_NODES = 600
 """Of all formulas of an answer together; more are not searched."""
@@ -42,9 +37,6 @@ LEAST_SAVED = 12
 SHORTEST, SHORTEST_OF_SCALARS = 10, 24
 """Characters of what is worth a name, with a sum or a product over an index in it and without."""
 
-Length = Callable[[Expr], int]
-"""Of an expression as it is shown."""
-
 
 @dataclass(frozen=True)
 class Definition:
@@ -57,32 +49,32 @@ class Definition:
 Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
 """Formulas, and what the names in them stand for."""
 
+_PRETTY = PrettyPrinter()
 _LETTERS = "rsabcghduvwzRSABCGHUVWZ"
 _INDICES = "ijklmnpqtuvw"
 
 
-def abbreviated(formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> Abbreviated:
+@lru_cache(maxsize=64)
+def abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
     """The formulas with names for what they repeat.
 
     Args:
         formulas: With the letters that their indices are printed with.
         taken: What no name may be.
-        length: Of an expression as it is shown.
 
     >>> i, j, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "ijk")
     >>> x = sympy.IndexedBase("x", real=True)
     >>> norm = sympy.sqrt(Total(x[k]**2, (k, 0, 4)))
-    >>> abbreviated([KroneckerDelta(i, j)/norm - x[i]*x[j]/norm**3], ["x"], lambda e: len(str(e)))[0]
+    >>> abbreviated((KroneckerDelta(i, j)/norm - x[i]*x[j]/norm**3,), frozenset("x"))[0]
     (KroneckerDelta(i, j)/r - x[i]*x[j]/r**3,)
     """
     nodes = sum(1 for one in formulas for _ in sympy.preorder_traversal(one))
     if nodes > MOST_NODES or not any(one.has(sympy.Sum, Aggregate, sympy.exp, sympy.Add) for one in formulas):
-        return tuple(formulas), ()
-    naming = _Naming(formulas, taken, length)
-    found = naming.found()
+        return formulas, ()
+    found = _Naming(formulas, taken).found()
     differences = (vanishes(tidied(one) - tidied(other)) for one, other in zip(formulas, put_back(found), strict=True))
     if not found[1] or not all(differences):
-        return tuple(formulas), ()
+        return formulas, ()
     return found
 
 
@@ -109,6 +101,129 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
     return expression.xreplace({x: meaning.xreplace(dict(places)) for x, places in pairs})
 
 
+# -- parts that are the same but for their indices
+
+
+def placeholders(count: int) -> list[sympy.Symbol]:
+    """Symbols that stand in the places of `count` indices."""
+    return [sympy.Symbol(f"index {n}", integer=True, nonnegative=True) for n in range(count)]
+
+
+def is_index(part: Expr) -> bool:
+    """Tell whether it is the letter of an index; sizes are positive."""
+    return isinstance(part, sympy.Symbol) and bool(part.is_nonnegative) and not part.is_positive
+
+
+def free_indices(expression: Expr) -> list[Expr]:
+    """In the order in which they are met."""
+    free = expression.free_symbols
+    return list(dict.fromkeys(p for p in sympy.preorder_traversal(expression) if p in free and is_index(p)))
+
+
+def generic_of(expression: Expr, index: Sequence[Expr]) -> Expr:
+    """With placeholders for these indices, and bound ones called by their order."""
+    bound = enumerate(bound_in(expression))
+    renamed = {k: sympy.Symbol(f"bound {n}", integer=True, nonnegative=True) for n, k in bound}
+    return expression.xreplace({**renamed, **dict(zip(index, placeholders(len(index)), strict=True))})
+
+
+def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
+    """With its parts rewritten, but for what stands in an index or a limit."""
+    if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta | Chosen):
+        return expression
+    args = tuple(a if isinstance(a, sympy.Tuple) else rewrite(a) for a in expression.args)
+    return expression if args == expression.args else expression.func(*args)
+
+
+def bound_in(expression: Expr) -> list[sympy.Symbol]:
+    """The bound indices of all sums and products in it, in the order in which they are met."""
+    sums = (part for part in sympy.preorder_traversal(expression) if isinstance(part, sympy.Sum | Aggregate))
+    return list(dict.fromkeys(k for part in sums for k, *_ in part.limits))
+
+
+# -- functions that have a name in every textbook
+
+
+StandIns = dict[Expr, Expr]
+"""What stands for expressions with placeholders for their indices: an element with such indices, or a symbol."""
+
+
+def with_wholes(expression: Expr, known: StandIns) -> Expr:
+    """With these in the place of what they are made of; what stands for them is added to those that are known.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> with_wholes(1/(1 + sympy.exp(-x)), known := {}) in known.values(), list(known)
+    (True, [1/(1 + exp(-x))])
+    """
+    for total in sorted(expression.atoms(sympy.Sum), key=sympy.default_sort_key):
+        if isinstance(total.function, sympy.exp) and len(total.limits) == 1:
+            expression = _with_softmaxes(expression, total, known)
+    return _with_logistics(expression, known)
+
+
+def _standing_in(generic: Expr, index: Sequence[Expr], known: StandIns) -> Expr:
+    places, symbol = placeholders(len(index)), sympy.Dummy("whole", real=True)
+    element = known.setdefault(generic, sympy.IndexedBase(symbol)[tuple(places)] if index else symbol)
+    return element.xreplace(dict(zip(places, index, strict=True)))
+
+
+def _with_softmaxes(expression: Expr, total: Expr, known: StandIns) -> Expr:
+    """With exp(f(i)) as that over the sum of exp(f(k)) times the sum, if the sum cancels somewhere."""
+    whole = sympy.Dummy("total", positive=True)
+    before = expression.xreplace({total: whole})
+    parts = {one: _times_total(one, total, whole, known) for one in before.atoms(sympy.exp)}
+
+    def taken_out(part: Expr) -> Expr:
+        if not isinstance(part, sympy.Sum) or set(part.variables) & total.free_symbols:
+            return part
+        outside, inside = part.function.as_independent(*part.variables, as_Add=False)
+        return outside * Total(inside, *part.limits)
+
+    found = bottom_up(before.xreplace(parts), taken_out)
+    return found.xreplace({whole: total}) if found.count(whole) < before.count(whole) else expression
+
+
+def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
+    """The exponential of an element, or a power of it, as the softmax times the sum; else as it is."""
+    (k, *_), (f,), (g,) = total.limits[0], one.args, total.function.args
+    for t in [*free_indices(f), *(a for x in f.atoms(sympy.Indexed) for a in x.indices if a.is_Integer)]:
+        here = g.xreplace({k: t})
+        power = f / here
+        if power.is_Integer and power > 0:
+            met = (a for x in sympy.preorder_traversal(here) if isinstance(x, sympy.Indexed) for a in x.indices)
+            index = [a for a in dict.fromkeys(met) if a == t or a in free_indices(g)]
+            places = dict(zip(index, placeholders(len(index)), strict=True))
+            others = {a: p for a, p in places.items() if a != t}
+            above = total.function.xreplace({k: places[t]}).xreplace(others)
+            return (_standing_in(above / generic_of(total.xreplace(others), []), index, known) * whole) ** power
+    return one
+
+
+def _with_logistics(expression: Expr, known: StandIns) -> Expr:
+    if isinstance(expression, sympy.Mul | sympy.Pow) and (found := _logistic(expression, known)) is not None:
+        return _with_logistics(found, known)
+    return rebuilt(expression, lambda part: _with_logistics(part, known))
+
+
+def _logistic(product: Expr, known: StandIns) -> Expr | None:
+    """Over 1 + exp(u): s = 1/(1 + exp(-u)), of which 1 - s is the rest."""
+    for base, exponent in product.as_powers_dict().items():
+        above = base - 1
+        if not (isinstance(base, sympy.Add) and isinstance(above, sympy.exp) and exponent.is_Integer and exponent < 0):
+            continue
+        (u,) = above.args
+        factors = sympy.Mul.make_args(product)
+        times = max((n for n in range(1, -int(exponent) + 1) if sympy.exp(n * u) in factors), default=0)
+        is_falling = bool(u.could_extract_minus_sign())
+        whole = 1 / (1 + (above if is_falling else sympy.exp(-u)))
+        index = free_indices(whole)
+        s = _standing_in(generic_of(whole, index), index, known)
+        parts = (s, 1 - s) if is_falling else (1 - s, s)
+        rest = product / base**exponent / sympy.exp(times * u)
+        return rest * parts[0] ** (-exponent - times) * parts[1] ** times
+    return None
+
+
 # -- whatever is repeated
 
 
@@ -124,8 +239,8 @@ class _Part:
 class _Naming:
     """The names of one answer."""
 
-    def __init__(self, formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> None:
-        self.formulas, self.length = list(formulas), length
+    def __init__(self, formulas: Sequence[Expr], taken: frozenset[str]) -> None:
+        self.formulas = list(formulas)
         symbols = {s for one in formulas for s in one.atoms(sympy.Symbol)}
         self.taken = {*taken, *map(str, symbols)}
         self.indices = {str(s) for s in symbols if is_index(s)}
@@ -155,7 +270,7 @@ class _Naming:
     def _name_what_saves_most(self) -> bool:
         """Tell whether there was something that saves enough."""
         every = (*self.formulas, *(d.meaning for d in self.definitions))
-        parts = [part for one in every for place in _places(one) for part in _nameable(place)]
+        parts = [part for one in every for place in _places(one) if (part := _nameable(place)) is not None]
         counts = Counter((part.generic, len(part.index)) for part in parts)
         saved = {key: self._saved(*key, count) for key, count in counts.items()}
         best = max(saved, key=saved.__getitem__, default=(sympy.S.One, 0))
@@ -169,7 +284,7 @@ class _Naming:
     def _saved(self, generic: Expr, rank: int, count: int) -> int:
         """Count the characters that a name saves."""
         shortly = dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
-        size = self.length(generic.xreplace(shortly)) if count > 1 else 0
+        size = _length(generic.xreplace(shortly)) if count > 1 else 0
         shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
         return (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0)) if size >= shortest else 0
 
@@ -187,9 +302,9 @@ class _Naming:
             return base[tuple(index)] if rank else base
 
         def replaced(expression: Expr) -> Expr:
-            for part in _nameable(expression) if _is_place(expression) else ():
-                if part.generic == generic:
-                    return part.made_of(sign * named(part.index))
+            part = _nameable(expression) if _is_place(expression) else None
+            if part is not None and part.generic == generic:
+                return part.made_of(sign * named(part.index))
             return rebuilt(expression, replaced)
 
         if stand_in is not None:
@@ -224,20 +339,26 @@ def _places(expression: Expr) -> Iterator[Expr]:
 
 
 @lru_cache(maxsize=4096)
-def _nameable(place: Expr) -> tuple[_Part, ...]:
-    """The part without its number before it, or the root in a power of one; nothing where it has no name."""
+def _length(expression: Expr) -> int:
+    """Count the characters of an expression as it is shown."""
+    return len(_PRETTY.doprint(in_heads_of_sympy(expression)))
+
+
+@lru_cache(maxsize=4096)
+def _nameable(place: Expr) -> _Part | None:
+    """The part without its number before it, or the root in a power of one; None where it has no name."""
     if place.has(KroneckerDelta) or not place.has(sympy.Sum, Aggregate, sympy.Function):
-        return ()
+        return None
     index, times = free_indices(place), place.exp * 2 if isinstance(place, sympy.Pow) else sympy.S.Zero
     if times.is_odd:
-        return (_Part(generic_of(sympy.sqrt(place.base), index), tuple(index), lambda name: name**times),)
+        return _Part(generic_of(sympy.sqrt(place.base), index), tuple(index), lambda name: name**times)
     number, rest = place.as_coeff_Mul()
     is_multiple = isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer
     if (times.is_Rational and times) or is_multiple:
-        return ()
+        return None
     generic = generic_of(place, index)
     before = _number_before(generic)
-    return (_Part(generic / before, tuple(index), lambda name: before * name),)
+    return _Part(generic / before, tuple(index), lambda name: before * name)
 
 
 def _number_before(part: Expr) -> Expr:

@@ -13,7 +13,7 @@ from gradcli.symbolic.printing.arranging import Sentences, always, is_choice, is
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 
 
-class LatexPrinter(SymPyPrinter, Sentences):  # type: ignore[misc]
+class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     r"""`\frac{x_{i}}{\sqrt{\sum_{k=0}^{2} x_{k}^{2}}}`."""
 
     printmethod = "_gradcli_latex"  # none has it: the methods here come before those that classes bring along
@@ -23,8 +23,6 @@ class LatexPrinter(SymPyPrinter, Sentences):  # type: ignore[misc]
     _CASES = r"\begin{cases} %s \end{cases}", r" \\ ", r" & \text{if } ", r" & \text{otherwise}"
     _AND, _OR, _NOT, _UNEQUAL = r" \text{ and } ", r" \text{ or } ", r"\text{not } ", r" \neq "
     _print_abs, _print_ceil = SymPyPrinter._print_Abs, SymPyPrinter._print_ceiling
-    _print_Sum, _print_Relational = Sentences._print_Sum, Sentences._print_Relational
-    _print_And, _print_Or, _print_Not = Sentences._print_And, Sentences._print_Or, Sentences._print_Not
     _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
     _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
 
@@ -66,7 +64,7 @@ class LatexPrinter(SymPyPrinter, Sentences):  # type: ignore[misc]
     # -- functions
 
     def _print_Piecewise(self, expr: Expr, exp: str | None = None) -> str:
-        return self._power(Sentences._print_Piecewise(self, expr), exp)
+        return self._power(super()._print_Piecewise(expr), exp)
 
     def _print_maximum(self, expr: Expr, exp: str | None = None) -> str:
         inside = self._bracketed(", ".join(map(self._print, expr.args)))
