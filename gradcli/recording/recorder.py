@@ -9,6 +9,7 @@ a tensor that the lines do, as after `detach()`, `.data` and `no_grad`, the line
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
@@ -193,7 +194,7 @@ class Recorder(DispatchMode):
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
-        for output, result in zip(outputs, results, strict=False):
+        for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs, place)
                 if not is_followed(output) and name in ORDERED:
