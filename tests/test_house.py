@@ -234,14 +234,14 @@ CEILINGS = {
     "mapping": 370,
     "notation": 160,
     "questions": 2530,
-    "recording": 1810,
+    "recording": 1770,
     "reference": 3990,
     "report": 2440,
     "requests": 240,
     "results": 480,
-    "running": 1360,
+    "running": 1320,
     "symbolic": 2330,
-    "tests": 20410,
+    "tests": 20390,
     "warm": 470,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

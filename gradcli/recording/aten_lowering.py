@@ -21,7 +21,7 @@ from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, show
+from gradcli.language.program.wengert import Atom, Program, Shape, needed, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
@@ -40,6 +40,9 @@ _HELD = frozenset(
     "compute_mode N C HxW benchmark deterministic cudnn_enabled allow_tf32".split()
 )
 """Arguments about the storage of a tensor, and about ways to the same values; rows take none of them."""
+
+_SPELLED = {"unbiased": "correction"}
+"""Parameters of rows for arguments that would be taken for others."""
 
 _REDUCTIONS = ("none", "mean", "sum")
 """Reductions of a loss, by torch's number."""
@@ -60,6 +63,8 @@ class AtenLowering:
 
     Attributes:
         lowering: The reader that appends lines.
+        written: The lines so far.
+        variables: The variables by name.
         span: The place of the next lines, where there is a text already.
     """
 
@@ -68,6 +73,7 @@ class AtenLowering:
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
         self.lowering = Reader(SourceText("0", called), Scope(values={}, ask=ask))
+        self.written, self.variables = self.lowering.builder.lines, self.lowering.scope.variables
 
     # -- operands
 
@@ -99,16 +105,6 @@ class AtenLowering:
         return atom in self.lowering.conditions
 
     # -- lines
-
-    @property
-    def written(self) -> list[Line]:
-        """Give the lines so far."""
-        return self.lowering.builder.lines
-
-    @property
-    def variables(self) -> dict[str, Atom]:
-        """Give the variables by name."""
-        return self.lowering.scope.variables
 
     def retain(self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str]) -> set[Atom]:
         """Drop all lines except the ones that some values are made of.
@@ -223,7 +219,7 @@ def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -
     Raises:
         NoRowError: The row lacks an argument that is not the default.
     """
-    plain = {key: value for key, value in arguments.items() if key not in _HELD}
+    plain = {_SPELLED.get(key, key): value for key, value in arguments.items() if key not in _HELD}
     others = (one for one in row.signature if one not in plain)
     found = {key if key in row.signature else next(others, f"{key}="): value for key, value in plain.items()}
     for one in function._schema.arguments:
@@ -251,6 +247,8 @@ def _static(parameter: str, value: Any) -> Any:
     """Give a constant argument in the form that rows take."""
     if parameter == "dims" and value == []:
         return None
+    if parameter == "correction" and value == int(value):
+        return int(value)
     if parameter == "reduction" and isinstance(value, int):
         return _REDUCTIONS[value]
     if isinstance(value, tuple | list):

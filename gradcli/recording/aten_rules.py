@@ -41,15 +41,6 @@ def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None =
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
-def _spread(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
-    correction = [1 * one for one in how.values() if one is not None]  # or whether it is unbiased
-    return a.row(row, self, dim, *correction, keepdim=keepdim)
-
-
-def _with_mean(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
-    return [_spread(row, a, self, dim, keepdim, **how), a.row("mean", self, dim, keepdim)]
-
-
 def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
@@ -188,8 +179,6 @@ _NORMS = "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no
 
 RULES: Mapping[str, Rule] = {
     **_each("view.default _unsafe_view", "reshape"),
-    **_each("max.dim max.default", "amax"),
-    **_each("min.dim min.default", "amin"),
     "sort": "sorted",
     "linalg_inv_ex": "inv",
     "_linalg_det": "det",
@@ -202,18 +191,13 @@ RULES: Mapping[str, Rule] = {
     "max_pool3d_with_indices": "max_pool3d",
     "_cdist_forward": "cdist",
     "_pdist_forward": "pdist",
-    **{name: name for name in "mse_loss binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()},
     "binary_cross_entropy_with_logits": _bce,
     **_each("nll_loss_forward nll_loss2d_forward nll_loss nll_loss2d", "nll_loss"),
     **_each("div.Tensor_mode div.Scalar_mode", _div),
-    **{name: functools.partial(_spread, name) for name in ("var", "std")},
-    **{f"{name}_mean": functools.partial(_with_mean, name) for name in ("var", "std")},
     "clamp": _clamp,
-    **{
-        f"{kind}_{name}": functools.partial(_logical, f"logical_{name}")
-        for kind in ("bitwise", "logical")
-        for name in ("and", "or", "not")
-    },
+    **_each("bitwise_and logical_and", functools.partial(_logical, "logical_and")),
+    **_each("bitwise_or logical_or", functools.partial(_logical, "logical_or")),
+    **_each("bitwise_not logical_not", functools.partial(_logical, "logical_not")),
     **_each("bitwise_xor logical_xor", _xor),
     **_each("any _is_any_true", functools.partial(_joined, "logical_or")),
     **_each("all _is_all_true", functools.partial(_joined, "logical_and")),
@@ -224,7 +208,6 @@ RULES: Mapping[str, Rule] = {
     "select": _select,
     "slice": _slice,
     **_each("split split_with_sizes", _split),
-    "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
     **_each("constant_pad_nd pad", _padded),
     **_each("index _unsafe_index", _index),
     **_each("index_put _index_put_impl _unsafe_index_put", _index_put),

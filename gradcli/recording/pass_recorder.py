@@ -31,7 +31,10 @@ from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array
 
-AS_ROWS = "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
+AS_ROWS = frozenset(
+    "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e mse_loss "
+    "binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()
+)
 """Composites whose kernel is described by its row, and not by torch's table."""
 
 
