@@ -37,7 +37,7 @@ MOST_LITERAL = 2**16
 
 _HELD = frozenset(
     "dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator stable atol rtol "
-    "compute_mode N C HxW benchmark deterministic cudnn_enabled allow_tf32".split()
+    "compute_mode N C HxW hermitian check_errors".split()
 )
 """Arguments about the storage of a tensor, and about ways to the same values; rows take none of them."""
 

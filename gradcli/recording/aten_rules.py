@@ -152,6 +152,14 @@ def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -
     return a.row(f"conv{'_transpose' * transposed}{len(a.shape(given['weight'])) - 2}d", **given)
 
 
+def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Any:
+    return a.row("solve", A, B) if left and len(a.shape(A)) == 2 else NotImplemented
+
+
+def _cholesky(a: AtenLowering, self: Value, upper: bool = False, **_: Value) -> Any:
+    return a.row("cholesky", self, upper) if len(a.shape(self)) == 2 else NotImplemented
+
+
 def _unfold(a: AtenLowering, self: Value, **how: int) -> Any:
     return a.row("windows", self if a.shape(self) else a.row("reshape", self, (1,)), *how.values())
 
@@ -182,7 +190,7 @@ RULES: Mapping[str, Rule] = {
     "sort": "sorted",
     "linalg_inv_ex": "inv",
     "_linalg_det": "det",
-    "linalg_cholesky_ex": "cholesky",
+    "linalg_cholesky_ex": _cholesky,
     "linalg_pinv": "pinv",
     "embedding": lambda a, weight, indices, **_: a.row("embedding", indices, weight),
     "native_layer_norm": "layer_norm",
@@ -214,7 +222,7 @@ RULES: Mapping[str, Rule] = {
     **_each(_NORMS, _batch_norm),
     "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
     "convolution": _convolution,
-    "_linalg_solve_ex": "solve",
+    "_linalg_solve_ex": _solve,
     **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # made of other calls
     "unfold": _unfold,
     "_linalg_eigh": _eigh,
