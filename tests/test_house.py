@@ -234,7 +234,7 @@ CEILINGS = {
     "mapping": 370,
     "notation": 160,
     "questions": 2530,
-    "recording": 1770,
+    "recording": 1775,
     "reference": 3990,
     "report": 2440,
     "requests": 240,
