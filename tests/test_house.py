@@ -235,14 +235,14 @@ CEILINGS = {
     "mapping": 370,
     "notation": 160,
     "questions": 2570,
-    "recording": 1810,
+    "recording": 1780,
     "reference": 3990,
     "report": 2370,
     "requests": 240,
     "results": 480,
-    "running": 1350,
+    "running": 1320,
     "symbolic": 2280,
-    "tests": 20110,
+    "tests": 20100,
     "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

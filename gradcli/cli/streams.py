@@ -281,13 +281,14 @@ def run(words: Sequence[str], **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script([*words], given["command"])
-        from gradcli.running.scripts import MOST_PASSES, UserScript, answer_passes, own_traceback
+        from gradcli.running.scripts import MOST_PASSES, ScriptRecorder, UserScript, answer_passes, own_traceback
         from gradcli.running.targets import away_from_output
 
         script = UserScript(*given_script)
         with away_from_output() as stdout:
             printer = PassPrinter(shown, demands, given["only"], stdout)
-            ended = answer_passes(script, printer, check=is_checked, seconds=given["budget"], wrt=wrt)
+            recorder = ScriptRecorder(printer, check=is_checked, seconds=given["budget"], wrt=wrt)
+            ended = answer_passes(script, recorder)
         printer.end()
         code = printer.code
         if isinstance(ended, SystemExit):

@@ -460,7 +460,7 @@ class Inquiry:
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         shapes = infer(program, known)
         warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
-        program = replace(program, warnings=tuple(warnings), called=self.live.called if self.live else "")
+        program = replace(program, warnings=tuple(warnings), called=self.live.call.called if self.live else "")
         asked = chosen_variables(self, replace(snippet, program=program))
         of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return Question(*of_text, self.live, anew, self.check, twice)

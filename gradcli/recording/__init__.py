@@ -2,7 +2,7 @@
 
 recorder, aten_calls  each call as it happens, and the schema of its operation
 pass_recorder      torch's own passes through a Program, forward and back
-modes              modes that see every call of ATen, and some calls above autograd
+modes              a mode above autograd: passes, composites, and arrays of tensors
 aten_lowering      calls of ATen as lines
 aten_rules         calls whose row has another name or other arguments, or on complex numbers
 decompositions     calls that torch's tables do not decompose, in functions of torch

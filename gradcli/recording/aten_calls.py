@@ -22,14 +22,12 @@ class Leaf:
     """Tensor that no recorded call made.
 
     Attributes:
-        name: Name of the argument or of the parameter, or its name in the code that uses it.
         tensor: The tensor itself, which a later run may find again.
         value: Its numbers when it was first used.
         is_argument: Whether it is an argument of the function.
         is_made: Whether the function made it, from no tensors: `torch.randn(3)`.
     """
 
-    name: str
     tensor: Tensor
     value: Tensor
     is_argument: bool
@@ -105,7 +103,7 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 def copied(tensor: Tensor) -> Tensor:
     """Copy the present numbers of a tensor, without its graph."""
-    with torch.no_grad():
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
         return torch.Tensor.clone(torch.Tensor.detach(tensor))
 
 

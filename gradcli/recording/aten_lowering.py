@@ -16,26 +16,36 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.lower.arguments import Bindings, defaults_in, exact_number
+from gradcli.language.lower.arguments import exact_number
 from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, show
+from gradcli.language.program.wengert import Atom, Program, Shape, needed, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
 Value = Any
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
 
-Rule = Callable[..., Any]
-"""Function of an `AtenLowering` and the arguments of a call by name; returns the same as `AtenLowering.call`."""
+Rule = Callable[..., Any] | str
+"""Function of an `AtenLowering` and the arguments of a call by name, which returns the same as `AtenLowering.call`; or
+the name of a row."""
 
 MOST_LITERAL = 2**16
 """Most elements of a constant tensor of whole numbers to write out."""
 
-_HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
-"""Arguments about the storage of a tensor; rows take none of them."""
+_HELD = frozenset(
+    "dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator stable atol rtol "
+    "compute_mode N C HxW hermitian check_errors".split()
+)
+"""Arguments about the storage of a tensor, and about ways to the same values; rows take none of them."""
+
+_SPELLED = {"unbiased": "correction"}
+"""Parameters of rows for arguments that would be taken for others."""
+
+_REDUCTIONS = ("none", "mean", "sum")
+"""Reductions of a loss, by torch's number."""
 
 
 class NoRowError(Exception):
@@ -53,6 +63,8 @@ class AtenLowering:
 
     Attributes:
         lowering: The reader that appends lines.
+        written: The lines so far.
+        variables: The variables by name.
         span: The place of the next lines, where there is a text already.
     """
 
@@ -61,6 +73,7 @@ class AtenLowering:
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
         self.lowering = Reader(SourceText("0", called), Scope(values={}, ask=ask))
+        self.written, self.variables = self.lowering.builder.lines, self.lowering.scope.variables
 
     # -- operands
 
@@ -92,16 +105,6 @@ class AtenLowering:
         return atom in self.lowering.conditions
 
     # -- lines
-
-    @property
-    def written(self) -> list[Line]:
-        """Give the lines so far."""
-        return self.lowering.builder.lines
-
-    @property
-    def variables(self) -> dict[str, Atom]:
-        """Give the variables by name."""
-        return self.lowering.scope.variables
 
     def retain(self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str]) -> set[Atom]:
         """Drop all lines except the ones that some values are made of.
@@ -178,21 +181,14 @@ class AtenLowering:
         row = ops.TABLE[name]
         if row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
             raise NoRowError
-        given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
-        bound = Bindings(row, "", is_method=False, waiting=[])
-        defaults = defaults_in(row, "")
+        named = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
+        given = {**row.statics, **row.defaults, **{key: value for key, value in named.items() if value is not None}}
+        operands: list[Value] = []
         for parameter in row.operands:
-            value = given.get(parameter)
-            if parameter in ("tensors", "operands"):
-                listed = [value] if isinstance(value, sympy.Basic) else value or ()
-                bound.extra += [(as_atom(one), self.span) for one in listed]
-            elif value is not None:
-                bound.operands[parameter] = as_atom(value), self.span
-            elif parameter in row.defaults:
-                bound.operands[parameter] = exact_number(defaults[parameter]), self.span
-        for parameter, default in row.statics.items():
-            bound.statics[parameter] = _static(parameter, given.get(parameter, default))
-        return self.lowering.made(row, bound.values, bound.constants, self.span)[0]
+            value = given.get(parameter, ())
+            operands += value if isinstance(value, list | tuple) else [value]
+        statics = tuple(_static(parameter, given[parameter]) for parameter in row.signature if parameter in row.statics)
+        return self.lowering.made(row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
 
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.
@@ -207,23 +203,29 @@ class AtenLowering:
         """
         name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
         known = self.rules if rules is None else rules
-        rule = known.get(f"{name}.{overload}") or known.get(name)
-        if rule is not None:
-            try:
+        rule = known.get(f"{name}.{overload}") or known.get(name) or (row_of(name) if rules is None else None)
+        try:
+            if callable(rule):
                 return rule(self, **arguments)
-            except NoRowError:
-                return NotImplemented
-        row = row_of(name) if rules is None else None
-        if row is None or row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
+            row = ops.TABLE[rule] if isinstance(rule, str) else rule
+            return NotImplemented if row is None else self.row(row.name, **_by_parameter(row, function, arguments))
+        except NoRowError:
             return NotImplemented
-        plain = {key: value for key, value in arguments.items() if key not in _HELD}
-        values = list(plain.values())
-        count = len(row.signature)
-        schema = {one.name: one for one in function._schema.arguments}
-        for key, value in list(plain.items())[count:]:
-            if not (schema[key].has_default_value() and value == schema[key].default_value):
-                return NotImplemented
-        return self.row(row.name, *values[:count])
+
+
+def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -> dict[str, Value]:
+    """Name the arguments of a call by the parameters of a row: those of equal names, and the others in order.
+
+    Raises:
+        NoRowError: The row lacks an argument that is not the default.
+    """
+    plain = {_SPELLED.get(key, key): value for key, value in arguments.items() if key not in _HELD}
+    others = (one for one in row.signature if one not in plain)
+    found = {key if key in row.signature else next(others, f"{key}="): value for key, value in plain.items()}
+    for one in function._schema.arguments:
+        if f"{one.name}=" in found and not (one.has_default_value() and plain[one.name] == one.default_value):
+            raise NoRowError
+    return found
 
 
 @functools.lru_cache(maxsize=4096)
@@ -245,6 +247,10 @@ def _static(parameter: str, value: Any) -> Any:
     """Give a constant argument in the form that rows take."""
     if parameter == "dims" and value == []:
         return None
+    if parameter == "correction" and value == int(value):
+        return int(value)
+    if parameter == "reduction" and isinstance(value, int):
+        return _REDUCTIONS[value]
     if isinstance(value, tuple | list):
         found = tuple(_static("", one) for one in value)
         return found[0] if len(found) == 1 and parameter == "dim" else found if found or parameter != "dim" else None

@@ -18,28 +18,6 @@ from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
 _ALL = Slice(None, None)
 
-_REDUCTIONS = ("none", "mean", "sum")
-"""Reductions of a loss, by torch's number."""
-
-
-def _is(row: str, parameters: str, *, parts: int = 1, most: int | None = None) -> Rule:
-    """Read an operation as a row.
-
-    Args:
-        row: Its name.
-        parameters: The arguments of the operation in the order of the row's.
-        parts: Number of tensors that the operation gives; the row gives the first.
-        most: Most dimensions of the first argument for which the row is used.
-    """
-
-    def rule(a: AtenLowering, **given: Value) -> Any:
-        if most is not None and len(a.shape(given[parameters.split(maxsplit=1)[0]])) > most:
-            return NotImplemented
-        found = a.row(row, *(given[one] for one in parameters.split()))
-        return found if parts == 1 else [found, *[None] * (parts - 1)]
-
-    return rule
-
 
 def _each(names: str, rule: Rule) -> dict[str, Rule]:
     """Read several operations by one rule."""
@@ -49,17 +27,9 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 # -- losses
 
 
-def _loss(row: str, a: AtenLowering, self: Value, reduction: int, **given: Value) -> Any:
-    return a.row(row, self, **given, reduction=_REDUCTIONS[reduction])
-
-
 def _bce(a: AtenLowering, self: Value, target: Value, pos_weight: Value = None, reduction: int = 1, **how: Any) -> Any:
     name = "weighted_" * (pos_weight is not None) + "binary_cross_entropy_with_logits"
-    return a.row(name, self, target, pos_weight=pos_weight, reduction=_REDUCTIONS[reduction], **how)
-
-
-def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduction: int, ignore_index: int) -> Any:
-    return [a.row("nll_loss", self, target, weight, ignore_index, _REDUCTIONS[reduction]), None]
+    return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction, **how)
 
 
 # -- arithmetic
@@ -68,15 +38,6 @@ def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduct
 def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Any:
     found = a.row("div", self, other)
     return found if rounding_mode is None else a.row(rounding_mode, found)
-
-
-def _spread(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
-    correction = how.get("correction", int(how.get("unbiased", True)))
-    return a.row(row, self, dim, 1 if correction is None else correction, keepdim)
-
-
-def _with_mean(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
-    return [_spread(row, a, self, dim, keepdim, **how), a.row("mean", self, dim, keepdim)]
 
 
 def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
@@ -181,24 +142,21 @@ def _index_put(
 # -- networks and matrices
 
 
-def _batch_norm(a: AtenLowering, *, momentum: Any, eps: Any, training: bool = False, **given: Value) -> Any:
-    average = [None if training else given.get(name) for name in ("running_mean", "running_var")]
-    whole = (given["input"], *average, given["weight"], given["bias"], training, momentum, eps)
-    return [a.row("batch_norm", *whole), None, None, None]
+def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Any:
+    kept = {name: one for name, one in given.items() if not (training and name.startswith("running"))}
+    return a.row("batch_norm", training=training, **kept)
 
 
-def _convolution(
-    a: AtenLowering, *, padding: Any, stride: Any, dilation: Any, groups: int, transposed: bool = False, **given: Value
-) -> Any:
-    operands = given["input"], given["weight"], given["bias"]
-    kind = f"{len(a.shape(given['weight'])) - 2}d"
-    if not transposed:
-        return a.row(f"conv{kind}", *operands, stride, padding, dilation, groups)
-    return a.row(f"conv_transpose{kind}", *operands, stride, padding, given["output_padding"], groups, dilation)
+def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -> Any:
+    return a.row(f"conv{'_transpose' * transposed}{len(a.shape(given['weight'])) - 2}d", **given)
 
 
 def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Any:
-    return [a.row("solve", A, B), None, None, None] if left and len(a.shape(A)) == 2 else NotImplemented
+    return a.row("solve", A, B) if left and len(a.shape(A)) == 2 else NotImplemented
+
+
+def _cholesky(a: AtenLowering, self: Value, upper: bool = False, **_: Value) -> Any:
+    return a.row("cholesky", self, upper) if len(a.shape(self)) == 2 else NotImplemented
 
 
 def _unfold(a: AtenLowering, self: Value, **how: int) -> Any:
@@ -211,7 +169,7 @@ def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> A
 
 def _slogdet(a: AtenLowering, A: Value) -> Any:
     det = a.row("det", A)
-    return [a.row("sign", det), a.row("log", a.row("abs", det)), None, None]
+    return [a.row("sign", det), a.row("log", a.row("abs", det))]
 
 
 def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Any:
@@ -224,43 +182,29 @@ def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: 
 
 
 _NORMS = "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_impl_index"
-_POOL = "self kernel_size stride padding dilation ceil_mode"
 
 
 RULES: Mapping[str, Rule] = {
-    **_each("view.default _unsafe_view _reshape_alias view_copy", _is("reshape", "self size")),
-    "max.dim": _is("amax", "self dim keepdim", parts=2),
-    "min.dim": _is("amin", "self dim keepdim", parts=2),
-    "max.default": _is("amax", "self"),
-    "min.default": _is("amin", "self"),
-    "sort": _is("sorted", "self dim descending", parts=2),
-    "linalg_inv_ex": _is("inv", "A", parts=2),
-    "_linalg_det": _is("det", "A", parts=3),
-    "linalg_cholesky_ex": _is("cholesky", "self upper", parts=2, most=2),
-    "linalg_pinv": _is("pinv", "self"),
-    "embedding": _is("embedding", "indices weight"),
-    "native_layer_norm": _is("layer_norm", "input normalized_shape weight bias eps", parts=3),
-    "native_group_norm": _is("group_norm", "input group weight bias eps", parts=3),
-    "max_pool2d_with_indices": _is("max_pool2d", _POOL, parts=2),
-    "max_pool3d_with_indices": _is("max_pool3d", _POOL, parts=2),
-    "_cdist_forward": _is("cdist", "x1 x2 p"),
-    "_pdist_forward": _is("pdist", "self p"),
-    **{
-        name: functools.partial(_loss, name)
-        for name in "mse_loss binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()
-    },
+    **_each("view.default _unsafe_view", "reshape"),
+    "sort": "sorted",
+    "linalg_inv_ex": "inv",
+    "_linalg_det": "det",
+    "linalg_cholesky_ex": _cholesky,
+    "linalg_pinv": "pinv",
+    "embedding": lambda a, weight, indices, **_: a.row("embedding", indices, weight),
+    "native_layer_norm": "layer_norm",
+    "native_group_norm": "group_norm",
+    "max_pool2d_with_indices": "max_pool2d",
+    "max_pool3d_with_indices": "max_pool3d",
+    "_cdist_forward": "cdist",
+    "_pdist_forward": "pdist",
     "binary_cross_entropy_with_logits": _bce,
-    **_each("nll_loss_forward nll_loss2d_forward", _nll_loss),
-    **_each("nll_loss nll_loss2d", lambda a, **given: _nll_loss(a, **given)[0]),
+    **_each("nll_loss_forward nll_loss2d_forward nll_loss nll_loss2d", "nll_loss"),
     **_each("div.Tensor_mode div.Scalar_mode", _div),
-    **{name: functools.partial(_spread, name) for name in ("var", "std")},
-    **{f"{name}_mean": functools.partial(_with_mean, name) for name in ("var", "std")},
     "clamp": _clamp,
-    **{
-        f"{kind}_{name}": functools.partial(_logical, f"logical_{name}")
-        for kind in ("bitwise", "logical")
-        for name in ("and", "or", "not")
-    },
+    **_each("bitwise_and logical_and", functools.partial(_logical, "logical_and")),
+    **_each("bitwise_or logical_or", functools.partial(_logical, "logical_or")),
+    **_each("bitwise_not logical_not", functools.partial(_logical, "logical_not")),
     **_each("bitwise_xor logical_xor", _xor),
     **_each("any _is_any_true", functools.partial(_joined, "logical_or")),
     **_each("all _is_all_true", functools.partial(_joined, "logical_and")),
@@ -271,13 +215,12 @@ RULES: Mapping[str, Rule] = {
     "select": _select,
     "slice": _slice,
     **_each("split split_with_sizes", _split),
-    "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
     **_each("constant_pad_nd pad", _padded),
     **_each("index _unsafe_index", _index),
     **_each("index_put _index_put_impl _unsafe_index_put", _index_put),
     **_each(_NORMS, _batch_norm),
     "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
-    **_each("convolution _convolution mkldnn_convolution", _convolution),
+    "convolution": _convolution,
     "_linalg_solve_ex": _solve,
     **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # made of other calls
     "unfold": _unfold,

@@ -78,7 +78,7 @@ class RecordedDecisions:
             return
         if place.custom is not None and any(one.is_floating_point() for one in known):
             message = f"{said} in a forward of an autograd.Function: its derivative is not known"
-            raise InputError(message, hint="compute with functions of torch there")
+            self.recorder.lose(InputError(message, hint="compute with functions of torch there"))
         self.lost.append(said)
         lines = self.recorder.lines.written
         last = lines[-1].symbol if lines else None

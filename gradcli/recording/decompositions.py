@@ -21,6 +21,8 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import Overload, name_of, unbound
 
+Ints = Sequence[int]
+
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Broadcast a tensor and its mask separately, so that a constant mask follows from no argument."""
@@ -48,14 +50,14 @@ def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tens
     return (factors[0] * factors[1] * factors[2]).sum(dims[3])
 
 
-def _triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+def _triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Tensor:
     solve = torch.linalg.solve_triangular
-    return solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular), A
+    return solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular)
 
 
 def _least_squares(self: Tensor, b: Tensor, *_: Any, **__: Any) -> Any:
     x = torch.linalg.pinv(self) @ b
-    return x, ((self @ x - b) ** 2).sum(-2) if self.shape[-2] > self.shape[-1] else None, None, None
+    return x, ((self @ x - b) ** 2).sum(-2) if self.shape[-2] > self.shape[-1] else None
 
 
 def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
@@ -70,23 +72,23 @@ def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[A
         others = args[len(matrices) :]
         flat = (one.expand(*batch, *one.shape[-2:]).reshape(-1, *one.shape[-2:]) for one in matrices)
         parts = zip(*(decompose(*each, *others, **how) for each in zip(*flat, strict=True)), strict=True)
-        return tuple(None if p[0] is None else torch.stack(p).reshape(*batch, *p[0].shape) for p in parts)
+        return tuple(torch.stack(part).reshape(*batch, *part[0].shape) for part in parts)
 
     return whole
 
 
 @_of_each
 def _cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
-    return torch.linalg.cholesky(A, upper=how["upper"]), None
+    return (torch.linalg.cholesky(A, upper=how["upper"]),)
 
 
-def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
+def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
     """Solve the linear systems of a batch, also with vectors, or with the unknown left of its matrix."""
     if B.shape == A.shape[:-1]:  # a vector for each matrix
-        return _solved(A, B.unsqueeze(-1))[0].squeeze(-1), None, None, None
+        return _solved(A, B.unsqueeze(-1)).squeeze(-1)
     if not left:
-        return _solved(A.mT, B.mT)[0].mT, None, None, None
-    return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0], None, None, None
+        return _solved(A.mT, B.mT).mT
+    return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0]
 
 
 def _lu_unpack(LU: Tensor, *_: Any) -> Any:
@@ -161,18 +163,18 @@ def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
 # -- order
 
 
-def _kth(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def _kth(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tensor:
     found = self.sort(dim=dim)[0]
-    return found.narrow(dim, k - 1, 1) if keepdim else found.select(dim, k - 1), None
+    return found.narrow(dim, k - 1, 1) if keepdim else found.select(dim, k - 1)
 
 
-def _topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, *_: Any) -> Any:
-    return self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k), None
+def _topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, *_: Any) -> Tensor:
+    return self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k)
 
 
-def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     if dim is None:
-        return _median(self.reshape(-1), 0)[0]
+        return _median(self.reshape(-1), 0)
     return _kth(self, (self.shape[dim] + 1) // 2, dim, keepdim)
 
 
@@ -218,33 +220,43 @@ def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -
 
 
 def _windows(
-    x: Tensor, count: int, *where: Any, is_ceil: bool = False, fill: float = 0.0, beyond: float = 0.0
+    x: Tensor,
+    count: int,
+    sizes: Ints,
+    steps: Ints,
+    pads: Ints,
+    apart: Ints = (1,),
+    *,
+    more: float | None = None,
+    fill: float = 0.0,
 ) -> Tensor:
     """Lay the windows of the last dimensions along new dimensions.
 
     Args:
         x: The tensor that the windows slide over.
         count: How many dimensions.
-        where: Sizes of a window; the steps from one to the next, or the sizes if there are none; how much there is
-            before the first element and after the last; the steps from one element of a window to the next.
-        is_ceil: Whether a last window may reach beyond that.
+        sizes: Sizes of a window.
+        steps: Steps from one window to the next, or its sizes if there are none.
+        pads: How much there is before the first element and after the last.
+        apart: Steps from one element of a window to the next.
+        more: The number beyond the padding, where a last window may reach beyond that.
         fill: The number in the padding.
-        beyond: The number beyond the padding.
     """
     first = x.ndim - count
-    each = [[*(one or where[0])] * (count // len(one or where[0])) for one in where]
+    each = [[*one] * (count // len(one)) for one in (sizes, steps or sizes, pads, apart)]
     for axis, pad in enumerate(each[2], first):
         x = _padded(x, axis, pad, pad, fill)
-    for axis, (size, step, pad, apart) in enumerate(zip(*each, strict=True), first):
-        span = apart * (size - 1) + 1
+    for axis, (size, step, pad, by) in enumerate(zip(*each, strict=True), first):
+        span = by * (size - 1) + 1
         room = x.shape[axis] - span
-        more = -room % step if is_ceil else 0
-        more *= room + more < x.shape[axis] - pad  # else that window would begin after the end
-        x = _padded(x, axis, 0, more, beyond).unfold(axis, span, step)[..., ::apart]
+        rest = -room % step
+        if more is not None and room + rest < x.shape[axis] - pad:  # else that window would begin after the end
+            x = _padded(x, axis, 0, rest, more)
+        x = x.unfold(axis, span, step)[..., ::by]
     return x
 
 
-def _unfold_backward(grad: Tensor, sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
+def _unfold_backward(grad: Tensor, sizes: Ints, dim: int, size: int, step: int) -> Tensor:
     """Add the gradients of the elements of each window, with zeros between windows."""
     spread = _padded(grad.unsqueeze(dim + 1), dim + 1, 0, step - 1).flatten(dim, dim + 1)
     more = sizes[dim] - spread.shape[dim]
@@ -255,9 +267,18 @@ def _inside(count: int) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
 
-def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *how: Any) -> Tensor:
+def _convolution(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> Tensor:
     """Sum over windows; a transposed one slides a turned kernel over the input with zeros in between."""
-    stride, padding, dilation, transposed, output_padding, groups, *_ = how
     count = weight.ndim - 2
     each = [[*one] * (count // len(one)) for one in (stride, padding, dilation, output_padding)]
     if transposed:
@@ -277,23 +298,27 @@ def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *how: Any) -> T
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
 
 
-def _columns(x: Tensor, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
+def _columns(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Tensor:
     found = _windows(x, 2, kernel, stride, padding, dilation)
     return found.movedim((-2, -1), (-4, -3)).flatten(-5, -3).flatten(-2)
 
 
-def _mean_pool(count: int, x: Tensor, *how: Any) -> Tensor:
-    kernel, stride, padding, is_ceil, counts_padding, divisor = how
-    where = (kernel, stride, padding, (1,))
+def _mean_pool(
+    count: int, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, is_ceil: bool, counts_padding: bool, divisor: Any
+) -> Tensor:
+    slide = functools.partial(
+        _windows, count=count, sizes=kernel, steps=stride, pads=padding, more=0.0 if is_ceil else None
+    )
     ones = torch.ones(x.shape[-count:], dtype=x.dtype)
-    held = _windows(ones, count, *where, is_ceil=is_ceil, fill=float(counts_padding)).sum(_inside(count))
-    return _windows(x, count, *where, is_ceil=is_ceil).sum(_inside(count)) / (divisor or held)
+    return slide(x).sum(_inside(count)) / (divisor or slide(ones, fill=float(counts_padding)).sum(_inside(count)))
 
 
-def _largest_pool(count: int, x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
+def _largest_pool(
+    count: int, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, is_ceil: bool
+) -> Tensor:
     low = -math.inf
-    x = _windows(x, count, kernel, stride, padding, dilation, is_ceil=ceil, fill=low, beyond=low)
-    return x.amax(_inside(count)), None
+    x = _windows(x, count, kernel, stride, padding, dilation, more=low if is_ceil else None, fill=low)
+    return x.amax(_inside(count))
 
 
 def _adaptive_pool(fold: str, x: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -313,7 +338,7 @@ def _embedding_bag(weight: Tensor, index: Tensor, offsets: Tensor, scale: Any, m
     if len(index) % max(len(offsets), 1) or (offsets.diff() != len(index) // len(offsets)).any():
         return NotImplemented
     fold = ("sum", "mean", "amax")[mode]
-    return getattr(weight[index].unflatten(0, (len(offsets), -1)), fold)(1), None, None, None
+    return getattr(weight[index].unflatten(0, (len(offsets), -1)), fold)(1)
 
 
 def _distances(x: Tensor, p: float) -> Tensor:
@@ -372,7 +397,7 @@ def _outside(grad: Tensor, self: Tensor, lambd: float) -> Tensor:
     return torch.where((self > lambd) | (self < -lambd), grad, 0.0)
 
 
-def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
+def _of_numbers_too(decompose: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Take a tensor without dimensions as a vector of one element, as torch does along a dimension."""
 
     @functools.wraps(decompose)
@@ -380,8 +405,7 @@ def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
         if self.ndim:
             return decompose(self, *args, **kwargs)
         lines = [one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)]
-        found = decompose(*lines, **kwargs)
-        return (found[0].reshape(()), None) if isinstance(found, tuple) else found.reshape(())
+        return decompose(*lines, **kwargs).reshape(())
 
     return whole
 
@@ -389,13 +413,13 @@ def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
 _VIEWS = "slice select diagonal as_strided".split()
 
 DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
-    **dict.fromkeys("convolution _convolution mkldnn_convolution".split(), _convolution),
+    "convolution": _convolution,
     "unfold_backward": _unfold_backward,
     "im2col": _columns,
     **{f"avg_pool{n}d": functools.partial(_mean_pool, n) for n in (2, 3)},
     **{f"max_pool{n}d_with_indices": functools.partial(_largest_pool, n) for n in (2, 3)},
     **{f"_adaptive_avg_pool{n}d": functools.partial(_adaptive_pool, "mean") for n in (2, 3)},
-    **{f"adaptive_max_pool{n}d": lambda x, sizes: (_adaptive_pool("amax", x, sizes), None) for n in (2, 3)},
+    **{f"adaptive_max_pool{n}d": lambda x, sizes: _adaptive_pool("amax", x, sizes) for n in (2, 3)},
     **dict.fromkeys("_embedding_bag _embedding_bag_forward_only".split(), _embedding_bag),
     "convolution_backward": _convolution_backward,
     "_pdist_forward": _distances,

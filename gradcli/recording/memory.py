@@ -91,11 +91,11 @@ class Memory:
 
     def keep(self, atoms: Container[Atom]) -> None:
         """Drop all values except these, and all values of a memory whose first value is dropped."""
-        for key, (alive, values) in [*self._known.items()]:
-            if next(iter(values.values())) in atoms:
-                self._known[key] = alive, {place: atom for place, atom in values.items() if atom in atoms}
-            else:
-                del self._known[key]
+        self._known = {
+            key: (alive, {place: atom for place, atom in values.items() if atom in atoms})
+            for key, (alive, values) in self._known.items()
+            if next(iter(values.values())) in atoms
+        }
 
 
 def memory(tensor: Tensor) -> int:

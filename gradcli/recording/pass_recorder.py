@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,13 +25,16 @@ from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.recording.aten_calls import Overload, name_of, numbers_of
-from gradcli.recording.aten_lowering import AtenLowering, Rule, row_of
+from gradcli.recording.aten_lowering import row_of
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array
 
-AS_ROWS = "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
+AS_ROWS = frozenset(
+    "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e mse_loss "
+    "binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()
+)
 """Composites whose kernel is described by its row, and not by torch's table."""
 
 
@@ -69,21 +72,6 @@ VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh":
 """Indices of the results of a call that are matrices of unit vectors."""
 
 
-def _of_whole_vectors(rule: Rule, places: Collection[int]) -> Rule:
-    """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
-
-    def lowered(a: AtenLowering, *args: Any, **given: Any) -> Any:
-        found = rule(a, *args, **given)
-        if found is NotImplemented:
-            return found
-        return [
-            one if n not in places or one is None else a.row("sub", a.row("add", one, 1), 1)
-            for n, one in enumerate(found)
-        ]
-
-    return lowered
-
-
 class PassRecorder(Recorder):
     """Recorder of forward and backward passes, which follows each tensor whether or not autograd does.
 
@@ -96,8 +84,6 @@ class PassRecorder(Recorder):
 
     def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
-        vectors = {name: _of_whole_vectors(self.lines.rules[name], places) for name, places in VECTORS.items()}
-        self.lines.rules = {**self.lines.rules, **vectors}
         self.is_sound, self.faults = is_sound, dict[str, None]()
         self._ends, self._spans = list[int](), list[Span]()
 
@@ -139,6 +125,16 @@ class PassRecorder(Recorder):
         if is_listed and ((is_composite and name not in self.lines.rules) or name.startswith("native_")):
             return True
         return is_unread(function, given)
+
+    def _lowered(
+        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
+    ) -> tuple[list[Atom | None], list[Atom]]:
+        """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
+        results, inputs = super()._lowered(function, given, outputs, place)
+        for n in VECTORS.get(name_of(function), ()):
+            if results[n] is not None:
+                results[n] = self.lines.row("sub", self.lines.row("add", results[n], 1), 1)
+        return results, inputs
 
     def _parts(self, function: Overload, given: Mapping[str, Any]) -> Any:
         kernel, fault = FAULTY.get(name_of(function), (None, ""))

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import Application, replaced
+from gradcli.recording.aten_calls import Application, copied, replaced
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
@@ -41,16 +41,12 @@ class CallPlace:
 class Places:
     """Finder of the places that calls come from.
 
-    Args:
-        copied: Copies a tensor among the arguments of a custom function.
-
     Attributes:
         applications: Applications of an `autograd.Function`, in whose forward there were calls.
     """
 
-    def __init__(self, copied: Callable[[Tensor], Tensor]) -> None:
+    def __init__(self) -> None:
         self.applications: list[Application] = []
-        self._copied = copied
         self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
 
     def find(self) -> CallPlace:
@@ -67,7 +63,7 @@ class Places:
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:
-            arguments = replaced(frame.f_locals["args"], torch.Tensor, self._copied)
+            arguments = replaced(frame.f_locals["args"], torch.Tensor, copied)
             self._frames[id(frame)] = frame, len(self.applications)
             self.applications.append(Application(frame.f_locals["cls"], tuple(arguments)))
         return self._frames[id(frame)][1]

@@ -8,11 +8,13 @@ a tensor that the lines do, as after `detach()`, `.data` and `no_grad`, the line
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import sympy
 
@@ -28,7 +30,7 @@ from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
 from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
-from gradcli.recording.modes import DispatchMode
+from gradcli.recording.modes import Surface
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
 
@@ -36,7 +38,7 @@ MOST_CALLS = 100_000
 """Most calls of one recording."""
 
 
-class Recorder(DispatchMode):
+class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     """Mode that records calls of ATen while it is entered.
 
     Args:
@@ -61,6 +63,8 @@ class Recorder(DispatchMode):
 
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
+        self._surface = Surface(self)
+        self._pauses = self._inside = 0
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
@@ -78,7 +82,62 @@ class Recorder(DispatchMode):
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
         self.held: dict[Atom, str] = {}
         self.origins: dict[Atom, CallPlace] = {}
-        self.places = Places(self._copied)
+        self.places = Places()
+
+    # -- the mode
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports torch._dynamo, which takes a second
+
+    def __enter__(self) -> Self:
+        """See calls from here on."""
+        self._surface.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        """See no more."""
+        super().__exit__(*raised)
+        self._surface.__exit__(*raised)
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call for its numbers."""
+        with self.paused():
+            return function(*args, **kwargs)
+
+    def composite(self, function: Any, args: Sequence[Any]) -> Any:
+        """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
+        is_seen = not any(map(calls.is_wrapped, tensors_in(args)))
+        return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
+
+    def lose(self, error: Exception) -> None:
+        """Take an error of recording.
+
+        Raises:
+            Exception: The error itself, as the function is not answered.
+        """
+        raise error
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run a block whose calls are not seen."""
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """See the calls of a block that runs within a call."""
+        super().__enter__()
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            super().__exit__(None, None, None)
 
     # -- questions to a recording
 
@@ -125,12 +184,10 @@ class Recorder(DispatchMode):
         kwargs = kwargs or {}
         if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which is lazy
             function = torch.ops.aten._conj_physical.default
-        if self._pauses or not function._schema.returns:
+        tensors = tensors_in((args, dict(kwargs)))
+        if self._pauses or not function._schema.returns or any(one.is_meta for one in tensors):  # without numbers
             return self.run(function, args, kwargs)
         name, changed = name_of(function), calls.changed_by(function, args, kwargs)
-        tensors = tensors_in((args, dict(kwargs)))
-        if any(one.is_meta for one in tensors):  # a shape without numbers
-            return self.run(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
         if is_drawn and name in calls.NOISY and not is_alone:
@@ -154,9 +211,9 @@ class Recorder(DispatchMode):
             found = self.run(function, args, kwargs)
             if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
                 return found
-        if "running_mean" in calls.parameters(function):  # running means are changed, and the schema does not say so
+        if is_norm := "running_mean" in calls.parameters(function):  # it changes them, which the schema does not say
             tuple(self._value(one, place) for one in tensors)
-        keep = self._changed if changed and "running_mean" not in calls.parameters(function) else self._made_of
+        keep = self._changed if changed and not is_norm else self._made_of
         return keep(function, args, kwargs, changed, place)
 
     def _changed(
@@ -184,7 +241,7 @@ class Recorder(DispatchMode):
         outputs = list(found) if isinstance(found, tuple | list) else [found]
         if self.records_meaning and name == "isnan":  # of which torch is not asked
             return self._constant(found, ())
-        is_other = self._of_other_dtype(outputs) and not self._is_given(given)
+        is_other = bool(self._other_dtypes(outputs)) and not self._is_given(given)
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # the order of constants stays the same
                 self.decisions.of_whole_numbers(name, given, place)
@@ -193,7 +250,7 @@ class Recorder(DispatchMode):
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
-        for output, result in zip(outputs, results, strict=False):
+        for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs, place)
                 if not is_followed(output) and name in ORDERED:
@@ -216,21 +273,20 @@ class Recorder(DispatchMode):
             return replaced(value, torch.Tensor, lambda one: self.operand(one, place))
 
         if name in ASSIGNED:
-            other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
-            atom = as_atom(other)
+            atom = as_atom(held(given.get("src", given.get("value", 0))))
             return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
         plain = calls.functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
         inputs = calls.within(atoms, sympy.Basic)
         is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
         refused: GradcliError | None = None
-        with self.paused():
-            is_read = not self._is_made_up(plain, given)
+        found: Any = NotImplemented
         try:
             atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
-            found = self.lines.call(plain, atoms, COMPLEX if is_complex else None) if is_read else NotImplemented
+            if not self._is_made_up(plain, given):
+                found = self.lines.call(plain, atoms, COMPLEX if is_complex else None)
         except GradcliError as error:
-            found, refused = NotImplemented, error
+            refused = error
         if found is NotImplemented:
             found = self._decomposed(plain, given, place, refused)
         return found if isinstance(found, list) else [found], inputs
@@ -282,16 +338,15 @@ class Recorder(DispatchMode):
         """Tell whether a tensor is a view of an argument of the function."""
         return memory(tensor) in {memory(leaf.tensor) for leaf in self.leaves.values() if leaf.is_argument}
 
-    def _of_other_dtype(self, outputs: Sequence[Any]) -> bool:
+    def _other_dtypes(self, outputs: Sequence[Any]) -> set[Any]:
         kinds = {one.dtype for one in tensors_in(outputs) if one.is_floating_point()}
-        return self.dtype is not None and bool(kinds - {self.dtype})
+        return set() if self.dtype is None else kinds - {self.dtype}
 
     def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
         """Refuse results in another dtype that follow from the arguments; a condition is 0 and 1 in any dtype."""
-        is_given = any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs)
-        for one in tensors_in(outputs):
-            if is_given and self._of_other_dtype([one]) and one.dtype not in LOW:
-                raise WrongDtypeError(dtype_name(one.dtype))
+        others = self._other_dtypes(outputs) - {*LOW}
+        if others and any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs):
+            raise WrongDtypeError(dtype_name(others.pop()))
 
     # -- values
 
@@ -333,17 +388,13 @@ class Recorder(DispatchMode):
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
         atom = self.lines.variable(name, tuple(tensor.shape))
         is_made = is_made or memory(tensor) in self._lifted
-        self.leaves[name] = Leaf(name, tensor, self._copied(tensor), is_argument, is_made)
+        self.leaves[name] = Leaf(tensor, calls.copied(tensor), is_argument, is_made)
         if tensor.requires_grad:
             self._followed.add(atom)
         if tensor.dtype is torch.bool:
             atom = self.lines.emit("ne", [atom, 0])
         self._values.put(tensor, atom)
         return atom
-
-    def _copied(self, tensor: Tensor) -> Tensor:
-        with self.paused():
-            return calls.copied(tensor)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """Give the value that a tensor holds, held constant where autograd does not follow it."""

@@ -30,7 +30,7 @@ from gradcli.recording.pass_recorder import record
 from gradcli.recording.user_files import line_of_file
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
-from gradcli.running.cuts import largest
+from gradcli.running.cuts import is_close, largest
 from gradcli.running.targets import guarded
 
 if TYPE_CHECKING:
@@ -65,13 +65,11 @@ class Trial:
     """Result of trying a `backward`.
 
     Attributes:
-        called: The class, and the line of its `backward`.
-        tried: The points and variants tried besides the application itself, as a sentence.
-        fault: The fault, as a sentence; empty if there is none.
+        tried: The points and variants tried besides the application itself, as a sentence, with the place.
+        fault: The fault, as a sentence, with the class and the line of its `backward`; empty if there is none.
         is_here: Whether it is wrong where it was applied, and not only elsewhere.
     """
 
-    called: str
     tried: str
     fault: str
     is_here: bool
@@ -104,7 +102,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
     called = f"{application.function.__name__}.backward{line}"
     fault = f"{called} {_words(custom, name, looks)}" if name else ""
     is_here = any(name in look.wrong for look in looks[:1] if look.variant.arrays is custom.call.given)
-    return Trial(called, f"{called} was tried {_tried(custom, [look.variant for look in looks])}", fault, is_here)
+    return Trial(f"{called} was tried {_tried(custom, [look.variant for look in looks])}", fault, is_here)
 
 
 def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
@@ -176,7 +174,7 @@ class _Custom:
         except GradcliError:
             return None
         is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
-        if not (is_finite and _is_close(array_of(forward.output), y, dtype)):
+        if not (is_finite and is_close(array_of(forward.output), y, _digits(y, dtype))):
             return None
         try:
             with guarded("its backward runs"):
@@ -187,8 +185,8 @@ class _Custom:
         if not np.array_equal(array_of(weights), v):
             error = "changes the gradient vector that it is given"
         unit = ROUNDINGS * float(np.finfo(dtype).eps) * largest(v) * largest(y)
-        room = {name: unit / max(1.0, largest(arrays[name])) for name in names}
-        wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room[name])}
+        rooms = {n: unit / max(1.0, largest(arrays[n])) + _digits(truth[n], dtype) for n in names}
+        wrong = {n for n in names if error or not is_close(found[n], truth[n], rooms[n])}
         if wrong and not error:
             wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
         return _Look(variant, found, truth, error, wrong)
@@ -243,10 +241,9 @@ def _contradicted(made: Recorded, arrays: Mapping[str, Array], numbers: Torch) -
     return {entry.variable for entry in entries if entry.verdict in ("disagree", "nan-trap")}
 
 
-def _is_close(a: Array, b: Array, dtype: str, room: float = 0.0) -> bool:
-    """Tell whether two gradients are the same, but for digits relative to the largest of one, and for some room."""
-    room += CLOSE[dtype] * max(largest(b), np.finfo(np.float64).tiny)
-    return a.shape == b.shape and bool(np.all(np.abs(a - b) <= room))
+def _digits(array: Array, dtype: str) -> float:
+    """Give the largest difference that counts as none, relative to the largest number."""
+    return CLOSE[dtype] * max(largest(array), float(np.finfo(np.float64).tiny))
 
 
 # -- variants

@@ -101,8 +101,7 @@ def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boun
             arrays = {**recorded.arrays, **moved}
             own = array_of(recorded.forward(arrays, ()).output).astype(np.float64)
             replayed, scale = replay(recorded.program, arrays, (), recorded.call.dtype)
-            room = 16 * slack * max(largest(own), scale)
-            is_same &= own.shape == replayed.shape and not bool(np.any(np.abs(own - replayed) > room))
+            is_same &= is_close(replayed, own, 16 * slack * max(largest(own), scale))
             moves, says = (total + sign * float(y.sum()) / (2 * step) for total, y in ((moves, own), (says, replayed)))
         if is_same:
             return
@@ -138,3 +137,8 @@ def _largest_term(program: Program, values: Mapping[Atom, Tensor]) -> float:
 def largest(array: Array) -> float:
     """Give the largest finite number."""
     return float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0))
+
+
+def is_close(found: Array, own: Array, room: float) -> bool:
+    """Tell whether two arrays are the same, also in NaN and infinities, but for differences up to `room`."""
+    return found.shape == own.shape and np.allclose(found, own, rtol=0.0, atol=room, equal_nan=True)

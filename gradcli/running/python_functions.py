@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature
-from gradcli.running.recorded import Borrowed, FunctionCall, Recorded
+from gradcli.running.recorded import FunctionCall, Recorded
 from gradcli.running.targets import Target, load
 
 
@@ -42,7 +44,7 @@ class PythonFunction(Function):
     ) -> None:
         self.expression = called
         self._function, self._given = function, dict(given or {})
-        self.borrowed = Borrowed()
+        self.borrowed = contextlib.ExitStack()
         self._taken = signature(function, called, count).fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
         weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
@@ -99,7 +101,7 @@ class PythonFunction(Function):
 
     def _give_back(self) -> None:
         """Give tensors found elsewhere their numbers back."""
-        self.borrowed.give_back()
+        self.borrowed.close()
 
     # -- recorded
 
@@ -109,9 +111,8 @@ class PythonFunction(Function):
         given = self._by_name(at)
         values = {name: self._value(name, value) for name, value in given.items()}
         made = self._recorded(values, dtype, frozenset(wrt or ()))
-        names = set(made.program.names)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
-        own = {name: made.arrays[name] for name in names if name not in constants}
+        own = {name: array for name, array in made.arrays.items() if name not in constants}
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
         snippet = Snippet(made.program, values=constants, wrt=None)
@@ -186,4 +187,5 @@ def named(target: Target) -> Function:
     Raises:
         InputError: There is none, or it fails when it is run.
     """
-    return PythonFunction(load(target), target.short)
+    called = f"{PurePath(target.file).name}::{target.name}" if target.file else target.text
+    return PythonFunction(load(target), called)

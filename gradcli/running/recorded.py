@@ -32,7 +32,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Check, Verdict
 from gradcli.running.blaming import Trial, trials
 from gradcli.running.calling import Signature, argument, one_tensor
-from gradcli.running.cuts import cuts, largest, replay
+from gradcli.running.cuts import cuts, is_close, largest, replay
 from gradcli.running.targets import guarded
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
@@ -73,26 +73,6 @@ def drawing_from(states: Sequence[Any]) -> Iterator[None]:
             after.callback(put, get())
             put(state)
         yield
-
-
-@dataclass
-class Borrowed:
-    """Tensors of the user's that hold other numbers while a question is answered, with their old numbers."""
-
-    _before: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict)
-
-    def take(self, tensor: Tensor) -> None:
-        """Remember the numbers of a tensor, the first time."""
-        self._before.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
-
-    def give_back(self) -> None:
-        """Give all of them the numbers and the `requires_grad` that they had before."""
-        for tensor, value, requires_grad in self._before.values():
-            if not torch.equal(tensor, value):
-                tensor.data.copy_(value)
-            if tensor.is_leaf:
-                tensor.requires_grad_(requires_grad)
-        self._before.clear()
 
 
 def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
@@ -145,11 +125,6 @@ class Recorded:
     ran: Forward | None = None
     _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def called(self) -> str:
-        """Name of the function in messages."""
-        return self.call.called
-
     def forward(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
     ) -> Forward:
@@ -159,7 +134,7 @@ class Recorded:
         found = self.recorder.leaves
         for name in wrt:
             if name in self.constants and found[name].is_made:
-                message = f"{name} is made anew by each call of {self.called}, and no derivative is by it"
+                message = f"{name} is made anew by each call of {self.call.called}, and no derivative is by it"
                 raise InputError(message, hint="make it an argument of the function")
         arrays = {**self.call.given, **self.arrays, **arrays}
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
@@ -184,10 +159,10 @@ class Recorded:
 
     def _require_repeated(self, found: Array) -> None:
         """Refuse a function whose value changes when it is called again with the same arguments."""
-        if not _is_close(found, self.value, SLACK[self.call.dtype]):
+        if not is_close(found, self.value, SLACK[self.call.dtype] * largest(self.value)):
             values = f"{_short(self.value)}, then {_short(found)}"
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
-            raise InputError(f"{self.called} gives another value when it is called again: {values}", hint=hint)
+            raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """Add to a check the remarks on the branches that were taken, and on custom functions.
@@ -263,7 +238,7 @@ class Recorded:
         given = {name: array for name, array in arrays.items() if name not in self.constants}
         other = replace(self.call, given={**self.call.given, **given}).recorded()
         if other.program.names != self.program.names:
-            message = f"{self.called} is another function at another point: it is made of other tensors there"
+            message = f"{self.call.called} is another function at another point: it is made of other tensors there"
             raise InputError(message, hint="ask for each point by itself")
         return other
 
@@ -279,7 +254,7 @@ class FunctionCall:
         given: Values by parameter, or by the name of a tensor that is found elsewhere.
         dtype: Dtype of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
-        borrowed: The tensors found elsewhere that are given other values, to be given back.
+        borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
     """
 
     function: Callable[..., Any]
@@ -288,7 +263,7 @@ class FunctionCall:
     given: Mapping[str, Array]
     dtype: Dtype
     whole: frozenset[str] = frozenset()
-    borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
+    borrowed: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
     _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
 
     def recorded(
@@ -372,11 +347,10 @@ class FunctionCall:
         """
         for name, tensor in constants.items():
             if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
-                self.borrowed.take(tensor)
+                self.borrowed.callback(tensor.data.copy_, tensor.detach().clone())
                 tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
-            if name in wrt and not tensor.requires_grad:
-                self.borrowed.take(tensor)
-                tensor.requires_grad_()
+            self.borrowed.callback(tensor.requires_grad_, tensor.requires_grad)
+            tensor.requires_grad_(tensor.requires_grad or name in wrt)
 
 
 def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
@@ -397,19 +371,11 @@ def require_same(made: Recorded, y: Tensor) -> None:
     # With the graph that the function had: torch takes other digits of singular values where it keeps one.
     wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
     (found, scale), own = replay(program, made.arrays, wrt, dtype), array_of(y)
-    if _is_close(found, own, LOW_SLACK if made.recorder.decisions.low else SLACK[dtype], scale):
+    slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
+    if is_close(found, own, slack * max(largest(own), scale)):
         return
     values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
-    raise InputError(f"the recording of {made.called} is not the function: {values}")
-
-
-def _is_close(found: Array, own: Array, slack: float, scale: float = 0.0) -> bool:
-    """Tell whether two arrays are the same up to `slack`, relative to the largest number or to a larger scale."""
-    if found.shape != own.shape:
-        return False
-    with np.errstate(all="ignore"):
-        room = slack * max(largest(own), scale)
-        return bool(np.all((found == own) | (np.isnan(found) & np.isnan(own)) | (np.abs(found - own) <= room)))
+    raise InputError(f"the recording of {made.call.called} is not the function: {values}")
 
 
 def _short(array: Array) -> str:

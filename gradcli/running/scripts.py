@@ -36,7 +36,7 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
+from gradcli.recording.aten_calls import copied, name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import RecordedDecisions
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
@@ -76,8 +76,7 @@ class UserScript:
                 runpy.run_path(self.name, run_name="__main__")
             else:
                 loader = _TextLoader(self.name, self.text)
-                module = module_from_spec(ModuleSpec("__main__", loader))
-                sys.modules["__main__"] = module
+                sys.modules["__main__"] = module = module_from_spec(ModuleSpec("__main__", loader))
                 loader.exec_module(module)
         finally:
             sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
@@ -98,23 +97,14 @@ class _TextLoader(InspectLoader):
         return self.source_to_code(self.text, self.name)
 
 
-def answer_passes(
-    script: UserScript, tell: Tell, *, check: bool = True, seconds: float | None = None, wrt: Sequence[str] = ()
-) -> BaseException | None:
+def answer_passes(script: UserScript, recorder: ScriptRecorder) -> BaseException | None:
     """Run a script as Python does, and answer its backward passes as they happen.
-
-    Args:
-        script: The script to run.
-        tell: Takes each pass when it is over.
-        check: Whether to compare with the reference.
-        seconds: That the check of each pass may take; None for as many as usual.
-        wrt: The leaves to differentiate by; all if there is none.
 
     Returns:
         The error or the `SystemExit` that ended it early; None if it came to its end.
     """
     others = {threading.main_thread(), *threading.enumerate()}
-    with torch.enable_grad(), ScriptRecorder(tell, check=check, seconds=seconds, wrt=wrt):
+    with torch.enable_grad(), recorder:
         try:
             script.run()
         except (Exception, SystemExit) as error:
@@ -213,10 +203,10 @@ class ScriptRecorder(Recorder):
     def _collect(self) -> None:
         """Forget all values except the differentiable ones that the script still holds."""
         before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
-        guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
+        guards = [replace(guard, value=copied(guard.value)) for guard in before.guards]
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
-        self.decisions, self.places, self.named, self._called = RecordedDecisions(self), Places(self._copied), {}, set()
+        self.decisions, self.places, self.named, self._called = RecordedDecisions(self), Places(), {}, set()
         if is_over:
             self._lost = None
         else:
@@ -366,10 +356,9 @@ class ScriptRecorder(Recorder):
         for line in reversed(recorded.lines):  # the lines that make up a call have its place
             place = places[line.span] = self.origins.get(line.symbol, place)
         found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
-        for way, begins in {"": _forward, "the backward pass of ": _back}.items():
-            is_asked = not (way and found)
-            for kind, has in _NOT_FINITE.items() if is_asked else ():
-                lines = program.lines[::-1] if way else program.lines
+        ways = ("", program.lines, _forward), ("the backward pass of ", program.lines[::-1], _back)
+        for way, lines, begins in ways:
+            for kind, has in () if way and found else _NOT_FINITE.items():
                 first = next((line for line in lines if begins(trace, line, has)), None)
                 if first is not None:
                     where = places.get(first.span, CallPlace())

@@ -23,8 +23,8 @@ from typing import Any, TextIO
 from gradcli.errors import InputError, did_you_mean
 from gradcli.recording.user_files import is_of_user, line_of_file
 
-_IN_FILE = re.compile(r"(?P<file>[^\n]+\.pyw?)::(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
-_IN_MODULE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,6 @@ class Target:
         if self.file and not os.path.isfile(self.file):
             is_folder = os.path.isdir(self.file)
             raise InputError(f"{self.file} is a folder" if is_folder else f"there is no file {self.file}")
-
-    @property
-    def short(self) -> str:
-        """Name without the folders of the file."""
-        return f"{PurePath(self.file).name}::{self.name}" if self.file else self.text
 
 
 def require_no_file(text: str) -> None:
@@ -88,11 +83,8 @@ def target(text: str) -> Target | None:
     >>> target("model.py::Net.loss").name, target("package.module:loss").module, target("x**2"), target("x[1:n]")
     ('Net.loss', 'package.module', None, None)
     """
-    found = _IN_FILE.fullmatch(text.strip())
-    if found is not None:
-        return Target(text.strip(), found["file"], "", found["name"])
-    found = _IN_MODULE.fullmatch(text.strip())
-    return Target(text.strip(), "", found["module"], found["name"]) if found is not None else None
+    found = _TARGET.fullmatch(text.strip())
+    return found and Target(found[0], found["file"] or "", found["module"] or "", found["name"])
 
 
 # -- loading
@@ -119,9 +111,8 @@ def guarded(what: str) -> Iterator[None]:
     Raises:
         InputError: It raised something, or left.
     """
-    folder = os.getcwd()
     try:
-        with away_from_output():
+        with contextlib.chdir("."), away_from_output():
             yield
     except InputError:
         raise
@@ -132,8 +123,6 @@ def guarded(what: str) -> Iterator[None]:
         hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
         message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
         raise InputError(message, hint=hint if "numpy()" in said else None) from error
-    finally:
-        os.chdir(folder)
 
 
 def end(code: int) -> None:
@@ -152,24 +141,19 @@ def away_from_output() -> Iterator[TextIO | None]:
     Yields:
         The standard output of before, to write answers to.
     """
-    output, kept = sys.stdout, -1
+    output, is_own = sys.stdout, sys.stdout is sys.__stdout__  # and no stream of a test
     if output is not None:
         output.flush()
-    with contextlib.suppress(OSError):
-        kept = os.dup(1)
-    is_own = output is sys.__stdout__  # and no stream of a test
-    if kept >= 0 and output is not None and is_own:
-        output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            if kept >= 0:
-                with contextlib.suppress(OSError):  # standard error is closed
-                    os.dup2(2, 1)
-            yield output
-    finally:
-        if kept >= 0:
-            os.dup2(kept, 1)
-            os.close(kept)
+    with contextlib.ExitStack() as after:
+        with contextlib.suppress(OSError):  # one of them is closed
+            kept = os.dup(1)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, 1)
+            if output is not None and is_own:
+                output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
+            os.dup2(2, 1)
+        after.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield output
 
 
 def _where(error: BaseException) -> str:

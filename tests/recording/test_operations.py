@@ -32,6 +32,9 @@ CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "nan_that_is_handled": lambda x: torch.fmax(x, torch.tensor(torch.nan)) + torch.where(x > 1, x, torch.nan).nansum(),
     "one_hot_target": lambda x: F.kl_div(x.log_softmax(0), torch.eye(3)[0], reduction="sum"),
     "masked_log_softmax": lambda x: torch.masked.log_softmax(x, 0, mask=X > 1)[1:],
+    "batch_of_factors": lambda x: torch.linalg.cholesky(torch.stack([M, 2 * M]) * x.sum()),
+    "batch_of_systems": lambda x: torch.linalg.solve(torch.stack([M, 2 * M]), x.expand(2, 3)),
+    "checked_inverse": lambda x: torch.linalg.inv_ex(x * M, check_errors=True).inverse,
     "max_unpool2d": lambda x: F.max_unpool2d(
         *F.max_pool2d((x[0] * M).view(1, 1, 3, 3), 2, return_indices=True), (2, 2)
     ),

@@ -17,52 +17,23 @@ M = torch.tensor([[0.5, 1.5, -0.7], [0.2, -0.4, 0.9], [1.1, 0.3, -1.6]], dtype=t
 
 
 def custom(name, forward, backward, *, keeps_value=False):
-    """Make a custom function whose backward is given the arguments, or the value, and the gradient."""
+    """Make a custom function whose backward is given the arguments, or the value, and the gradient vectors."""
 
     def setup_context(ctx, inputs, output):
         ctx.save_for_backward(*([output] if keeps_value else inputs))
 
-    def of_kept(ctx, g):
-        return backward(*ctx.saved_tensors, g)
+    def of_kept(ctx, *vectors):
+        return backward(*ctx.saved_tensors, *vectors)
 
     parts = {"forward": forward, "setup_context": setup_context, "backward": of_kept}
     return type(name, (Function,), {key: staticmethod(part) for key, part in parts.items()})
 
 
-class Square(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x * g
-
-
-class Product(Function):
-    @staticmethod
-    def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
-        return x * w
-
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        return (g * w).sum_to_size(x.shape), (g * x).sum_to_size(w.shape)
-
-
-class Pair(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x, torch.sin(x)
-
-    @staticmethod
-    def backward(ctx, g, h):
-        (x,) = ctx.saved_tensors
-        return 2 * x * g + torch.cos(x) * h
+Square = custom("Square", lambda x: x * x, lambda x, g: 2 * x * g)
+Product = custom(
+    "Product", lambda x, w: x * w, lambda x, w, g: ((g * w).sum_to_size(x.shape), (g * x).sum_to_size(w.shape))
+)
+Pair = custom("Pair", lambda x: (x * x, torch.sin(x)), lambda x, g, h: 2 * x * g + torch.cos(x) * h)
 
 
 def as_if_contiguous(x):
