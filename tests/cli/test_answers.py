@@ -58,28 +58,6 @@ def test_json_leaves_out_what_does_not_apply(gradcli: Command) -> None:
     assert (large["check"]["checked"], large["check"]["entries"]) == (200, 200)
 
 
-def test_warnings_go_to_stderr(gradcli: Command) -> None:
-    """An unused name is remarked on; the answer is still the answer."""
-    run = gradcli("eval", "a = x; x**2", "--at", "3", "--format", "plain")
-    assert (run.code, run.out) == (0, "9\n")
-    assert run.err == "warning: the name 'a' is assigned but never used\n"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["-x**2", "--at", "-1,2", "--v", "1,1"],
-        ["--at", "-1,2", "--v", "1,1", "-x**2"],
-        ["--at=-1,2", "--v=1,1", "--format", "plain", "--", "-x**2"],
-        ["--v", "1,1", "-x**2", "--at", "x=-1,2"],
-    ],
-)
-def test_expressions_and_values_may_begin_with_a_minus(arguments: list[str], gradcli: Command) -> None:
-    """In any order of options and expression."""
-    run = gradcli("vjp", *([] if "--" in arguments else ["--format", "plain"]), *arguments)
-    assert (run.code, run.out) == (0, "2 -4\n")
-
-
 def test_the_version_is_printed(gradcli: Command) -> None:
     """Alone on stdout."""
     import gradcli as package

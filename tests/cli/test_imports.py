@@ -55,6 +55,7 @@ NO_TORCH: list[tuple[int, list[str]]] = [
     *((2, ["explain", "x**2", "--at", "1,2", "--loss", loss]) for loss in ("y", "y**2", "sum(q)", "y +", "sum(y*q)")),
     *((2, ["graph", *CHAIN, *more.split()]) for more in ("--show hidden", "--show x", "--show ,", "--v 1,2,3")),
     *((2, ["graph", *CHAIN, *more.split()]) for more in ("--to dot --json", "--to svg", "--wrt w", "--strict")),
+    (2, ["batch", "mistakes"]),
 ]  # fmt: skip
 
 
@@ -65,6 +66,7 @@ NO_TORCH: list[tuple[int, list[str]]] = [
 )
 def test_what_is_not_imported(rows: list[tuple[int, list[str]]], kept_out: set[str], tmp_path: Path) -> None:
     """By command lines one after the other in one process."""
+    (tmp_path / "mistakes").write_text('{"command": "grad", "expression": "x +"}\ngrad "x**2"\n', encoding="utf-8")
     run = process(sys.executable, "-c", WATCH, json.dumps([words for _, words in rows]), cwd=tmp_path)
     ends = re.findall(r"^(\d+)((?: (?:torch|sympy|numpy|flint))*)$", run.err, re.MULTILINE)
     for (code, words), (ended, packages) in zip(rows, ends, strict=True):

@@ -31,7 +31,7 @@ The background jobs of a shell ignore interrupts, and so would these tests there
 """
 
 
-@pytest.mark.parametrize("delay", [0.01, 0.05, 0.2, 0.5, 1.0, 1.6])
+@pytest.mark.parametrize("delay", [0.02, 0.4, 1.2])
 def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
     """Exit 130, also in the middle of `import torch`."""
     child = subprocess.Popen(

@@ -109,30 +109,6 @@ def test_several_products_are_stacked_and_names_do_not_collide(gradcli: Command,
 
 E01 = ["--v", "e0", "--v", "e1"]
 
-REFUSED = [
-    (["-o", "a.xyz"], 2, "known are .csv, .tsv, .json"),
-    (["-o", ""], 2, "-o '' has no suffix"),
-    (["-o", "a.csv", "--format", "json"], 2, "exclude each other"),
-    (["-o", "a.npy", "--digits", "3"], 2, "exclude each other"),
-    (["-o", "a.py"], 2, "is for gradcli code"),
-    (["-o", "nowhere/a.csv"], 74, "no such folder"),
-    (["-o", "folder.csv"], 74, "it is a folder"),
-    (["--digits", "0"], 2, "is not between 1 and 17"),
-]
-
-
-@pytest.mark.parametrize(("options", "code", "words"), REFUSED, ids=[" ".join(words) for words, *_ in REFUSED])
-def test_what_cannot_be_is_refused(
-    options: list[str], code: int, words: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In words, and without a file."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.csv").mkdir()
-    run = gradcli("vjp", *QUESTIONS["vjp"], *options)
-    assert (run.code, run.out) == (code, "")
-    assert words in run.err
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
-
 
 def test_a_format_decides_where_the_suffix_does_not(gradcli: Command, tmp_path: Path) -> None:
     """Of .txt, of an unknown suffix, and of none; the environment's counts less than a suffix."""
@@ -220,18 +196,6 @@ def test_a_file_may_be_attached_to_its_option(
         assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
         (tmp_path / "a.json").unlink()
         assert "is given twice" in gradcli(*words, "-o", "b.json").err
-    assert gradcli("eval", "-oo*oo", "--at", "3", "--format", "plain").out == "-9\n"
-
-
-@pytest.mark.parametrize(
-    ("word", "hint"),
-    [("-v", "--v"), ("-at=1", "--at=1"), ("-json", "--json"), ("-oa.bin", "as two words"), ("-x", "-x is no option")],
-)
-def test_what_should_have_two_minuses_is_no_expression(word: str, hint: str, gradcli: Command) -> None:
-    """Where there is one already."""
-    run = gradcli("vjp", "x", "--at", "1", word, "1")
-    assert (run.code, run.out) == (2, "")
-    assert hint in run.err
 
 
 def _scalars() -> list[tuple[str, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli import main
 from tests import warm
 from tests.conftest import Command, Run, process
 from tests.terminals import Terminal
@@ -34,12 +36,16 @@ NO_UNICODE: list[tuple[list[str], str, str]] = [
 
 @pytest.mark.parametrize(("words", "said", "encoding"), NO_UNICODE, ids=lambda value: " ".join(value)[:30])
 def test_without_unicode_our_own_words_are_in_ascii(
-    words: list[str], said: str, encoding: str, installed: Command
+    words: list[str], said: str, encoding: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Frames in line, SymPy's notation; no escape stands in a formula, in which a square is not a 2."""
-    run = installed(*words, PYTHONIOENCODING=encoding)
-    assert (run.code, run.err, said in run.out) == (0, "", True)
-    bare = re.sub(r"\x1b\[[\d;]*m", "", run.out) if words[0] != "guide" else ""  # which has more signs
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    code = main(words)
+    sys.stdout.flush()
+    out = written.getvalue().decode(encoding)
+    assert (code, capsys.readouterr().err, said in out) == (0, "", True)
+    bare = re.sub(r"\x1b\[[\d;]*m", "", out) if words[0] != "guide" else ""  # which has more signs
     assert bare.isascii()
     assert not re.search(r"\\[ux]", bare)
     for rule, row in re.findall(r"^(\+[-+]+\+)\n(\|.*)$", bare, re.MULTILINE):

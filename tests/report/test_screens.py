@@ -19,7 +19,15 @@ from gradcli.results import Result
 from tests.conftest import Command
 from tests.recorded import COMMANDS, answer
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "screens"
+TESTS = Path(__file__).parent.parent
+GOLDENS = TESTS / "goldens" / "screens"
+QUESTIONS = [
+    line.partition(" --format plain")[0]
+    for line in (TESTS / "cli" / "commands" / "questions.txt").read_text(encoding="utf-8").splitlines()
+    if " --format plain" in line
+]
+"""Those that started gradcli."""
+
 WIDTHS = (60, 80, 120)
 SCREEN = 24
 """Lines of a terminal, the prompt among them."""
@@ -101,6 +109,17 @@ def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_en
     verdict = getattr(getattr(found, "check", None), "verdict", "")
     assert verdict in end.replace("✓ proven", "agree")
     assert re.search(r"\.grad|vᵀJ|passed", end)
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_a_question_is_answered_on_one_screen(line: str) -> None:
+    """Of 80 columns and 24 lines with the prompt below: the function, the numbers and the verdict."""
+    found = asked(line.replace("\\n", "\n"))
+    shown = rendered(found, "table", Screen(80), ON_TERMINALS)
+    assert shown.count("\n") < SCREEN
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    verdict = getattr(getattr(found, "check", None), "verdict", "")
+    assert verdict in shown.replace("✓ proven", "agree")
 
 
 @pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph"])

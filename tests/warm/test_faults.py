@@ -79,8 +79,11 @@ def test_two_that_start_at_once_leave_one(light: Warm, script: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["killed", "stopped", "file", "nobody", "liar", "open folder", "link"])
-def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm, script: str, tmp_path: Path) -> None:
+def test_without_a_process_that_answers_a_call_runs_cold(
+    fault: str, light: Warm, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Within a moment, and silently."""
+    monkeypatch.setenv("PATIENCE", "0.5")
     server = light.start("light")
     path = _socket_of(light)
     others: list[socket.socket] = []
@@ -113,6 +116,7 @@ def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm
     assert time.monotonic() - start < 20
     if fault == "stopped":
         server.send_signal(signal.SIGCONT)
+        monkeypatch.delenv("PATIENCE")
         assert _is_warm(light, script)
     for one in others:
         one.close()
