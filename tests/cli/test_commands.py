@@ -31,7 +31,9 @@ LINES = [
 def test_a_command_line(line: str, expected: str, gradcli: Command) -> None:
     """Whatever is refused leaves stdout empty, writes no file, and says so in one message of bounded length."""
     words, _, sent = line.replace("\\n", "\n").partition(" << ")
-    code, sign, said = re.fullmatch(r"(\d+)(?: ([|/=]) ?(.*))?", expected.replace("\\n", "\n"), re.DOTALL).groups("")
+    found = re.fullmatch(r"(\d+)(?: ([|/=]) ?(.*))?", expected.replace("\\n", "\n"), re.DOTALL)
+    assert found
+    code, sign, said = found.groups("")
     given = dict(word.split("=", 1) for word in shlex.split(words) if re.match(r"GRADCLI_\w+=", word))
     before = sorted(os.listdir())
     run = gradcli(*shlex.split(words)[len(given) :], given=sent, **given)
