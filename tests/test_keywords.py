@@ -1,4 +1,4 @@
-"""What Python says of errors: the message, the place and the hint in its own words, by the rows of the options."""
+"""Errors in Python: the message, the place and the hint in its words, by the rows of the options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OURS = re.compile(r"^(?:error|hint): (.*)", re.MULTILINE)
 
 @pytest.mark.parametrize("golden", ERRORS, ids=lambda path: path.stem)
 def test_no_error_leaves_an_option_of_the_shell(golden: Path) -> None:
-    """Whatever command line it was recorded from."""
+    """From every recorded command line."""
     for words in OURS.findall(golden.read_text(encoding="utf-8")):
         assert "--" not in in_python(words)
         assert in_python(in_python(words)) == in_python(words)
@@ -108,7 +108,7 @@ def test_the_shell_keeps_its_own_words(gradcli: Command) -> None:
 
 
 def test_an_answer_is_shown_in_the_words_of_python() -> None:
-    """Where the shell's screen names an option; what was typed stays."""
+    """The shell's screen names an option there; what was typed stays."""
     answer = Function("sqrt(x --y)").vjp({"x": [0.0] * 5, "y": 0}, "ones")
     assert "--full" not in str(answer)
     assert 'more; f"{answer:full}" shows them' in str(answer)

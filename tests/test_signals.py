@@ -1,4 +1,4 @@
-"""What signals find half done is undone, wherever they find the process."""
+"""Half-done work is undone by signals, wherever they find the process."""
 
 from __future__ import annotations
 

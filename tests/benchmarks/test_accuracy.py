@@ -72,7 +72,7 @@ HAMMING: Mapping[str, Where] = {
 POINTS = 16
 MOST_DRAWN = 60_000
 TOLERANCE = 2.0**-30
-"""That of a check."""
+"""Tolerance of a check."""
 
 MENDED = 0.8
 """The share of its bad points at which a problem that is mended is mended."""
@@ -125,7 +125,7 @@ def _truth(point: Point, names: list[str]) -> Numbers | None:
 
 
 def _is_right(text: str, at: Mapping[str, float], truth: Numbers) -> bool:
-    """Whether value and derivatives are as near to the truth as a check asks."""
+    """Tell whether value and derivatives are as near to the truth as a check asks."""
     answer = Function(text).jacobian(dict(at), check=False)
     found = [answer.value, *((answer.jacobian or {})[name] for name in at)]
     return all(math.isclose(float(one), true, rel_tol=TOLERANCE) for one, true in zip(found, truth, strict=True))

@@ -1,4 +1,4 @@
-"""What the commands print: goldens of every format, and the numbers of the questions that started the project."""
+"""Answers as they are printed: goldens of every format."""
 
 from __future__ import annotations
 

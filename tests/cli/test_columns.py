@@ -44,7 +44,7 @@ RICH = pa.table(
 
 
 def test_columns_that_are_kept_have_their_types(gradcli: Command, folder: Path) -> None:
-    """Whatever they are, row for row; and the file says what it holds."""
+    """All types, row for row; and the file says what it holds."""
     pq.write_table(RICH, "in.parquet", row_group_size=3)
     run = gradcli("map", "x**2", "--points", "in.parquet", "--keep", "-o", "out.parquet")
     assert run == Run(0, "", "")
@@ -142,7 +142,7 @@ def test_what_is_wrong_with_a_table_of_columns_is_said(
 
 
 def test_a_column_of_texts_is_no_variable(gradcli: Command, folder: Path) -> None:
-    """Whatever is done about rows at fault; and a column that is not needed is not read."""
+    """Rows at fault do not matter here; and a column that is not needed is not read."""
     pq.write_table(RICH.select(["name", "x"]), "in.parquet")
     run = gradcli("map", "name*x", "--points", "in.parquet", "--on-error", "skip")
     assert (run.code, "the column 'name' of 'in.parquet' holds dictionary<" in run.err) == (2, True)

@@ -29,7 +29,7 @@ LINES = [
 @pytest.mark.parametrize(("line", "expected"), LINES)
 @pytest.mark.usefixtures("filled")
 def test_a_command_line(line: str, expected: str, gradcli: Command) -> None:
-    """Whatever is refused leaves stdout empty, writes no file, and says so in one message of bounded length."""
+    """A refusal leaves stdout empty, writes no file, and is one message of bounded length."""
     words, _, sent = line.replace("\\n", "\n").partition(" << ")
     found = re.fullmatch(r"(\d+)(?: ([|/=]) ?(.*))?", expected.replace("\\n", "\n"), re.DOTALL)
     assert found

@@ -1,4 +1,4 @@
-"""What a verdict is of: all entries or a sample, said in every format, and exit codes that depend on it."""
+"""Coverage of a verdict, all entries or a sample, and exit codes that depend on it; more in `commands/coverage.txt`."""
 
 from __future__ import annotations
 

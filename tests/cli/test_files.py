@@ -13,12 +13,12 @@ from tests.conftest import Command, Run, process
 
 
 def shell(script: str, folder: Path) -> Run:
-    """What a script does, with the command as `gradcli`."""
+    """Run a script of the shell, with the command as `gradcli`."""
     return process("bash", "-c", f'gradcli() {{ "{warm.gradcli()}" "$@"; }}; {script}', cwd=folder)
 
 
 def test_two_signs_are_one_that_is_not_a_file(filled: Path, gradcli: Command) -> None:
-    """Whatever it then is to the language."""
+    """The language sees one sign."""
     for word in ("@@x.npy", " @@x.npy"):
         run = gradcli("eval", "x", "--at", f"x={word}")
         assert run.code == 2
@@ -29,7 +29,7 @@ def test_two_signs_are_one_that_is_not_a_file(filled: Path, gradcli: Command) ->
 
 
 def test_an_answer_is_read_back(filled: Path, gradcli: Command) -> None:
-    """What --json and --format plain write, numbers that are not finite included."""
+    """The output of --json and of --format plain, numbers that are not finite included."""
     arguments = ["vjp", "x*sqrt(x)", "--at", "[[1,0.1],[-1,0]]", "--v", "ones", "--no-check"]
     for name, option in (("answer.json", "--json"), ("answer.txt", "--format=plain")):
         (filled / name).write_text(gradcli(*arguments, option).out, encoding="utf-8")

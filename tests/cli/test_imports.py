@@ -1,4 +1,4 @@
-"""What each command line imports: the help neither torch nor SymPy, and what is wrong with an input no torch."""
+"""Imports of each command line: the help needs neither torch nor SymPy, and the error of an input no torch."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
 
 
 def _asked(text: str, name: str, content: bytes, words: list[str], gradcli: Command) -> Run:
-    """What `map` does of a file, or of standard input."""
+    """Ask `map` of a file, or of standard input."""
     if name != "-":
         Path(name).write_bytes(content)
     return gradcli("map", text, "--points", name, *words, given=content)
@@ -340,7 +340,7 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
 @pytest.mark.parametrize("into", ROW_FORMATS)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_all_rows_may_be_left_out(form: str, into: str, gradcli: Command, folder: Path) -> None:
-    """What is written has its columns, and no rows."""
+    """The output has its columns, and no rows."""
     if form == "csv":
         (folder / "in.csv").write_text("x,n\nabc,1\n")
     else:

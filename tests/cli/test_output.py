@@ -54,7 +54,7 @@ GROUP: Any = application()
 
 
 def test_every_command_with_an_answer_is_here() -> None:
-    """Those that stream have outputs of their own, and what a script asks has its answers one after the other."""
+    """Commands that stream have outputs of their own; a script has its answers one after the other."""
     with_format = {
         n for n, c in GROUP.commands.items() if {"format", "color"} <= {p.name for p in c.params} and not c.hidden
     }
@@ -144,7 +144,7 @@ def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
 
 
 def test_a_file_is_replaced_whole(gradcli: Command, tmp_path: Path) -> None:
-    """What was there stays if anything fails; rights, links and the reading of the same file are as expected."""
+    """The old file stays if anything fails; rights, links and the reading of the same file are as expected."""
     path, link = tmp_path / "a.npy", tmp_path / "link.npy"
     np.save(path, [1.0, 2.0])
     path.chmod(0o640)

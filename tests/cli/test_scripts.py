@@ -123,7 +123,7 @@ def test_a_script_may_be_a_text(folder: Path, gradcli: Command, monkeypatch: pyt
 
 
 def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) -> None:
-    """What there is not is said."""
+    """A pass or a leaf that does not exist is named."""
     (folder / "own.py").write_text(ONE + "w = torch.ones(2, requires_grad=True)\n(w*x).sum().backward()\n")
     assert gradcli("run", "own.py", "--pass", "2", "--format", "plain").out == "3 4\n1 1\n"
     assert "\n".join(gradcli("run", "own.py", "--pass", "2").out.splitlines()[:1]) == "y = pass 2 (own.py, line 5)"

@@ -17,7 +17,7 @@ Write = Callable[[str], str]
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """What writes the file of settings."""
+    """A function that writes the file of settings."""
     path = tmp_path / "own.toml"
     monkeypatch.setenv("GRADCLI_CONFIG", str(path))
 
@@ -43,7 +43,7 @@ def test_what_counts_more(settings: Write, gradcli: Command, monkeypatch: pytest
 
 
 def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path: Path) -> None:
-    """What has it not, and what excludes it where it is typed, goes on."""
+    """A command without the setting goes on, and so does one with an option that excludes it."""
     settings('format = "csv"\ndigits = 3\nstrict = true\nrequire-all = true\nquiet = true\non-error = "skip"\n')
     assert "import torch" in gradcli("code", "x", "--at", "1").out
     assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
@@ -147,7 +147,7 @@ MISTAKES = {
     "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", "set it once"),
     "color = always": ("the settings in ", "a line is NAME = VALUE, with words in quotes"),
 }
-"""What is said of them, and the hint."""
+"""Their messages, and the hints."""
 
 
 @pytest.mark.parametrize("text", MISTAKES)

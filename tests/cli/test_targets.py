@@ -27,7 +27,7 @@ def test_rows_go_through_a_function_of_a_file(folder: Path, gradcli: Command) ->
 
 
 def test_a_recording_is_written_as_text(folder: Path, gradcli: Command) -> None:
-    """Which answers the same without the file."""
+    """The text answers the same without the file."""
     text = gradcli("code", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--to", "gradcli").out
     (folder / "net.txt").write_text(text, encoding="utf-8")
     own = gradcli("vjp", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--format", "plain")

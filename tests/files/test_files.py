@@ -414,7 +414,7 @@ def test_a_missing_file_is_named_with_its_closest_sibling(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_no_file_is_refused(reference: str, words: str) -> None:
-    """Whether as a value or as an expression."""
+    """As a value or as an expression."""
     files = Files()
     for read_as in (files.array, files.text):
         with pytest.raises(InputError) as caught:
@@ -432,7 +432,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_what_the_system_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it is: an error of reading must not pass for one of writing the answer."""
+    """An error of reading must not pass for one of writing the answer."""
 
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:

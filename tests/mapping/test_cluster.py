@@ -41,7 +41,7 @@ SLOW = "import time\n\n\ndef f(x):\n    time.sleep(0.01)\n    return x**2\n"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is gone for some seconds does not come back here."""
+    """Give up a scheduler after some seconds."""
     monkeypatch.setattr(schedule, "_PATIENCE", 4)
 
 
@@ -202,7 +202,7 @@ def _processes() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 def test_a_scheduler_that_goes_away_is_told_and_the_rest_resumed(
     table: str, slow: str, alone: list[str], tmp_path: Path
 ) -> None:
-    """What is whole stays."""
+    """Whole parts stay."""
     out = tmp_path / "out"
     is_told = pytest.raises(OutputError, match=r"parts of '.*' could not be written")
     with _processes() as (address, scheduler), _when_a_part_is_there(out, scheduler.kill), is_told:

@@ -69,7 +69,7 @@ def _ladder(count: int) -> BackwardGraph:
 
 
 def _shown_by_graphviz(label: str) -> str:
-    """What a label says: backslashes escape."""
+    """Read a label, in which backslashes escape."""
     return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], label, flags=re.DOTALL)
 
 
@@ -121,7 +121,7 @@ def test_a_chain_goes_straight_down() -> None:
 
 @pytest.mark.parametrize("width", [None, 20, 40, 80])
 def test_branches_in_branches_stay_on_the_screen(width: int | None) -> None:
-    """What is too deep is cut off and drawn below, under its number; every node is there once."""
+    """A part that is too deep is drawn below, under its number; every node is there once."""
     lines = rendered(replace(_ladder(100), drawing="tree"), "table", Screen(width=width)).splitlines()[1:]
     assert max(map(len, lines)) <= (width or 100)
     text = "\n".join(lines)
@@ -171,7 +171,7 @@ def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
 
 @pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
 def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
-    """Where it would be written whole."""
+    """Formats that write it whole refuse it."""
     graph = _chain(MAX_NODES + 1)
     graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
     with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:

@@ -29,7 +29,7 @@ def test_each_of_several_products_is_marked_where_it_is_wrong() -> None:
 
 
 def test_what_grad_holds_after_several_passes_is_marked_too() -> None:
-    """Where the passes cancel, the digits are gone that each of them had."""
+    """As the passes cancel, the digits are gone that each of them had."""
     answer = Function("x**2/3").vjps({"x": "0.1"}, ["1e16", "1", "-1e16"], accumulate=True)
     *_, last = _rows(answer, "1", "[1", "-1")
     assert last.count("✗") == 1

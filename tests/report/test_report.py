@@ -27,7 +27,7 @@ def test_digits_of_float32_round_trip(number: float) -> None:
 
 
 def test_json_is_one_line() -> None:
-    """Whatever the expression holds."""
+    """Also of an expression with newlines."""
     line = "".join(json_report.pieces(Function("y = x\ny**2").eval({"x": 3})))
     assert line.count("\n") == 1
     assert json.loads(line)["expression"] == "y = x\ny**2"

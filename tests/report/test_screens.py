@@ -26,7 +26,7 @@ QUESTIONS = [
     for line in (TESTS / "cli" / "commands" / "questions.txt").read_text(encoding="utf-8").splitlines()
     if " --format plain" in line
 ]
-"""Those that started gradcli."""
+"""Questions that started gradcli."""
 
 WIDTHS = (60, 80, 120)
 SCREEN = 24
@@ -62,7 +62,7 @@ SHOWN = {
 
 
 def asked(line: str) -> Result:
-    """What a command line answers."""
+    """Answer a command line."""
     found = _answer(shlex.split(line))
     assert isinstance(found, Output)
     return found.answer
@@ -132,7 +132,7 @@ def test_colours_say_nothing_that_words_do_not(name: str) -> None:
 
 
 def test_numbers_below_each_other_have_their_points_in_line() -> None:
-    """Whatever their digits are."""
+    """Their digits may differ."""
     shown = rendered(asked('vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7'), "table", Screen(120), 6)
     numbers = [line.split("│")[3] for line in shown.splitlines() if " y[" in line or "vᵀJ" in line]
     assert [number.strip() for number in numbers] == ["0.333333", "0", "0", "0.333333"]
@@ -140,7 +140,7 @@ def test_numbers_below_each_other_have_their_points_in_line() -> None:
 
 
 def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> None:
-    """Whatever explains it; the numbers of the answer are bold."""
+    """Also one that is explained; the numbers of the answer are bold."""
     wrong = gradcli("grad", "(1-cos(x))/x**2", "--at", "1e-8", "--color", "always", "--digits", "4").out
     assert "\x1b[1;31m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
     for command in ("jacobian", "hessian"):

@@ -89,7 +89,7 @@ def _program(kind: str) -> str:
 
 
 def folder() -> str:
-    """Where there are a `gradcli` and a `python`, for a PATH; their processes are started at the first call."""
+    """The folder of `gradcli` and `python`, for a PATH; their processes are started at the first call."""
     return os.path.dirname(gradcli() and _program("python"))
 
 

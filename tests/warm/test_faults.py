@@ -52,7 +52,7 @@ def _is_warm(warm: Warm, script: str) -> bool:
 
 
 def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
-    """What then is at its socket is left, as it may be another's."""
+    """Its socket is left, as it may be another's by then."""
     assert not _is_warm(light, script)
     server = light.start("light")
     path = _socket_of(light)
@@ -65,7 +65,7 @@ def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
 
 
 def test_a_process_ends_by_itself(light: Warm) -> None:
-    """Where nobody calls."""
+    """After some time without a call."""
     assert light.start("light", idle=0.5).wait(timeout=20) == 0
 
 
@@ -204,7 +204,7 @@ def short() -> Iterator[Path]:
 
 
 def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, short: Path) -> None:
-    """Where there is no folder of the run time, one in the temporary folder counts if it is ours alone."""
+    """Without a folder of the run time, one in the temporary folder counts if it is ours alone."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(short))
     assert not paths.is_safe()
