@@ -241,7 +241,7 @@ CEILINGS = {
     "results": 480,
     "running": 1360,
     "symbolic": 2330,
-    "tests": 19690,
+    "tests": 19634,
     "warm": 470,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli import Function
+from tests.checks import check_of
 from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
@@ -58,9 +60,8 @@ def test_json_leaves_out_what_does_not_apply(gradcli: Command) -> None:
     assert (large["check"]["checked"], large["check"]["entries"]) == (200, 200)
 
 
-def test_the_version_is_printed(gradcli: Command) -> None:
-    """Alone on stdout."""
-    import gradcli as package
-
-    run = gradcli("--version")
-    assert (run.code, run.out, run.err) == (0, f"gradcli {package.__version__}\n", "")
+def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:
+    """The finding is proven, the answer as a whole is not."""
+    check = check_of(Function("sum(abs(x))").grad({"x": [0.0] * 5000}))
+    assert (check.verdict, check.proven, check.sampled) == ("kink", False, True)
+    assert check.findings[0].proven

@@ -262,14 +262,6 @@ def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
     assert (run.code, run.out.count("\n"), run.err) == (0, 2, "")
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "there is no file"), ("", "is a directory")])
-def test_a_file_that_cannot_be_read_is_an_error(name: str, says: str, tmp_path: Path, gradcli: Command) -> None:
-    """On stderr, as there is no request to answer."""
-    run = gradcli("batch", str(tmp_path / name))
-    assert (run.code, run.out) == (2, "")
-    assert says in run.err
-
-
 def test_a_terminal_is_read_only_if_asked() -> None:
     """A hint, and no waiting."""
     main, terminal = pty.openpty()

@@ -102,13 +102,3 @@ def test_a_tab_in_the_shell_completes(shell: str, keys: str, wanted: str) -> Non
     if not shutil.which(shell):
         pytest.skip(f"no {shell} here")
     assert wanted in _typed(shell, keys, wanted)
-
-
-@pytest.mark.parametrize(
-    ("shell", "said"),
-    [([], "error: missing argument 'SHELL'. Choose from: bash, zsh, fish\n"), (["tcsh"], "'bash', 'zsh', 'fish'")],
-)
-def test_a_shell_must_be_named(shell: list[str], said: str, gradcli: Command) -> None:
-    """One that has a script."""
-    run = gradcli("completion", *shell)
-    assert (run.code, run.out, said in run.err) == (2, "", True)

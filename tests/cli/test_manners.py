@@ -88,3 +88,12 @@ def test_colours_on_a_terminal() -> None:
     assert "\x1b[" in on_a_terminal(80, *question, "--color", "always", TERM="dumb", NO_COLOR="1")
     assert "\x1b[1;31merror:" in on_a_terminal(80, "eval", "x +")
     assert "\x1b[" not in on_a_terminal(80, "eval", "x +", "--json")
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_an_answer_is_not_lost_with_its_remarks(redirection: str) -> None:
+    """Stdout first; a stderr that is closed or full undoes nothing."""
+    for arguments, code, out in ((["a = x; x**2"], 0, "9\n"), (["y +"], 2, "")):
+        words = [warm.gradcli(), "eval", *arguments, "--at", "x=3", "--format", "plain"]
+        run = process("sh", "-c", f'"$0" "$@" {redirection}', *words)
+        assert (run.code, run.out) == (code, out)

@@ -104,15 +104,6 @@ def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
     assert [gradcli(*words, "-o", array, "--digits", digits).code for digits in ("all", "3")] == [0, 2]
 
 
-@pytest.mark.parametrize("word", ["0", "18", "most", "3.5", ""])
-def test_digits_are_a_number_or_all(word: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the command line and in the environment, where an empty one is none."""
-    assert gradcli("eval", "1", "--digits", word).code == 2
-    monkeypatch.setenv("GRADCLI_DIGITS", word)
-    run = gradcli("eval", "1")
-    assert (run.code, "environment's GRADCLI_DIGITS" in run.err) == ((2, True) if word else (0, False))
-
-
 def test_the_pager_is_a_setting(settings: Write) -> None:
     """A command, which GRADCLI_PAGER comes before and PAGER behind, or whether there is one."""
     marking = "sed 's/^/: /'"

@@ -139,9 +139,3 @@ def test_the_shell_writes_pages(gradcli: Command, tmp_path: Path, monkeypatch: p
     )
     assert "<title>y = x**2</title>" in told
     assert json.loads(gradcli(*question, "--json").out)["vjp"] == {"x": [2.0, 40.0]}
-
-
-def test_a_picture_and_a_script_are_on_a_page(gradcli: Command) -> None:
-    """As their source."""
-    assert "<pre>flowchart" in gradcli("graph", "x**2", "--at", "1", "--to", "mermaid", "--format", "html").out
-    assert "<pre># gradcli code &quot;x**2&quot;" in gradcli("code", "x**2", "--at", "1", "--format", "html").out
