@@ -18,7 +18,7 @@ def check_of(answer: Any) -> Check:
 
 
 def check_of_rows(text: str, x: Any, at: Mapping[str, Any] | None = None) -> Check:
-    """That of a stream whose only column is x, with rows from 0 on."""
+    """Check a stream whose only column is x, with rows from 0 on."""
     x = np.asarray(x, float)
     stream = Function(text).stream(RowSource("the rows", {"x": x.shape[1:]}), at, check=True)
     list(stream.over([Block(np.arange(len(x)), {"x": x}, {})]))

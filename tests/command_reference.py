@@ -64,7 +64,7 @@ def said(option: Option) -> str:
 
 
 def value(option: Option) -> str:
-    """What stands behind the flag of an option; empty for nothing."""
+    """Give the word after the flag of an option; empty for nothing."""
     return f"<{'|'.join(option.choices)}>" if option.choices else option.metavar or ""
 
 

@@ -1,4 +1,4 @@
-"""What the tests share: the command in this process and as a real process, and the switch that renews goldens."""
+"""Fixtures that the tests share: the command in this process and as a real one, and the switch that renews goldens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests import warm
 
 @dataclass(frozen=True)
 class Run:
-    """What a command line did."""
+    """Exit code and output of a command line."""
 
     code: int
     out: str
@@ -122,7 +122,7 @@ def forked() -> Command:
 
 
 def process(*words: str, given: str | int | None = None, cwd: Path | None = None, **environment: str) -> Run:
-    """What a program does.
+    """Run a program.
 
     Args:
         words: Its path and its arguments.

@@ -1,4 +1,4 @@
-"""How many cases a test tries: the profile of conftest decides, and a test says only what it weighs."""
+"""Counts of the cases that a test tries: the profile of conftest decides, and a test says only what it weighs."""
 
 from __future__ import annotations
 

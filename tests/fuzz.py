@@ -151,13 +151,13 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
     "--random": (0.15, ["1", "2", "7", "40", "0", "-3", "99999999"]),
     "--in": (0.15, BOXES),
 }
-"""How often a command that has an option is given it, and its values; some take none."""
+"""Shares of the commands that are given an option, of those that have it, and its values; some take none."""
 
 OWN = {command: {option.flag for option in typed(command)} for command in QUESTIONS}
 """The options that a command has."""
 
 LEAKS = re.compile(r"Traceback|tensor\(\d[^)]*grad_fn=|<[\w.]+ object at|_Dummy|mappingproxy|Symbol\(")
-"""What no answer says: how Python writes its own objects."""
+"""Ways in which Python writes its own objects, which no answer has."""
 
 
 class Fuzz:
@@ -335,7 +335,7 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def complaint(words: list[str]) -> str:
-    """What is wrong with how a command line was answered; empty if nothing is."""
+    """Find fault with the answer of a command line; empty if there is none."""
     out, err = io.StringIO(), io.StringIO()
     hook = sys.excepthook
     try:

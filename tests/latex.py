@@ -53,7 +53,7 @@ class LatexError(AssertionError):
 
 @dataclass
 class _Level:
-    """What is open: a group, an environment, a formula; and the arguments in braces that must follow in it."""
+    """A group, an environment or a formula that is open, and the arguments in braces that must follow in it."""
 
     kind: str
     is_math: bool

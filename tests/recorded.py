@@ -16,7 +16,7 @@ COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for gol
 
 
 def words(command: str) -> list[str]:
-    """What is behind `gradcli`."""
+    """Words after `gradcli`."""
     return shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
 
 

@@ -30,7 +30,7 @@ def _table(facts: type) -> str:
 
 
 def documented(facts: type) -> Mapping[str, str]:
-    """What the docstring of a class says of each of its fields."""
+    """Read the docstring of a class on each of its fields."""
     _, _, attributes = (inspect.getdoc(facts) or "").partition("Attributes:\n")
     said = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE)
     return {name: " ".join(text.split()).replace("|", "\\|") for name, text in said}

@@ -13,7 +13,7 @@ LONGEST = 120
 
 
 class Terminal(threading.Thread):
-    """What comes to `there` is in `shown`."""
+    """A pseudo-terminal: `shown` is what came to `there`."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

@@ -37,7 +37,7 @@ OPENING = ['pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1', "pip install 
 """The two commands that do everything on a fresh machine; `.ci/run` executes both as they stand in the README."""
 
 EXIT = ' || echo "exit code $?"'
-"""What a command line may end with, to show the exit code of a failure."""
+"""End of a command line that shows the exit code of a failure."""
 
 GOLDENS = Path(__file__).parent / "goldens" / "examples"
 INSTALLED = "snippet.py"
@@ -64,7 +64,7 @@ COMMANDS = [
     for command, output in _commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
     if "--scheduler" not in command  # for which `tests.mapping` starts one
 ]
-"""Those that gradcli answers as it is, without the row that the page on rows adds."""
+"""Commands that gradcli answers as it is, without the row that the page on rows adds."""
 
 
 def _tables() -> None:

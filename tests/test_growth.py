@@ -12,7 +12,7 @@ from tests.requests.asking import ask
 from tests.work import calls
 
 LINEAR = 2.6
-"""How much more work a text of twice the length may be: twice, and some for what begins at a size."""
+"""Most times the work that a text of twice the length may be: twice, and some for what begins at a size."""
 
 
 TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
@@ -53,6 +53,6 @@ def test_a_huge_number_in_a_list_is_not_worked_out(form: str, number: str) -> No
 @pytest.mark.parametrize("function", ["polygamma(2, x)", "digamma(x)", "lgamma(x)", "polygamma(1_000, x)"])
 @pytest.mark.parametrize("command", ["grad", "hessian"])
 def test_the_poles_far_to_the_left_are_seen_at_once(command: str, function: str, at: str) -> None:
-    """Where Arb's own takes seconds for each precision."""
+    """Arb's own function takes seconds for each precision."""
     found = getattr(Function(f"sum({function})"), command)({"x": at})
     assert found.check.verdict in ("undefined", "unchecked")

@@ -54,7 +54,7 @@ ALLOWED = {
     "__init__": "errors results function running report showing",
     "__main__": "warm",
 }
-"""What each room may import of the package; the readings never import each other."""
+"""Rooms that each room may import; the readings never import each other."""
 
 
 def _room(module: Path) -> str:
@@ -123,7 +123,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_the_tree_knows_no_operation() -> None:
-    """What the words of a text mean is for the lowering to say."""
+    """The lowering knows the meaning of the words of a text."""
     for name, module in NAMES.items():
         if name.startswith("gradcli.language.text."):
             assert all(n.startswith(("gradcli.errors", "gradcli.language.text")) for n in _modules_imported(module))
@@ -180,11 +180,11 @@ DOORS = {
     ("running/scripts.py", "except Exception"),
     ("warm/server.py", "except BaseException"),
 }
-"""Where a bug must not end what follows it: it is answered as one, and the stream goes on, or the call ends."""
+"""Handlers of bugs, which must not end what follows: the stream goes on, or the call ends."""
 
 
 def _fault(node: ast.AST) -> str:
-    """What the house does not have, if this is that."""
+    """Name a fault of a node of code; empty if it has none."""
     match node:
         case ast.Call(func=ast.Name(id="eval" | "compile" | "__import__" as name)):
             return name
@@ -242,13 +242,13 @@ CEILINGS = {
     "results": 480,
     "running": 1320,
     "symbolic": 2280,
-    "tests": 20100,
+    "tests": 19330,
     "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""
 
 SLACK = 25
-"""How many lines a room may lie below its ceiling before that is lowered."""
+"""Most lines that a room may lie below its ceiling before that is lowered."""
 
 
 def _code_lines(text: str) -> int:
@@ -374,7 +374,7 @@ def _names_in(node: ast.expr) -> Iterator[str]:
 
 
 def _told_apart(node: ast.AST) -> Iterator[str]:
-    """What a piece of code tells operations apart by."""
+    """List the words by which a piece of code tells operations apart."""
     match node:
         case ast.Compare(left=left, comparators=others):
             for part in (left, *others):
@@ -402,7 +402,7 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
 
 
 ENTERED = """
-import sys
+import os, sys
 import gradcli.autodiff.run, gradcli.cli, sympy  # the large ones, before all calls are looked at
 files, importing = set(), []
 def look(frame, event, _):
@@ -411,19 +411,21 @@ def look(frame, event, _):
         importing.append(1) if event == "call" else importing.pop()
     elif event == "call" and not importing and code.co_filename.startswith(sys.argv[1]):
         files.add(code.co_filename)
-started = sys.argv[2:]
-sys.setprofile(look)
-gradcli.cli.main(started)
-sys.setprofile(None)
-print(len(files))
+for line in sys.argv[2:]:
+    started = line.split()
+    if os.fork() == 0:
+        sys.setprofile(look)
+        gradcli.cli.main(started)
+        sys.setprofile(None)
+        print(len(files), file=sys.stderr, flush=True)
+        os._exit(0)
+    os.wait()
 """
-"""Counts the modules in which a function runs, imports apart."""
+"""Counts for each command line the modules in which a function runs, imports apart."""
 
 
-@pytest.mark.parametrize(
-    ("command", "most"), [("vjp x**2 --at 1,2 --v 1,1", 85), ("check x**2 --at 1,2 --claim 2*x", 95)]
-)
-def test_a_short_question_enters_few_modules(command: str, most: int) -> None:
+def test_a_short_question_enters_few_modules() -> None:
     """As many as a reader has to open who follows it."""
-    run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *command.split())
-    assert int(run.out.splitlines()[-1]) <= most
+    most = {"vjp x**2 --at 1,2 --v 1,1": 85, "check x**2 --at 1,2 --claim 2*x": 95}
+    run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *most)
+    assert all(int(found) <= few for found, few in zip(run.err.split(), most.values(), strict=True)), run.err

@@ -16,7 +16,7 @@ NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
 
 @pytest.fixture(scope="module")
 def outputs() -> dict[str, dict[str, Any]]:
-    """What each cell with code shows, by the first line of the cell's last statement."""
+    """Outputs of the cells with code, by the first line of the cell's last statement."""
     nbformat = pytest.importorskip("nbformat", reason="nbclient comes with the extra dev")
     nbclient = pytest.importorskip("nbclient", reason="nbclient comes with the extra dev")
     pytest.importorskip("ipykernel", reason="ipykernel comes with the extra dev")

@@ -36,7 +36,7 @@ KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
     OptionKind.WHOLE: ({"int | None", "int"}, 7),
     OptionKind.CHOICE: ({"Dtype | None", "Language", "results.OnError"}, None),
 }
-"""How Python types what an option takes, and a value in a request."""
+"""Types of Python for each kind of option, and a value in a request."""
 
 
 def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
@@ -87,7 +87,7 @@ def test_the_shell_has_what_the_table_says() -> None:
 
 
 def test_a_command_has_no_two_options_of_one_name() -> None:
-    """Whatever the surface calls them."""
+    """By any name that they have."""
     for command in {name for option in OPTIONS for name in option.of}:
         own = [option for option in OPTIONS if command in option.of]
         flags = [flag for option in own if option.help for flag in option.flags]
@@ -96,7 +96,7 @@ def test_a_command_has_no_two_options_of_one_name() -> None:
 
 
 def test_every_option_of_a_question_is_read_from_json() -> None:
-    """Whatever its kind."""
+    """Of every kind."""
     for option in {option for command in QUESTIONS for option in keys(command).values()}:
         given = option.choices[0] if option.choices else KINDS[option.kind][1]
         assert argument(option, given) is not None

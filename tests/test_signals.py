@@ -1,4 +1,4 @@
-"""What signals find half done is undone, wherever they find the process."""
+"""Half-done work is undone by signals, wherever they find the process."""
 
 from __future__ import annotations
 
@@ -146,13 +146,18 @@ MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), *((n, -n) for n in (signal.SIGTERM, signal.SIGHUP))]
+    ("words", "sign", "number", "code"),
+    [
+        (PRODUCTS, "product ", signal.SIGINT, 130),
+        (MAP, " rows, ", signal.SIGINT, 130),
+        (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
+    ],
 )
-@pytest.mark.parametrize(("words", "sign"), [(PRODUCTS, "product "), (MAP, " rows, ")])
 def test_a_signal_leaves_a_terminal_as_it_was(
     words: list[str], sign: str, number: int, code: int, folder: Path
 ) -> None:
-    """The line that says what is done is gone, and so is half a file."""
+    """The line that says what is done is gone, and so is half a file; the one that was there stays."""
+    (folder / "y.csv").write_text("before")
     terminal = Terminal()
     command = [sys.executable, "-m", "gradcli", *words]
     environment = {**os.environ, "TERM": "xterm"}
@@ -168,4 +173,4 @@ def test_a_signal_leaves_a_terminal_as_it_was(
         process.send_signal(number)
         assert process.wait(LONGEST) == code
     assert terminal.whole().endswith("\r\x1b[2K")
-    assert os.listdir(folder) == []
+    assert (os.listdir(folder), (folder / "y.csv").read_text()) == (["y.csv"], "before")

@@ -13,7 +13,7 @@ from gradcli.errors import GradcliError
 
 @dataclass
 class Work:
-    """What a block did, once it has ended."""
+    """Work of a block, once it has ended."""
 
     calls: int = 0
 
@@ -31,7 +31,7 @@ def counted() -> Iterator[Work]:
 
 
 def calls(function: Callable[[], Any]) -> int:
-    """How many calls a function makes until it returns or refuses."""
+    """Count the calls that a function makes until it returns or refuses."""
     with counted() as work, contextlib.suppress(GradcliError):
         function()
     return work.calls

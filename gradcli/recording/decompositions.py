@@ -15,6 +15,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 from gradcli.autodiff._torch import torch
@@ -69,9 +70,8 @@ def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[A
         batch = torch.broadcast_shapes(*(one.shape[:-2] for one in matrices))
         if not batch:
             return decompose(*args, **how)
-        others = args[len(matrices) :]
         flat = (one.expand(*batch, *one.shape[-2:]).reshape(-1, *one.shape[-2:]) for one in matrices)
-        parts = zip(*(decompose(*each, *others, **how) for each in zip(*flat, strict=True)), strict=True)
+        parts = zip(*(decompose(*each, *args[len(matrices) :], **how) for each in zip(*flat, strict=True)), strict=True)
         return tuple(torch.stack(part).reshape(*batch, *part[0].shape) for part in parts)
 
     return whole
@@ -92,9 +92,8 @@ def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
 
 
 def _lu_unpack(LU: Tensor, *_: Any) -> Any:
-    count = min(LU.shape[-2:])
-    lower = LU.tril(-1)[..., :count]
-    return None, lower + torch.eye(*lower.shape[-2:], dtype=LU.dtype), LU.triu()[..., :count, :]
+    lower = LU.tril(-1)[..., : LU.shape[-2]]
+    return None, lower + torch.eye(*lower.shape[-2:], dtype=LU.dtype), LU.triu()[..., : LU.shape[-1], :]
 
 
 def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -> Tensor:
@@ -337,8 +336,8 @@ def _embedding_bag(weight: Tensor, index: Tensor, offsets: Tensor, scale: Any, m
     """Fold the rows of bags of equal length."""
     if len(index) % max(len(offsets), 1) or (offsets.diff() != len(index) // len(offsets)).any():
         return NotImplemented
-    fold = ("sum", "mean", "amax")[mode]
-    return getattr(weight[index].unflatten(0, (len(offsets), -1)), fold)(1)
+    rows = weight[index].unflatten(0, (len(offsets), -1))
+    return getattr(rows, ("sum", "mean", "amax")[mode])(1)
 
 
 def _distances(x: Tensor, p: float) -> Tensor:
@@ -410,8 +409,6 @@ def _of_numbers_too(decompose: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return whole
 
 
-_VIEWS = "slice select diagonal as_strided".split()
-
 DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "convolution": _convolution,
     "unfold_backward": _unfold_backward,
@@ -429,7 +426,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "scatter": _of_numbers_too(_scatter),
     "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
     "scatter_reduce": _of_numbers_too(_scatter_reduce),
-    **{f"{one}_scatter": _in_view(getattr(torch.ops.aten, one)) for one in _VIEWS},
+    **{f"{one}_scatter": _in_view(getattr(torch.ops.aten, one)) for one in "slice select diagonal as_strided".split()},
     "topk": _of_numbers_too(_topk),
     "kthvalue": _of_numbers_too(_kth),
     "median": _of_numbers_too(_median),
@@ -451,6 +448,18 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     **{f"{name}_backward": _linear(f"{name}_backward") for name in _LINEAR},
 }
 """Decompositions by the name of an operation."""
+
+
+def _free_of_compiler(function: Any) -> None:
+    """Let a reference of torch's run as it is: the first would import the compiler to be kept from it, for 1.4 s."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__dynamo_disable"):
+        function.__dynamo_disable = function  # type: ignore[attr-defined]
+        for cell in function.__closure__ or ():
+            _free_of_compiler(cell.cell_contents)
+
+
+for _reference in (*torch._decomp.decomposition_table.values(), *vars(torch._refs).values()):
+    _free_of_compiler(_reference)
 
 
 def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:

@@ -190,6 +190,9 @@ def become(connection: socket.socket, threads: int) -> None:
     time.tzset()
     tempfile.tempdir = None
     sys.argv = [os.fsdecode(word) for word in words]
+    raw = io.FileIO(0, closefd=False)  # which finds out anew whether there is a way back in it
+    raw.name = "<stdin>"
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(raw), sys.stdin.encoding, sys.stdin.errors, newline="\n")
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)

@@ -1,4 +1,4 @@
-"""What a request costs in a stream, against the same call in Python and against a process of its own."""
+"""Cost of a request in a stream, against the same call in Python and against a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of ordinary problems a check proves.
+"""Shares of ordinary problems that a check proves.
 
 `pytest -m benchmark tests/benchmarks/test_coverage_of_checks.py -s -n 0` prints it.
 """
@@ -91,7 +91,7 @@ PROBLEMS: Mapping[str, Mapping[str, Any]] = {
     "sum(((3-2*x)*x - cat([zeros(1), x[:-1]]) - 2*cat([x[1:], zeros(1)]) + 1)**2)": {"x": _normal(100_000)},
     "sum(outer(x, y)**2)": {"x": _normal(100), "y": _normal(101)},
 }  # fmt: skip
-"""What people differentiate, at sizes that people have."""
+"""Functions that people differentiate, at sizes that people have."""
 
 
 @pytest.mark.benchmark

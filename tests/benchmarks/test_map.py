@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import resource
 import subprocess
 import sys
@@ -30,32 +28,32 @@ WEIGHTS = {"W": _DRAWN.normal(size=(8, 4)), "c": _DRAWN.normal(size=8), "w": _DR
 
 Body = Callable[..., Any]
 
-CASES: dict[str, tuple[str, Mapping[str, tuple[int, ...]], Mapping[str, Any], Callable[[Any], Body]]] = {
-    "cheap arithmetic": ("a*x**2 + b*x", {"x": ()}, {"a": 1.5, "b": 0.7}, lambda m: lambda x: 1.5 * x**2 + 0.7 * x),
-    "transcendental": ("sin(x)*exp(-x**2)", {"x": ()}, {}, lambda m: lambda x: m.sin(x) * m.exp(-(x**2))),
+CASES: dict[str, tuple[str, Mapping[str, tuple[int, ...]], Mapping[str, Any], Body]] = {
+    "cheap arithmetic": ("a*x**2 + b*x", {"x": ()}, {"a": 1.5, "b": 0.7}, lambda x: 1.5 * x**2 + 0.7 * x),
+    "transcendental": ("sin(x)*exp(-x**2)", {"x": ()}, {}, lambda x: torch.sin(x) * torch.exp(-(x**2))),
     "branches": (
-        "where(x > 0, x*exp(-x), x**3)", {"x": ()}, {}, lambda m: lambda x: m.where(x > 0, x * m.exp(-x), x**3)
+        "where(x > 0, x*exp(-x), x**3)", {"x": ()}, {}, lambda x: torch.where(x > 0, x * torch.exp(-x), x**3)
     ),
-    "reduction of 8": ("sum(x**2*exp(-x))", {"x": (8,)}, {}, lambda m: lambda x: (x**2 * m.exp(-x)).sum()),
-    "3x3 solve": ("sum(solve(A, b))", {"A": (3, 3), "b": (3,)}, {}, lambda m: lambda A, b: m.linalg.solve(A, b).sum()),
+    "reduction of 8": ("sum(x**2*exp(-x))", {"x": (8,)}, {}, lambda x: (x**2 * torch.exp(-x)).sum()),
+    "3x3 solve": ("sum(solve(A, b))", {"A": (3, 3), "b": (3,)}, {}, lambda A, b: torch.linalg.solve(A, b).sum()),
     "MLP 4-8-1": (
         "sum(w*tanh(W@x + c))", {"x": (4,)}, WEIGHTS,
-        lambda m: lambda x: _perceptron(m, x, *map(m.asarray, WEIGHTS.values())),
+        lambda x: _perceptron(x, *map(torch.asarray, WEIGHTS.values())),
     ),
 }  # fmt: skip
-"""A function, the shapes of its columns, its constants, and itself in torch's and JAX's words, of one row."""
+"""A function, the shapes of its columns, its constants, and itself in torch's words, of one row."""
 
 
-def _perceptron(m: Any, x: Any, W: Any, c: Any, w: Any) -> Any:
-    return (w * m.tanh(W @ x + c)).sum()
+def _perceptron(x: Any, W: Any, c: Any, w: Any) -> Any:
+    return (w * torch.tanh(W @ x + c)).sum()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_engine_against_eager_torch_and_jax(case: str) -> None:
-    """Value and derivatives of every row, files apart: eager torch has all its threads, and JAX its compiler."""
+def test_the_engine_against_eager_torch(case: str) -> None:
+    """Value and derivatives of every row, files apart: eager torch has all its threads."""
     text, shapes, at, body = CASES[case]
     size = sum(int(np.prod(shape)) for shape in shapes.values())
-    rows = ELEMENTS // size // (50 if case == "3x3 solve" else 1)  # of which JAX takes minutes for millions
+    rows = ELEMENTS // size // (50 if case == "3x3 solve" else 1)
     columns = {name: _DRAWN.normal(size=(rows, *shape)) for name, shape in shapes.items()}
     if "A" in columns:
         columns["A"] += 3 * np.eye(3)
@@ -63,7 +61,7 @@ def test_the_engine_against_eager_torch_and_jax(case: str) -> None:
 
     def by_hand() -> Any:
         leaves = [torch.from_numpy(column).requires_grad_() for column in columns.values()]
-        run = body(torch) if not any(shapes.values()) else torch.vmap(body(torch))
+        run = body if not any(shapes.values()) else torch.vmap(body)
         y = run(*leaves)
         return [y.detach(), *torch.autograd.grad(y.sum(), leaves)]
 
@@ -72,23 +70,7 @@ def test_the_engine_against_eager_torch_and_jax(case: str) -> None:
 
     for found, expected in zip(in_blocks().values(), by_hand(), strict=True):
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-9, atol=1e-12)
-    print(f"\n{case:18} eager torch over gradcli: {ratio(by_hand, in_blocks, 5):5.2f}", end="")
-    if importlib.util.find_spec("jax"):
-        print(f"   JAX jit over gradcli: {ratio(_by_jax(body, columns), in_blocks, 5):5.2f}")
-
-
-def _by_jax(body: Callable[[Any], Body], columns: Mapping[str, Any]) -> Callable[[], object]:
-    jax: Any = importlib.import_module("jax")
-    jax.config.update("jax_enable_x64", True)
-    places = tuple(range(len(columns)))
-    both = jax.jit(jax.vmap(jax.value_and_grad(body(jax.numpy), argnums=places)))
-    values = list(columns.values())
-
-    def run() -> object:
-        return jax.tree.map(np.asarray, both(*values))
-
-    run()
-    return run
+    print(f"\n{case:18} eager torch over gradcli: {ratio(by_hand, in_blocks, 5):5.2f}")
 
 
 TEXT = "sin(x)*exp(-x**2)"

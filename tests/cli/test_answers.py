@@ -1,4 +1,4 @@
-"""What the commands print: goldens of every format, and the numbers of the questions that started the project."""
+"""Answers as they are printed: goldens of every format."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli import Function
+from tests.checks import check_of
 from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
@@ -58,31 +60,8 @@ def test_json_leaves_out_what_does_not_apply(gradcli: Command) -> None:
     assert (large["check"]["checked"], large["check"]["entries"]) == (200, 200)
 
 
-def test_warnings_go_to_stderr(gradcli: Command) -> None:
-    """An unused name is remarked on; the answer is still the answer."""
-    run = gradcli("eval", "a = x; x**2", "--at", "3", "--format", "plain")
-    assert (run.code, run.out) == (0, "9\n")
-    assert run.err == "warning: the name 'a' is assigned but never used\n"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["-x**2", "--at", "-1,2", "--v", "1,1"],
-        ["--at", "-1,2", "--v", "1,1", "-x**2"],
-        ["--at=-1,2", "--v=1,1", "--format", "plain", "--", "-x**2"],
-        ["--v", "1,1", "-x**2", "--at", "x=-1,2"],
-    ],
-)
-def test_expressions_and_values_may_begin_with_a_minus(arguments: list[str], gradcli: Command) -> None:
-    """In any order of options and expression."""
-    run = gradcli("vjp", *([] if "--" in arguments else ["--format", "plain"]), *arguments)
-    assert (run.code, run.out) == (0, "2 -4\n")
-
-
-def test_the_version_is_printed(gradcli: Command) -> None:
-    """Alone on stdout."""
-    import gradcli as package
-
-    run = gradcli("--version")
-    assert (run.code, run.out, run.err) == (0, f"gradcli {package.__version__}\n", "")
+def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:
+    """The finding is proven, the answer as a whole is not."""
+    check = check_of(Function("sum(abs(x))").grad({"x": [0.0] * 5000}))
+    assert (check.verdict, check.proven, check.sampled) == ("kink", False, True)
+    assert check.findings[0].proven

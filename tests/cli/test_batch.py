@@ -8,7 +8,6 @@ import pty
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ import gradcli.function
 from tests import warm
 from tests.conftest import Command, Run, process
 
-BATCH = [sys.executable, "-m", "gradcli", "batch"]
 GOOD = {"command": "grad", "expression": "x**2", "at": {"x": 3}}
 Ask = Callable[..., Run]
 
@@ -264,22 +262,6 @@ def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
     assert (run.code, run.out.count("\n"), run.err) == (0, 2, "")
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "there is no file"), ("", "is a directory")])
-def test_a_file_that_cannot_be_read_is_an_error(name: str, says: str, tmp_path: Path, gradcli: Command) -> None:
-    """On stderr, as there is no request to answer."""
-    run = gradcli("batch", str(tmp_path / name))
-    assert (run.code, run.out) == (2, "")
-    assert says in run.err
-
-
-def test_a_mistake_imports_no_torch() -> None:
-    """Which waits for the first request that needs it."""
-    code = "import sys; from gradcli.cli import main; c = main(['batch']); sys.exit(c + 10*('torch' in sys.modules))"
-    bad = '{"command": "grad", "expression": "x +"}\n{"command": "grad", "expression": "x**2"}\n'
-    for requests, wanted in ((bad, 2), (bad + json.dumps(GOOD), 12)):
-        assert process(sys.executable, "-c", code, given=requests).code == wanted
-
-
 def test_a_terminal_is_read_only_if_asked() -> None:
     """A hint, and no waiting."""
     main, terminal = pty.openpty()
@@ -307,7 +289,7 @@ def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> Non
 
 def test_an_interrupt_ends_quietly() -> None:
     """With what was answered on stdout."""
-    with _process(*BATCH, start_new_session=True) as child:
+    with _process(warm.gradcli(), "batch", start_new_session=True) as child:
         _stream(child.stdin).write(json.dumps(GOOD) + "\n")
         _stream(child.stdin).flush()
         assert _stream(child.stdout).readline()

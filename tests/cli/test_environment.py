@@ -9,41 +9,6 @@ import pytest
 from gradcli import guide
 from tests.conftest import Command
 
-ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
-    ({"FORMAT": "plain", "DTYPE": "float32"}, ["eval", "x", "--at", "0.1"], 0, "0.1\n"),
-    ({"DTYPE": "float32"}, ["eval", "x", "--at", "1", "--json"], 0, '"dtype": "float32"'),
-    ({"DTYPE": ""}, ["eval", "x", "--at", "1", "--json"], 0, '"dtype": "float64"'),
-    ({"FORMAT": "plain"}, ["functions", "ln"], 0, "log\n"),
-    ({"FORMAT": "csv"}, ["code", "x", "--at", "1"], 0, "import torch"),  # a script is no CSV
-    ({"FORMAT": "csv"}, ["code", "x", "--at", "1", "--format", "csv"], 2, "the answer of code is no table of numbers"),
-    ({"FORMAT": "json"}, ["code", "x", "--at", "1", "--to", "latex"], 0, '"language": "latex"'),
-    # errors are JSON where answers are, unless another format is typed
-    ({"FORMAT": "json"}, ["eval", "x"], 2, '"kind": "value"'),
-    ({"FORMAT": "json"}, ["eval", "x", "--format", "plain"], 2, "error: "),
-    ({"FORMAT": "json"}, ["eval", "x", "--format=table"], 2, "error: "),
-]
-
-
-@pytest.mark.parametrize(("variables", "words", "code", "said"), ENVIRONMENT)
-def test_a_variable_is_the_default_of_its_option(
-    variables: dict[str, str], words: list[str], code: int, said: str, gradcli: Command
-) -> None:
-    """It breaks no command, and an empty one is none."""
-    run = gradcli(*words, **{f"GRADCLI_{name}": value for name, value in variables.items()})
-    assert (run.code, said in (run.err if code else run.out)) == (code, True)
-
-
-@pytest.mark.parametrize("name", ["FORMAT", "DTYPE", "COLOR"])
-def test_a_wrong_value_is_an_error_that_names_the_variable(name: str, gradcli: Command) -> None:
-    """And a wrong word on the command line names the option alone."""
-    wrong, option = {f"GRADCLI_{name}": "nonsense"}, f"--{name.lower()}"
-    run = gradcli("vjp", "x", "--at", "1", **wrong)
-    assert (run.code, run.out) == (2, "")
-    assert run.err.startswith(f"error: invalid value for the environment's GRADCLI_{name}: 'nonsense' is not one of ")
-    typed = gradcli("vjp", "x", "--at", "1", option, "other", **wrong)
-    assert typed.err.startswith(f"error: invalid value for '{option}': 'other' is not one of ")
-
-
 COLOURS: list[tuple[dict[str, str], list[str], bool]] = [
     ({}, [], False),
     ({"NO_COLOR": "1", "GRADCLI_COLOR": "never"}, ["--color", "always"], True),

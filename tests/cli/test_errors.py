@@ -9,33 +9,22 @@ from pathlib import Path
 import pytest
 
 from gradcli.errors import GradcliError, Place, Span
-from tests.conftest import Command
+from tests.conftest import Command, Run
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "errors"
 
 
 @pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
 def test_the_message_is_as_recorded(golden: Path, gradcli: Command, request: pytest.FixtureRequest) -> None:
-    """The first line is the command line, the rest is stderr."""
+    """The first line is the command line, the rest is stderr; as JSON, an object has the keys of the schema."""
     command, _, expected = golden.read_text(encoding="utf-8").partition("\n")
     words = shlex.split(command.removeprefix("$ "))
     run = gradcli(*words[1:])
     if request.config.getoption("--update-goldens"):
         golden.write_text(f"{command}\n{run.err}", encoding="utf-8")
         return
-    assert run.err == expected
-    assert run.out == ""
-    assert run.code == 2
-
-
-@pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_same_as_json(golden: Path, gradcli: Command) -> None:
-    """One object with the four keys of the schema, and the position in the text as typed."""
-    words = shlex.split(golden.read_text(encoding="utf-8").partition("\n")[0].removeprefix("$ "))[1:]
-    run = gradcli(*words, "--json")
-    fields = json.loads(run.err)
-    assert run.out == ""
-    assert run.code == 2
+    assert run == Run(2, "", expected)
+    fields = json.loads(gradcli(*words[1:], "--json").err)
     assert fields["schema"] == 1
     assert {"kind", "message"} <= set(fields["error"]) <= {"kind", "message", "position", "hint"}
 

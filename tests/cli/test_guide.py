@@ -15,7 +15,7 @@ COLUMNS = 80
 
 
 def test_pages_are_listed_with_their_titles(gradcli: Command) -> None:
-    """Those that are there, a line each."""
+    """All pages, a line each."""
     run = gradcli("guide")
     assert run.code == 0
     assert [line.split(maxsplit=1) for line in run.out.splitlines()] == [[p, guide.title(p)] for p in guide.PAGES]
@@ -40,7 +40,7 @@ def test_a_terminal_shows_a_page_through_the_pager() -> None:
 
 
 def test_an_interrupt_is_for_the_pager() -> None:
-    """Which would else be left alone with the terminal, and fight for it with the shell."""
+    """Else it would be left alone with the terminal, and fight for it with the shell."""
     pager = """sh -c 'trap "echo interrupted; exit" INT; echo ready; while :; do sleep 0.1; done'"""
     pid, terminal = pty.fork()
     if pid == 0:

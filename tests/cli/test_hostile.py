@@ -18,27 +18,7 @@ ANSWERED = 10_000_000
 """Calls until text that is large is answered or refused, at most."""
 
 HOSTILE = [
-    "$HOME",
-    "__import__('os').system('touch {mark}')",
-    "().__class__.__bases__[0].__subclasses__()",
-    "(lambda: open('{mark}', 'w'))()",
-    'f\'{{open("{mark}", "w")}}\'',
-    "open('{mark}', 'w')",
-    "eval('x')",
-    "import os; os.system('touch {mark}')",
-    "x if x else open('{mark}')",
-    "x := 1",
-    "print(x)",
-    "getattr(x, 'real')",
-    "x.data.numpy().tofile('{mark}')",
-    "`touch {mark}`",
-    "@/etc/passwd",
-    "{{'a': 1}}",
-    "while True: pass",
-    "x[__import__('os')]",
-    "sum(x, dim=__import__('os'))",
-    "9**9**9**9",
-    "1e400",
+    *Path(__file__).with_name("hostile.txt").read_text(encoding="utf-8").splitlines(),
     "x**" * 200 + "x",
     "-" * 10_000 + "x",
     "[" * 10_000 + "x" + "]" * 10_000,
@@ -52,17 +32,12 @@ HOSTILE = [
     "x" + "\u0301" * 50 + "(",
     "ｘ＋１",
     "\ud800",
-    "x.view(99999999999, 99999999999)",
     "x[" + "0," * 5000 + "0]",
-    "[" + ",".join("[x]" for _ in range(3)) + "][5]",
-    "[[x for i in range(3000)] for j in range(3000)]",
-    "zeros(10**9, 10**9)*x",
+    "[[x],[x],[x]][5]",
     "einsum('" + "a" * 500 + "', x)",
-    "x.requires_grad_().backward(open('{mark}', 'w'))",
-    "x = torch.tensor([1.], requires_grad=True); exec('1')",
-    "x\\ +1",
     "'" * 99,
-    "# comment",
+    "e" + "1" * 5_000,
+    "+".join(f"a{n}" for n in range(120)),
 ]
 
 
@@ -85,7 +60,7 @@ ASKED = [(n, route) for n in range(len(HOSTILE)) for k, route in enumerate(ROUTE
 def test_hostile_text_is_refused(number: int, route: str, gradcli: Command, tmp_path: Path) -> None:
     """Exit 2, one message of bounded length, nothing on stdout, no side effect, at once."""
     mark = tmp_path / "mark"
-    text = HOSTILE[number].replace("{mark}", str(mark)).replace("{{", "{").replace("}}", "}")
+    text = HOSTILE[number].replace("{mark}", str(mark))
     with counted() as work:
         run = gradcli(*ROUTES[route](text))
     assert work.calls < (ANSWERED if route in ("wrt", "show") else REFUSED)  # a million words are parted
@@ -151,16 +126,3 @@ def test_memory_stays_bounded() -> None:
     run = process(sys.executable, "-c", code, given="\n".join(texts))
     assert run.code == 0, run.err
     assert "Traceback" not in run.err
-
-
-@pytest.mark.parametrize("text", ["tril(A, {})", "triu(A, -{})", "diagonal(A, {})", "diag(A, -{})", "roll(A, {}, 0)"])
-def test_offsets_beyond_any_element_are_answered(text: str, gradcli: Command) -> None:
-    """NumPy takes 32 bits for some of them."""
-    run = gradcli("jacobian", text.format(99999999999), "--at", "[[1,2],[3,4]]", "--format", "plain")
-    assert run.code == 0, run.err
-
-
-def test_a_constant_outside_its_domain_has_no_formula(gradcli: Command) -> None:
-    """SymPy works out erfinv(2) to simplify the root of its square, and mpmath refuses."""
-    run = gradcli("jacobian", "sqrt(erfinv(2)**2)*x", "--at", "1", "--format", "plain")
-    assert (run.code, run.out, run.err) == (0, "nan\n", "")

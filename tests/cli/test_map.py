@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -100,34 +99,19 @@ def _read(path: Path) -> dict[str, Array]:
 
 
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
-A_FAULT = ["--on-error", "skip", "--check"]
 
 TABLE = np.arange(1.0, 13.0).reshape(6, 2)
 
 ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
-    # by hand: y = ax**2 + b, dy/dx = 2ax, dy/da = x**2; an expression may begin with a minus
-    ("a*x**2 + b", "t.csv", b"x,day,a\n1,mon,2\n-3,tue,0.5\n", ["--at", "b=1"],
-     "y,dy_da,dy_dx\n3.0,1.0,4.0\n5.5,9.0,-3.0\n"),
-    ("-k*x**2", "t.csv", b"x\n1\n2\n", ["--at", "k=3", "--wrt", "k,x"],
-     "y,dy_dk,dy_dx\n-3.0,-1.0,-6.0\n-12.0,-4.0,-12.0\n"),
-    # single precision has its own digits
-    ("x", "t.csv", b"x\n0.1\n1e39\n", ["--dtype", "float32"], "y,dy_dx\n0.1,1.0\ninf,1.0\n"),
-    # one unnamed column is the only variable; of several, names are given, in the place of the order of the variables
-    ("x**2", "t.csv", b"1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    # one unnamed column, and several
     ("x**2", "t.csv", b"\n1\n2\n", ["--columns", "x"], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
-    ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
     ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
-    # formats and quiet are those of other commands
-    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
-    # elements of vectors are columns, in brackets, in any order; or with digits, where no variable is called so
-    ("x[0]**2*x[1]", "t.csv", b"x[1],x[0]\n5,2\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
-    ("sum(x)*x1", "t.csv", b"x[0],x[1],x1\n1,2,3\n", [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
     # texts of many kinds: a mark, carriage returns, blanks, quotes with newlines, semicolons, no last newline
     *(
         ("3*x", "t.csv", text, [], "y,dy_dx\n3.0,3.0\n6.0,3.0\n")
         for text in (
-            b"\xef\xbb\xbfx,n\r\n1,a\r\n2,b\r\n", b"x,n\n 1 , a\n2,b", b'"x",n\n"1","a\nb"\n2,b\n\n\n',
-            b"x;n\n1;a\n2;b\n", b"\n\nx,n\n1,a\n2,\xff\n", b"x,n\r1,a\r2,b\r",
+            b"\xef\xbb\xbfx,n\r\n1,a\r\n2,b\r\n", b'"x",n\n"1","a\nb"\n2,b\n\n\n',
+            b"\n\nx,n\n1,a\n2,\xff\n", b"x,n\r1,a\r2,b\r",
         )
     ),
     # plain arrays have columns in the order of the variables, in C and in Fortran order; a vector if there is one
@@ -147,13 +131,11 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     # standard input
     ("x*z", "-", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
      "y,dy_dx\n2.0,2.0\n12.0,4.0\n"),
-    ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
-    ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
 ]  # fmt: skip
 
 
 def _asked(text: str, name: str, content: bytes, words: list[str], gradcli: Command) -> Run:
-    """What `map` does of a file, or of standard input."""
+    """Ask `map` of a file, or of standard input."""
     if name != "-":
         Path(name).write_bytes(content)
     return gradcli("map", text, "--points", name, *words, given=content)
@@ -188,22 +170,7 @@ def test_cells_that_are_kept_are_as_they_were(gradcli: Command, tmp_path: Path) 
     assert out.read_bytes() == b'x,name,y,dy_dx\n1.50,"a, ""b""\nc",1.5,1.0\n2,d,2.0,1.0\n3,\xff,3.0,1.0\n'
 
 
-def _header(names: str) -> bytes:
-    return f"{names}\n1,2\n".encode()
-
-
 REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
-    ("x*y", "a.csv", b"1,2\n", [], "hint: name the columns by --columns x,y, or in the first row"),
-    ("x*y", "a.csv", b"x,y\n1,2\n", ["--columns", "x,y"], "names its columns, and --columns names them too"),
-    ("x*y", "a.csv", b"1,2\n", ["--columns", "x"], "no value for the variable 'y'"),
-    ("x*y", "a.csv", b"1,2\n", ["--columns", ","], "--columns names nothing"),
-    ("x*y", "a.csv", b"1,2\n", ["--columns", "x,y,z"], "row 1 (line 1) of 'a.csv' has 2 cells"),
-    ("x**2", "t.csv", _header("x,x"), [], "'t.csv' has two columns 'x'"),
-    ("x**2", "t.csv", _header("x[0],x[2]"), [], "'t.csv' has 2 columns for elements of 'x', and none for x[1]"),
-    ("x**2", "t.csv", _header("x,z"), ["--at", "x=1"], "'x' is a column of 't.csv', and --at gives it a value"),
-    ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
-    ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
-    ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
     ("x", "t.txt", b"x", [], "hint: name it .csv, .tsv, .jsonl, .ndjson, .npy, .npz, .parquet, .pq, or "),
     ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "the column 'name', and 'a, \"b\"?c' in it is not"),
     ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
@@ -213,7 +180,6 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
     ("x", "t.npz", npz(x=np.ones(1, np.complex64)), [], "complex numbers"),
     ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
-    ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
     ("x", "t.csv.gz", gzip.compress(b"x\n1\n" * 99)[:-9], [], "'t.csv.gz' cannot be decompressed: compressed"),
     ("x", "t.csv.gz", b"x\n1\n", [], "'t.csv.gz' cannot be decompressed: not a gzipped file"),
     ("x", "t.npy.gz", npy([1.0]), [], "'t.npy.gz' is compressed, and only text is read and written so"),
@@ -343,7 +309,7 @@ def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, fo
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
 
 
-@pytest.mark.parametrize("blanks", [2, 150_000])
+@pytest.mark.parametrize("blanks", [2, 70_000])
 def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tmp_path: Path) -> None:
     """So that rows of the output line up with those of the input; blank rows at the end are none."""
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -374,7 +340,7 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
 @pytest.mark.parametrize("into", ROW_FORMATS)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_all_rows_may_be_left_out(form: str, into: str, gradcli: Command, folder: Path) -> None:
-    """What is written has its columns, and no rows."""
+    """The output has its columns, and no rows."""
     if form == "csv":
         (folder / "in.csv").write_text("x,n\nabc,1\n")
     else:
@@ -482,34 +448,20 @@ def test_a_full_disk_is_reported(words: list[str]) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("form", "number", "code"),
-    [("csv", signal.SIGINT, 130), ("csv", signal.SIGTERM, -signal.SIGTERM), ("parquet", signal.SIGKILL, -9)],
-)
-def test_what_is_interrupted_leaves_nothing_half_written(form: str, number: int, code: int, tmp_path: Path) -> None:
-    """The file that was there stays; the temporary one goes, unless the process cannot know of its end."""
-    out = tmp_path / f"out.{form}"
+def test_what_is_killed_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    """A part of the new one stays, as the process cannot know of its end; other signals leave none."""
+    out = tmp_path / "out.parquet"
     out.write_text("before")
-    with subprocess.Popen(
-        [*MAP, "sin(x)", "--points", "-", "-o", str(out)],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    with subprocess.Popen([*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
-        assert process.stderr is not None
-        process.stdin.write(b"x\n" + b"1\n" * (100_000 if form == "csv" else 1_500_000))
+        process.stdin.write(b"x\n" + b"1\n" * 1_500_000)
         process.stdin.flush()
         until = time.monotonic() + 60
         while not any(path.stat().st_size for path in tmp_path.glob(".out.*.part")):
             assert time.monotonic() < until
             time.sleep(0.05)
-        process.send_signal(number)
-        assert process.wait(60) == code
-        assert process.stderr.read() == b""
-        assert out.read_text() == "before"
-        if number != signal.SIGKILL:
-            assert os.listdir(tmp_path) == [out.name]
+        process.kill()
+    assert out.read_text() == "before"
 
 
 WIDE = [

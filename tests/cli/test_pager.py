@@ -85,7 +85,7 @@ def test_a_pipe_has_no_pager(forked: Command) -> None:
 
 
 def test_without_any_named_it_is_less_or_none(tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where less is installed, and the terminal is one on which it works."""
+    """It takes less to be installed, and a terminal on which it works."""
     monkeypatch.delenv("PAGER")
     less = os.path.join(tmp_path, "less")
     with open(less, "w", encoding="utf-8") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli import main
 from tests import warm
 from tests.conftest import Command, Run, process
 from tests.terminals import Terminal
@@ -20,7 +22,7 @@ MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
 
 @pytest.mark.parametrize("program", [[GRADCLI], [sys.executable, "-m", "gradcli"]], ids=["installed", "module"])
 def test_the_command_as_it_is_installed(program: list[str]) -> None:
-    """What the README promises, from its entry points."""
+    """The promise of the README, from its entry points."""
     assert process(*program, *MAIN_JOB, "--format", "plain") == Run(0, "2 4\n", "")
 
 
@@ -34,12 +36,16 @@ NO_UNICODE: list[tuple[list[str], str, str]] = [
 
 @pytest.mark.parametrize(("words", "said", "encoding"), NO_UNICODE, ids=lambda value: " ".join(value)[:30])
 def test_without_unicode_our_own_words_are_in_ascii(
-    words: list[str], said: str, encoding: str, installed: Command
+    words: list[str], said: str, encoding: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Frames in line, SymPy's notation; no escape stands in a formula, in which a square is not a 2."""
-    run = installed(*words, PYTHONIOENCODING=encoding)
-    assert (run.code, run.err, said in run.out) == (0, "", True)
-    bare = re.sub(r"\x1b\[[\d;]*m", "", run.out) if words[0] != "guide" else ""  # which has more signs
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    code = main(words)
+    sys.stdout.flush()
+    out = written.getvalue().decode(encoding)
+    assert (code, capsys.readouterr().err, said in out) == (0, "", True)
+    bare = re.sub(r"\x1b\[[\d;]*m", "", out) if words[0] != "guide" else ""  # which has more signs
     assert bare.isascii()
     assert not re.search(r"\\[ux]", bare)
     for rule, row in re.findall(r"^(\+[-+]+\+)\n(\|.*)$", bare, re.MULTILINE):
@@ -47,7 +53,7 @@ def test_without_unicode_our_own_words_are_in_ascii(
 
 
 def test_without_a_locale_there_is_an_answer_and_an_error() -> None:
-    """What was typed is shown with replacements, not a traceback."""
+    """Typed text is shown with replacements, without a traceback."""
     for words, code in ((MAIN_JOB, 0), (["eval", "sine(é∂)", "--color", "always"], 2)):
         run = process(GRADCLI, *words, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
         assert (run.code, run.out.isascii(), "Traceback" in run.err) == (code, True, False)
@@ -76,12 +82,12 @@ def test_a_deleted_working_directory_is_said(tmp_path: Path) -> None:
 
 
 def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """What the command prints on a terminal of this width, without what it was doing until then."""
+    """Run the command on a terminal of this width; give its output without the line of progress."""
     return run_on_a_terminal(columns, *arguments, **environment).out
 
 
 def run_on_a_terminal(columns: int, *arguments: str, **environment: str) -> Run:
-    """The same with its exit code."""
+    """Run it likewise, and give its exit code too."""
     terminal = Terminal()
     end = terminal.there
     own = os.environ | {"TERM": "xterm", **environment, "COLUMNS": str(columns)}

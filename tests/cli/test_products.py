@@ -44,12 +44,3 @@ def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
     found = Function("[sin(x[0])*x[1], x[2]**2, x[0]*x[1]*x[2]]").vjps({"x": x}, list(vs), accumulate=True, dtype=dtype)
     for answer in found.answers:
         assert check_of(answer).verdict in ("agree", "inaccurate"), check_of(answer).findings
-
-
-def test_the_verdict_of_several_is_that_of_the_worst(gradcli: Command) -> None:
-    """For --strict; without a check there is none."""
-    kink = ["relu(x)", "--at", "0,1", "--v", "0,1", "--v", "1,1"]
-    assert gradcli("vjp", *kink, "--strict").code == 1
-    assert gradcli("vjp", "x**2", "--at", "0,1", "--v", "1,1", "--v", "2,2", "--strict").code == 0
-    for line in gradcli("vjp", *kink, "--no-check", "--json").out.splitlines():
-        assert "check" not in json.loads(line)

@@ -1,4 +1,4 @@
-"""How far `map` is: on stderr, on a terminal, gone at the end, and never among the rows."""
+"""Progress of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
 
 from __future__ import annotations
 

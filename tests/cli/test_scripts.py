@@ -52,16 +52,6 @@ def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> No
     assert "at the end" in run.err
 
 
-def test_a_script_may_leave_a_pool_of_threads_behind(folder: Path, forked: Command) -> None:
-    """Its workers wait for more until Python ends, and the script has ended."""
-    lines = ["from concurrent.futures import ThreadPoolExecutor", "import torch", "pool = ThreadPoolExecutor(1)"]
-    lines += ["x = torch.ones(2, requires_grad=True)", "pool.submit(len, 'a').result()", "(x**2).sum().backward()"]
-    (folder / "pool.py").write_text("\n".join(lines))
-    run = forked("run", "pool.py", "--json")
-    assert run.code == 0
-    assert json.loads(run.out)["vjp"] == {"x": [2.0, 2.0]}
-
-
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
 ONE = START + "(x**2).sum().backward()\n"
 LINE = "pass 1   own.py, line 3   by x   |grad| 10   ✓ agree (proven)"
@@ -133,7 +123,7 @@ def test_a_script_may_be_a_text(folder: Path, gradcli: Command, monkeypatch: pyt
 
 
 def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) -> None:
-    """What there is not is said."""
+    """A pass or a leaf that does not exist is named."""
     (folder / "own.py").write_text(ONE + "w = torch.ones(2, requires_grad=True)\n(w*x).sum().backward()\n")
     assert gradcli("run", "own.py", "--pass", "2", "--format", "plain").out == "3 4\n1 1\n"
     assert "\n".join(gradcli("run", "own.py", "--pass", "2").out.splitlines()[:1]) == "y = pass 2 (own.py, line 5)"
@@ -144,13 +134,14 @@ def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) 
 
 
 def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Command) -> None:
-    """A child answers nothing, and threads come to their end."""
+    """A child answers nothing, threads come to their end, and a pool whose workers wait for more is left behind."""
     (folder / "own.py").write_text(
-        "import os, sys, threading, time\n"
+        "import os, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
         "if os.fork() == 0:\n    import torch\n    torch.ones(1, requires_grad=True).sum().backward()\n"
         "    sys.exit(5)\n"
         "print('child', os.waitstatus_to_exitcode(os.wait()[1]))\n" + ONE + "def late():\n    time.sleep(0.5)\n"
-        "    print('late')\nthreading.Thread(target=late).start()\n"
+        "    print('late')\npool = ThreadPoolExecutor(1)\npool.submit(len, 'a').result()\n"
+        "threading.Thread(target=late).start()\n"
     )
     run = forked("run", f"{folder}/own.py", "--format", "plain")
     assert (run.code, run.out) == (0, "6 8\n")

@@ -17,7 +17,7 @@ Write = Callable[[str], str]
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """What writes the file of settings."""
+    """A function that writes the file of settings."""
     path = tmp_path / "own.toml"
     monkeypatch.setenv("GRADCLI_CONFIG", str(path))
 
@@ -43,7 +43,7 @@ def test_what_counts_more(settings: Write, gradcli: Command, monkeypatch: pytest
 
 
 def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path: Path) -> None:
-    """What has it not, and what excludes it where it is typed, goes on."""
+    """A command without the setting goes on, and so does one with an option that excludes it."""
     settings('format = "csv"\ndigits = 3\nstrict = true\nrequire-all = true\nquiet = true\non-error = "skip"\n')
     assert "import torch" in gradcli("code", "x", "--at", "1").out
     assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
@@ -104,15 +104,6 @@ def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
     assert [gradcli(*words, "-o", array, "--digits", digits).code for digits in ("all", "3")] == [0, 2]
 
 
-@pytest.mark.parametrize("word", ["0", "18", "most", "3.5", ""])
-def test_digits_are_a_number_or_all(word: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the command line and in the environment, where an empty one is none."""
-    assert gradcli("eval", "1", "--digits", word).code == 2
-    monkeypatch.setenv("GRADCLI_DIGITS", word)
-    run = gradcli("eval", "1")
-    assert (run.code, "environment's GRADCLI_DIGITS" in run.err) == ((2, True) if word else (0, False))
-
-
 def test_the_pager_is_a_setting(settings: Write) -> None:
     """A command, which GRADCLI_PAGER comes before and PAGER behind, or whether there is one."""
     marking = "sed 's/^/: /'"
@@ -147,7 +138,7 @@ MISTAKES = {
     "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", "set it once"),
     "color = always": ("the settings in ", "a line is NAME = VALUE, with words in quotes"),
 }
-"""What is said of them, and the hint."""
+"""Their messages, and the hints."""
 
 
 @pytest.mark.parametrize("text", MISTAKES)

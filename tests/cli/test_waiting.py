@@ -1,4 +1,4 @@
-"""What takes long says so on a terminal, and leaves no trace there."""
+"""Commands that take long say so on a terminal, and leave no trace there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLEARED = "\r\x1b[2K"
 
 
 def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.3, term: str = "xterm") -> str:
-    """What came to the terminal, of a command that takes so long, from a tenth of a second on."""
+    """Run a command that takes so long, and give what came to the terminal from a tenth of a second on."""
     real = gradcli.function.Function.grad
 
     def slow(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:

@@ -318,7 +318,7 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.npz", doubled("x.npy", "x"), "x", "has two arrays 'x'"),
     ("x.npz", zipped(b"no array"), None, "x.npz:x' cannot be read as an .npy file"),
     ("x.npz", zipped(npy(np.zeros(1000)), zipfile.ZIP_LZMA), None, "compressed in another way"),
-    ("x.npz", zipped(npy(np.zeros(2**20)) + bytes(2**28), zipfile.ZIP_DEFLATED), None, "goes on after its array"),
+    ("x.npz", zipped(npy(np.zeros(2**20)) + bytes(2**22), zipfile.ZIP_DEFLATED), None, "goes on after its array"),
     ("x.npz", b"PK\x05\x06" + struct.pack("<4H2LH", 0, 0, 9, 9, 2**31, 0, 0), None, "is not an .npz file"),
     # the rest
     ("x.bin", "1", None, "name it .npy, .npz, .csv"),
@@ -414,7 +414,7 @@ def test_a_missing_file_is_named_with_its_closest_sibling(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_no_file_is_refused(reference: str, words: str) -> None:
-    """Whether as a value or as an expression."""
+    """As a value or as an expression."""
     files = Files()
     for read_as in (files.array, files.text):
         with pytest.raises(InputError) as caught:
@@ -432,7 +432,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_what_the_system_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it is: an error of reading must not pass for one of writing the answer."""
+    """An error of reading must not pass for one of writing the answer."""
 
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:

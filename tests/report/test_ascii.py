@@ -16,7 +16,7 @@ from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
 OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "inputs.py", "drawings.py", "operations.py")
-"""What users may type, what has signs for either screen and chooses itself, and what reads signs."""
+"""Modules that read signs, or have signs for either screen."""
 
 SOURCES = [
     source

@@ -108,7 +108,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 @SLOW
 @given(st.lists(st.floats(), min_size=1, max_size=5))
 def test_csv_reads_back_as_the_same_floats(numbers: list[float]) -> None:
-    """Those that are not finite too."""
+    """Numbers that are not finite too."""
     answer = replace(Function("x").eval({"x": 1.0}), value=np.array(numbers))
     rows = _rows(rendered(answer, "csv", Screen()))
     np.testing.assert_array_equal([float(row["value"]) for row in rows], numbers)

@@ -68,30 +68,8 @@ def _ladder(count: int) -> BackwardGraph:
     return _graph([*nodes, *leaves], edges)
 
 
-def _parsed_dot(source: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """The labels and edges of a digraph, by a parser of its own that knows quoted strings."""
-    tokens = re.findall(r'"((?:[^"\\]|\\.)*)"|([A-Za-z_]\w*|->|[{}\[\];=,]|\d+)|(\S)', source, re.DOTALL)
-    assert not [other for _, _, other in tokens if other], "a character outside of a string"
-    words = [("string", text) if not plain else ("word", plain) for text, plain, _ in tokens]
-    assert words[0] == ("word", "digraph")
-    assert [word for word in words if word in (("word", "{"), ("word", "}"))] == [("word", "{"), ("word", "}")]
-    labels, edges, statement = {}, [], []
-    for word in words[3:]:
-        if word != ("word", ";"):
-            statement.append(word)
-            continue
-        plain = [text for kind, text in statement if kind == "word"]
-        strings = [text for kind, text in statement if kind == "string"]
-        if "->" in plain:
-            edges.append((plain[0], plain[2]))
-        elif plain[0] != "node":
-            labels[plain[0]] = strings[0]
-        statement = []
-    return labels, edges
-
-
 def _shown_by_graphviz(label: str) -> str:
-    """What a label says: backslashes escape."""
+    """Read a label, in which backslashes escape."""
     return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], label, flags=re.DOTALL)
 
 
@@ -102,10 +80,15 @@ def _shown_by_mermaid(label: str) -> str:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_dot_quotes_what_the_user_wrote(words: str) -> None:
     """Two nodes and two edges, whatever the labels are; and they say what was written."""
-    labels, edges = _parsed_dot(rendered(replace(_labelled(words), drawing="dot"), "table", Screen()))
-    assert edges == [("n0", "n1"), ("n0", "n1")]
-    assert _shown_by_graphviz(labels["n0"]) == f"MulBackward0\n{words} = {words}"
-    assert _shown_by_graphviz(labels["n1"]) == f"AccumulateGrad\n{words}"
+    shown = rendered(replace(_labelled(words), drawing="dot"), "table", Screen())
+    first, node, leaf, *edges = shown.split(";\n")
+    assert first == "digraph backward {\n  node [shape=ellipse]"
+    assert edges == ['  n0 -> n1 [label="0"]', '  n0 -> n1 [label="1"]', "}\n"]
+    labels = (node, "", f"MulBackward0\n{words} = {words}"), (leaf, ", shape=box", f"AccumulateGrad\n{words}")
+    for line, more, said in labels:
+        found = re.fullmatch(rf'  n\d \[label="((?:[^"\\]|\\.)*)"{more}\]', line, re.DOTALL)
+        assert found
+        assert _shown_by_graphviz(found[1]) == said
 
 
 @pytest.mark.parametrize("words", HOSTILE)
@@ -138,7 +121,7 @@ def test_a_chain_goes_straight_down() -> None:
 
 @pytest.mark.parametrize("width", [None, 20, 40, 80])
 def test_branches_in_branches_stay_on_the_screen(width: int | None) -> None:
-    """What is too deep is cut off and drawn below, under its number; every node is there once."""
+    """A part that is too deep is drawn below, under its number; every node is there once."""
     lines = rendered(replace(_ladder(100), drawing="tree"), "table", Screen(width=width)).splitlines()[1:]
     assert max(map(len, lines)) <= (width or 100)
     text = "\n".join(lines)
@@ -188,7 +171,7 @@ def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
 
 @pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
 def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
-    """Where it would be written whole."""
+    """Formats that write it whole refuse it."""
     graph = _chain(MAX_NODES + 1)
     graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
     with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:

@@ -36,7 +36,7 @@ class Page(HTMLParser):
 
     @property
     def rows(self) -> list[list[str]]:
-        """Those of all tables."""
+        """Rows of all tables."""
         return [row for table in self.tables for row in table]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -117,7 +117,7 @@ def test_numbers_of_a_matrix_stand_below_each_other_by_their_points() -> None:
 
 
 def test_all_rows_of_a_table_are_as_long_as_its_header() -> None:
-    """Those in the place of many left out too."""
+    """Also rows in the place of many that are left out."""
     for answer in (Function("x**2").jacobian(list(range(300))), *(one() for one in ANSWERS.values())):
         page = Page(rendered(answer, "html", Screen()))
         assert all(len({len(row) for row in table}) == 1 for table in page.tables if table)
@@ -139,9 +139,3 @@ def test_the_shell_writes_pages(gradcli: Command, tmp_path: Path, monkeypatch: p
     )
     assert "<title>y = x**2</title>" in told
     assert json.loads(gradcli(*question, "--json").out)["vjp"] == {"x": [2.0, 40.0]}
-
-
-def test_a_picture_and_a_script_are_on_a_page(gradcli: Command) -> None:
-    """As their source."""
-    assert "<pre>flowchart" in gradcli("graph", "x**2", "--at", "1", "--to", "mermaid", "--format", "html").out
-    assert "<pre># gradcli code &quot;x**2&quot;" in gradcli("code", "x**2", "--at", "1", "--format", "html").out

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from gradcli import Function
@@ -31,26 +29,28 @@ def test_each_of_several_products_is_marked_where_it_is_wrong() -> None:
 
 
 def test_what_grad_holds_after_several_passes_is_marked_too() -> None:
-    """Where the passes cancel, the digits are gone that each of them had."""
+    """As the passes cancel, the digits are gone that each of them had."""
     answer = Function("x**2/3").vjps({"x": "0.1"}, ["1e16", "1", "-1e16"], accumulate=True)
     *_, last = _rows(answer, "1", "[1", "-1")
     assert last.count("✗") == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "start", "shown"),
-    [
-        (Function(f"sum({LOST}) + sum(z)").grad({"x": "1e-8,1", "z": "ones(12)"}), "∂y/∂x", "[100000000 ✗, -0.07792]"),
-        (Function(f"sum({LOST})").grad({"x": "linspace(1e-8,1,13)"}), "∂y/∂x", "] ✗ 1 inaccurate"),
-        (Function(LOST).vjp({"x": "linspace(1e-8,1,13)"}, "ones"), "vᵀJ = x.grad", "] ✗ 1 inaccurate"),
-        (Function(LOST).vjp({"x": "linspace(1e-8,1,13)"}, "e1"), "vᵀJ = x.grad", "]"),
-        (Function(LOST).jacobian({"x": "linspace(1e-8,1,13)"}), "∂y/∂x", "] ✗ 1 inaccurate"),
-        (Function("sum(abs(x)) + sum(z)").grad({"x": "0,1", "z": "ones(12)"}), "∂y/∂x", "[0 ∧, 1]"),
-    ],
-    ids=["few of many", "gradient", "product", "left out by v", "jacobian", "kink"],
-)
-def test_listings_of_large_arrays_are_marked(answer: Any, start: str, shown: str) -> None:
+LISTINGS = [
+    ("grad", f"sum({LOST}) + sum(z)", {"x": "1e-8,1", "z": "ones(12)"}, [], "∂y/∂x", "[100000000 ✗, -0.07792]"),
+    ("grad", f"sum({LOST})", {"x": "linspace(1e-8,1,13)"}, [], "∂y/∂x", "] ✗ 1 inaccurate"),
+    ("vjp", LOST, {"x": "linspace(1e-8,1,13)"}, ["ones"], "vᵀJ = x.grad", "] ✗ 1 inaccurate"),
+    ("vjp", LOST, {"x": "linspace(1e-8,1,13)"}, ["e1"], "vᵀJ = x.grad", "]"),
+    ("jacobian", LOST, {"x": "linspace(1e-8,1,13)"}, [], "∂y/∂x", "] ✗ 1 inaccurate"),
+    ("grad", "sum(abs(x)) + sum(z)", {"x": "0,1", "z": "ones(12)"}, [], "∂y/∂x", "[0 ∧, 1]"),
+]
+
+
+@pytest.mark.parametrize(("method", "text", "at", "v", "start", "shown"), LISTINGS)
+def test_listings_of_large_arrays_are_marked(
+    method: str, text: str, at: dict[str, str], v: list[str], start: str, shown: str
+) -> None:
     """At the element, or, where it is not among those that are listed one by one, behind them all."""
+    answer = getattr(Function(text), method)(at, *v)
     row = next(row for row in _rows(answer, start) if "│" in row)  # which no sentence has
     assert row.endswith(shown)
     assert ("✗" in row or "∧" in row) == ("✗" in shown or "∧" in shown)

@@ -23,7 +23,7 @@ NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
 
 @pytest.mark.parametrize("command", DRAWN)
 def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
-    """Those that are shown where there is room for all."""
+    """All numbers that are shown given enough room."""
     output = answer(command)
     form, digits = output.manner.form, output.manner.digits
     numbers = set(NUMBER.findall(rendered(output.answer, form, Screen(), digits)))

@@ -77,21 +77,22 @@ class Warm:
 
 @functools.cache
 def _shared() -> Warm:
-    shared = Warm("gradcli", "python")
+    shared = Warm()
     atexit.register(shared.end)
     return shared
 
 
+@functools.cache
+def _program(kind: str) -> str:
+    _shared().start(kind)
+    return _shared().program(kind)
+
+
 def folder() -> str:
-    """Where there are a `gradcli` and a `python`, for a PATH; their processes are started at the first call."""
-    return str(_shared().path)
+    """The folder of `gradcli` and `python`, for a PATH; their processes are started at the first call."""
+    return os.path.dirname(gradcli() and _program("python"))
 
 
 def gradcli() -> str:
     """The command, as a path."""
-    return _shared().program("gradcli")
-
-
-def python() -> str:
-    """The interpreter with all packages imported, which takes the path of a script."""
-    return _shared().program("python")
+    return _program("gradcli")

@@ -30,6 +30,6 @@ def _run() -> int:
 
 
 if __name__ == "__main__":
-    client.PATIENCE = 5.0  # whatever else the machine does
+    client.PATIENCE = float(os.environ.get("PATIENCE", "5"))  # whatever else the machine does
     code = client.answered()
     os._exit(_run() if code is None else code)

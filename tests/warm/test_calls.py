@@ -1,4 +1,4 @@
-"""What a call is given by the warm process, and how it ends, is what a start of Python gives and how that ends."""
+"""Calls of the warm process are given what a start of Python gives, and end as that does."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_call_stops_and_goes_on(light: Warm, tmp_path: Path) -> None:
 
 
 def _becomes(process: int, state: str) -> bool:
-    """Whether a process is in a state, now or soon."""
+    """Tell whether a process is in a state, now or soon."""
     end = time.monotonic() + 10
     while _state(process) != state and time.monotonic() < end:
         time.sleep(0.01)
@@ -131,7 +131,7 @@ def _becomes(process: int, state: str) -> bool:
 
 
 def _state(process: int) -> str:
-    """What the system says of a process; empty where there is none."""
+    """Look up the state of a process; empty if there is none."""
     try:
         return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
     except OSError:

@@ -52,7 +52,7 @@ def _is_warm(warm: Warm, script: str) -> bool:
 
 
 def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
-    """What then is at its socket is left, as it may be another's."""
+    """Its socket is left, as it may be another's by then."""
     assert not _is_warm(light, script)
     server = light.start("light")
     path = _socket_of(light)
@@ -65,7 +65,7 @@ def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
 
 
 def test_a_process_ends_by_itself(light: Warm) -> None:
-    """Where nobody calls."""
+    """After some time without a call."""
     assert light.start("light", idle=0.5).wait(timeout=20) == 0
 
 
@@ -79,8 +79,11 @@ def test_two_that_start_at_once_leave_one(light: Warm, script: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["killed", "stopped", "file", "nobody", "liar", "open folder", "link"])
-def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm, script: str, tmp_path: Path) -> None:
+def test_without_a_process_that_answers_a_call_runs_cold(
+    fault: str, light: Warm, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Within a moment, and silently."""
+    monkeypatch.setenv("PATIENCE", "0.5")
     server = light.start("light")
     path = _socket_of(light)
     others: list[socket.socket] = []
@@ -113,6 +116,7 @@ def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm
     assert time.monotonic() - start < 20
     if fault == "stopped":
         server.send_signal(signal.SIGCONT)
+        monkeypatch.delenv("PATIENCE")
         assert _is_warm(light, script)
     for one in others:
         one.close()
@@ -200,7 +204,7 @@ def short() -> Iterator[Path]:
 
 
 def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, short: Path) -> None:
-    """Where there is no folder of the run time, one in the temporary folder counts if it is ours alone."""
+    """Without a folder of the run time, one in the temporary folder counts if it is ours alone."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(short))
     assert not paths.is_safe()

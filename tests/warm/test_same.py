@@ -75,7 +75,11 @@ def test_a_warm_answer_is_that_of_a_cold_start(line: str, tmp_path: Path) -> Non
         (folder / "examples").symlink_to(GOLDENS.parent.parent / "examples")
         for name, text in FILES.items():
             (folder / f"{name}.py").write_text(BACKWARD + text, encoding="utf-8")
-        environment = {"PATH": path, "GRADCLI_WARM": word, "XDG_RUNTIME_DIR": f"{warm.folder()}/.gradcli"}
+        environment = {
+            "PATH": path,
+            "GRADCLI_WARM": word,
+            "XDG_RUNTIME_DIR": f"{os.path.dirname(warm.gradcli())}/.gradcli",
+        }
         done = _run("bash", "-c", line, cwd=folder, **environment)
         files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
         found.append((done.returncode, done.stdout, done.stderr, files))

@@ -57,6 +57,7 @@ def _of_one(*kinds: Kind) -> set[str]:
 
 _OTHERS = _of_one(Kind.ELEMENTWISE) - _ELEMENTARY
 _REDUCTIONS = _of_one(*Kind) - _of_one(Kind.ELEMENTWISE, Kind.SOURCE, Kind.LIST, Kind.COUNT)
+_CALLED = re.compile(_any({"log", "pi", *_ELEMENTARY, *_OTHERS, *_REDUCTIONS}))
 
 
 def apart(name: str, known: Collection[str] = ()) -> str | None:
@@ -73,7 +74,7 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
     >>> apart("cost", ["t"]), apart("logp", ["p"])
     ('cos(t)', 'log(p)')
     """
-    if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) is not None:
+    if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) or not _CALLED.search(name):
         return None
     names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
