@@ -235,7 +235,7 @@ CEILINGS = {
     "notation": 160,
     "questions": 2530,
     "recording": 1810,
-    "reference": 3990,
+    "reference": 3838,
     "report": 2440,
     "requests": 240,
     "results": 480,

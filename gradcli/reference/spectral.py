@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import product
 
 from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat
 
@@ -140,37 +141,16 @@ def _identity(order: int) -> arb_mat:
     return arb_mat([[int(i == j) for j in range(order)] for i in range(order)])
 
 
-class Exponential:
-    """The exponential of a matrix that is given row by row.
+def block_triangular(matrix: arb_mat, change: arb_mat) -> arb_mat:
+    """Build the matrix [[A, E], [0, A]] of a matrix A and its change E."""
+    order = matrix.nrows()
+    block = arb_mat(2 * order, 2 * order)
+    for i, j in product(range(order), repeat=2):
+        block[i, j] = block[order + i, order + j] = matrix[i, j]
+        block[i, order + j] = change[i, j]
+    return block
 
-    Args:
-        values: The elements.
-        order: The number of rows.
-    """
 
-    def __init__(self, values: Sequence[Ball], order: int) -> None:
-        self.order, self.matrix = order, arb_mat(order, order, list(values))
-        self._along: dict[int, arb_mat] = {}
-
-    @cached_property
-    def values(self) -> list[Ball]:
-        """Elements of the exponential, row by row."""
-        return list(self.matrix.exp().entries())
-
-    def slope(self, out: int, n: int) -> Ball:
-        """Compute the derivative of one element of the exponential by one of the matrix."""
-        if n not in self._along:
-            require_time()
-            self._along[n] = self._block(n).exp()
-        i, j = divmod(out, self.order)
-        return self._along[n][i, self.order + j]
-
-    def _block(self, n: int) -> arb_mat:
-        """Build the matrix [[A, E], [0, A]], E being 1 at one place and 0 elsewhere."""
-        order, block = self.order, arb_mat(2 * self.order, 2 * self.order)
-        for i in range(order):
-            for j in range(order):
-                block[i, j] = block[order + i, order + j] = self.matrix[i, j]
-        row, column = divmod(n, order)
-        block[row, order + column] = 1
-        return block
+def unit(order: int, n: int) -> arb_mat:
+    """Build the matrix that is 1 at place n and 0 elsewhere."""
+    return arb_mat(order, order, [int(place == n) for place in range(order * order)])
