@@ -190,7 +190,15 @@ def _branch(condition: Compiled, value: Compiled, others: Compiled) -> Compiled:
 
 
 _ARITHMETIC = Arithmetic[Bounds](
-    *(_FUNCTIONS, add, multiply, divide, operator.neg, monotone(np.sqrt), whole_power, power, _branch),
+    heads=_FUNCTIONS,
+    add=add,
+    multiply=multiply,
+    divide=divide,
+    negate=operator.neg,
+    root=monotone(np.sqrt),
+    whole_power=whole_power,
+    power=power,
+    branch=_branch,
     neither=lambda env: unknown(np.zeros(1)),
     error=NoRuleError,
 )

@@ -191,7 +191,9 @@ class Values:
                 ]
             case Kind.MATRIX:
                 found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
-                return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
+                # By Jacobi's formula: det(A)*inv(A), transposed.
+                every = found.mapped(lambda x: x[..., None, None])
+                return found, lambda k: [Scaled(multiply(every, inverse(operands[0]).mapped(transposed))), total]
             case Kind.DEFINED if call.op.name == "cholesky":
                 return _factored(call, operands[0])
             case Kind.SPECTRAL if not call.op.keeps_shape:
@@ -363,12 +365,6 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
     full = (*batch, lifted[0][-2], lifted[1][-1])
     after = spread(full, shape, shape)
     return after.there(product(wide[0], wide[1])), lambda k: [routes[k], MatrixProduct(wide[1 - k], k == 0), after]
-
-
-def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
-    """Compute the slopes of determinants that are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
-    turned = inverse(a).mapped(transposed)
-    return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
 def _spectral(a: Bounds, inside: Shape) -> Local:

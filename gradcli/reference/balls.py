@@ -10,7 +10,7 @@ exists for singular A too.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -191,7 +191,7 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.unknown: lambda *_: _UNKNOWN,
     **{one: COMPARISONS[one.sign] for one in (meaning.gt, meaning.ge, meaning.lt, meaning.le, meaning.eq, meaning.ne)},
     sympy.And: lambda *parts: product(parts),
-    sympy.Or: lambda *parts: 1 - product([1 - part for part in parts]),  # by De Morgan
+    sympy.Or: lambda *parts: 1 - product(1 - part for part in parts),  # by De Morgan
 }
 """The functions that meanings and their derivatives are made of."""
 
@@ -213,7 +213,7 @@ class Dual:
 _Factor = TypeVar("_Factor", Any, Dual)
 
 
-def product(values: Sequence[Ball]) -> Ball:
+def product(values: Iterable[Ball]) -> Ball:
     """Multiply all values; 1 where there are none."""
     return reduce(mul, values, arb(1))
 

@@ -157,6 +157,7 @@ class Arithmetic(Generic[_T]):
 
     Attributes:
         heads: The functions, by their heads in expressions.
+        negate: A change of sign without rounding; without it, a product with -1 is one like any other.
         branch: A branch from closures: its condition, and its values where that holds and where not.
         neither: The value of cases of which none holds.
         error: The error for a function without a rule.
@@ -166,7 +167,7 @@ class Arithmetic(Generic[_T]):
     add: Callable[[_T, _T], _T]
     multiply: Callable[[_T, _T], _T]
     divide: Callable[[_T, _T], _T]
-    negate: Callable[[_T], _T]
+    negate: Callable[[_T], _T] | None
     root: Callable[[_T], _T]
     whole_power: Callable[[_T, int], _T]
     power: Callable[[_T, _T], _T]
@@ -179,9 +180,9 @@ class Arithmetic(Generic[_T]):
         match expression:
             case sympy.Add():
                 return folded([compiled(a) for a in expression.args], self.add)
-            case sympy.Mul() if expression.args[0] == -1:
-                positive = compiled(sympy.Mul(*expression.args[1:], evaluate=False))
-                return lambda env: self.negate(positive(env))
+            case sympy.Mul() if self.negate is not None and expression.args[0] == -1:
+                negate, positive = self.negate, compiled(sympy.Mul(*expression.args[1:], evaluate=False))
+                return lambda env: negate(positive(env))
             case sympy.Mul():
                 above, below = fraction(expression)
                 numerator = folded([compiled(a) for a in above], self.multiply)
@@ -224,17 +225,15 @@ def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
 
 
 _ARITHMETIC = Arithmetic[Ball](
-    *(
-        HEADS,
-        operator.add,
-        operator.mul,
-        operator.truediv,
-        operator.neg,
-        arb.sqrt,
-        integer_power,
-        operator.pow,
-        _branch,
-    ),
+    heads=HEADS,
+    add=operator.add,
+    multiply=operator.mul,
+    divide=operator.truediv,
+    negate=None,
+    root=arb.sqrt,
+    whole_power=integer_power,
+    power=operator.pow,
+    branch=_branch,
     neither=lambda env: arb.nan(),
     error=NotImplementedError,
 )

@@ -126,12 +126,12 @@ MOST_MINORS = 12
 
 
 def is_aggregate(op: Op) -> bool:
-    """Tell whether `grouped` computes an operation: products, extremes, matrices and spectra."""
+    """Tell whether `grouped` serves an operation: products, extremes, matrices and spectra."""
     return op.is_nonlinear_fold or op.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
 
 def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
-    """Group the elements of the operand of one line by the results that they make; an element has its group."""
+    """Group the elements of the operand of a line by the results that are made of them; the groups by result."""
     op, shown = line.call.op, run.reference.program.excerpt(line)
     order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
     form = None if run.rounding else partial(run.numbering.form, line.call.operands[0])
@@ -332,7 +332,7 @@ class _Eigenvalues(Group):
         if not self._matrix.is_alone(out % self.order):
             reason = f"{self.shown} has eigenvalues here that are equal, or too close to be told apart"
             return Undefined("kink", reason, False)
-        ball = self._matrix.projection(out % self.order)[divmod(n, self.order)]
+        ball = self._matrix.projections[out % self.order][divmod(n, self.order)]
         return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)
 
     def bends(self, change: Sequence[Ball]) -> Bends:
@@ -348,7 +348,7 @@ class _Eigenvalues(Group):
             for j in range(order):
                 if j != k:
                     distance = matrix.eigenvalues[k] - matrix.eigenvalues[j]
-                    half += matrix.projection(j) * moved * matrix.projection(k) / distance
+                    half += matrix.projections[j] * moved * matrix.projections[k] / distance
             return half + half.transpose()
 
         return lambda out, n: of_projection(out % order)[divmod(n, order)]

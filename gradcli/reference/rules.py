@@ -292,9 +292,9 @@ class Rounding:
         if any(isinstance(value, Undefined) for value in values):
             return values
         if op.kind is Kind.SPECTRAL:
-            return self._turned(values, order, len(values))
+            return self._perturbed(values, order, len(values))
         if op.kind is Kind.MATRIX:
-            return [ELIMINATION] if self.spans(values) else self._turned(values, order, order)
+            return [ELIMINATION] if self.spans(values) else self._perturbed(values, order, order)
         return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(values) else values
 
     def spans(self, values: Sequence[Ball]) -> bool:
@@ -319,7 +319,7 @@ class Rounding:
         smallest_exact = arb(2) ** (self.smallest + self.bits)
         return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
 
-    def _turned(self, matrix: Sequence[Ball], order: int, length: int) -> list[Ball]:
+    def _perturbed(self, matrix: Sequence[Ball], order: int, length: int) -> list[Ball]:
         """Return the matrix that torch in effect begins with: its error is one of the largest number of each part.
 
         Elimination factors the transpose with pivots from its columns, so that multipliers are at most 1, and a part is
