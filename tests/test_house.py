@@ -236,7 +236,7 @@ CEILINGS = {
     "notation": 160,
     "questions": 2570,
     "recording": 1780,
-    "reference": 3990,
+    "reference": 3830,
     "report": 2370,
     "requests": 240,
     "results": 480,

@@ -20,12 +20,11 @@ from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_products import hessian_product
 from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, tangents
+from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, hessian_product, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]

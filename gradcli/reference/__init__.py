@@ -23,14 +23,13 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
 3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
    jump and a hole that can be filled (`series`, `directional_series`).
-4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`, `array_products`).
+4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`, `sweep`).
 5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
-bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
-special_functions                of whole arrays what NumPy lacks: gamma functions, determinants, factors, eigenvalues
+bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them, and matrices
 array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
-sweep                            its derivatives on them, back for rows of y or forward for directions
+sweep                            its derivatives on them, back for rows of y or forward for directions, or both
 deadline                         how long all this may take
 rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
 spectral                         eigenvalues and exponentials of matrices, and their derivatives
@@ -39,7 +38,6 @@ dependencies                     which element comes from which, and which entri
 enclosure_plan, enclosure_pass   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
-array_products                   products of the Hessian on whole arrays
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth
 near_kinks                       where a kink or a pole may be, as far as bounds tell

@@ -1,27 +1,31 @@
-"""SymPy expressions as functions of whole arrays with bounds, element by element.
+"""SymPy expressions as functions of whole arrays with bounds, element by element, and functions of matrices.
 
 Source of the functions: NumPy, of which `bounds.LOSS` is assumed; and balls for those that it lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import sympy
+from flint import arb
 from sympy import Expr
-from sympy.core.relational import Relational
 
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import NUMPY
-from gradcli.reference.balls import HEADS
+from gradcli.reference import balls
+from gradcli.reference.balls import HEADS, Ball, precision
 from gradcli.reference.bounds import (
     LOSS,
+    Array,
     Bounds,
+    Mask,
     NoRuleError,
-    Truth,
     absolute,
     add,
     angle,
@@ -29,23 +33,100 @@ from gradcli.reference.bounds import (
     chosen,
     compared,
     divide,
-    error_function,
     exact,
-    is_same,
+    from_one,
+    inverse,
     larger,
     monotone,
     multiply,
-    negative,
+    norm,
     of_angle,
+    one_by_one,
     power,
+    product,
     smaller,
     steps,
-    truth,
+    unit,
     unknown,
     whole_power,
 )
-from gradcli.reference.compiling import folded, fraction
-from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, sinc
+from gradcli.reference.compiling import Arithmetic, folded
+from gradcli.reference.deadline import require_time
+
+BITS = 128
+"""Precision of the balls."""
+
+MOST_BALLS = 4_096
+"""Most elements that are taken ball by ball at once."""
+
+MOST_WORK = 2**20
+"""Most multiplications for determinants of balls."""
+
+LARGEST_BESSEL = 714.0
+"""Argument from which on modified Bessel functions are beyond float64, and take long."""
+
+_MORE = 1 + 2.0**-30
+"""More than what some sums of radii lose."""
+
+_LEAST = 2.0**-1060
+"""More than what an underflow loses."""
+
+
+def _ball_by_ball(function: Callable[..., Ball]) -> Callable[..., Bounds]:
+    """Lift a function of balls to arrays, element by element."""
+
+    def bounds(*operands: Bounds) -> Bounds:
+        shape = np.broadcast_shapes(*(operand.middle.shape for operand in operands))
+        kind = np.result_type(*(operand.middle for operand in operands)).type
+        if math.prod(shape) > MOST_BALLS:
+            raise NoRuleError
+        with precision(BITS):
+            columns = (_as_balls(operand.spread(shape)) for operand in operands)
+            return _as_bounds([function(*each) for each in zip(*columns, strict=True)], shape, kind)
+
+    return bounds
+
+
+def _sinc(a: Bounds) -> Bounds:
+    """Compute the sine of pi*x over pi*x; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
+    with precision(BITS):
+        angle = multiply(a, _as_bounds([arb.pi()], (), a.middle.dtype.type))
+    far = divide(of_angle(np.sin)(angle), angle)
+    size = abs(a.middle) + a.radius
+    near = bounded(np.ones_like(a.middle), 2 * size * size)
+    return near.where(size < 2.0**-40, far)
+
+
+def _bessel(order: Bounds, a: Bounds) -> Bounds:
+    """Compute the modified Bessel functions, where they are within float64 and the bounds are not wide."""
+    is_near = (abs(a.middle) < LARGEST_BESSEL) & (a.radius < 2.0**-20)
+    found = _ball_by_ball(HEADS[sympy.besseli])(order, a.where(is_near, exact(0.0, a.middle.dtype.type)))
+    return found.where(is_near, unknown(found.middle))
+
+
+def _erfc(a: Bounds) -> Bounds:
+    """Apply Python's erfc, in float64 whatever the format of the numbers is."""
+    numbers = a.middle.astype(np.float64)
+    radius = np.asarray(a.radius + abs(a.middle - numbers), np.float64)
+    rises = monotone(partial(one_by_one, math.erfc), LOSS * 2**11)
+    found = rises(bounded(numbers, np.where(radius > 0, np.nextafter(radius, np.inf), 0.0)))
+    return found.mapped(lambda x: x.astype(a.middle.dtype))
+
+
+_RELATIONS = {
+    sympy.Eq: (0,),
+    sympy.Ne: (-1, 1),
+    sympy.StrictLessThan: (-1,),
+    sympy.LessThan: (-1, 0),
+    sympy.StrictGreaterThan: (1,),
+    sympy.GreaterThan: (0, 1),
+}
+"""Signs that a difference has where a relation holds."""
+
+
+def _both(a: Bounds, b: Bounds) -> Bounds:
+    return chosen(a, b, exact(0.0))
+
 
 _MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
 
@@ -57,17 +138,17 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.tan: lambda a: divide(of_angle(np.sin)(a), of_angle(np.cos)(a)),
     sympy.atan2: angle,
     sympy.cosh: lambda a: monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
-    sympy.erf: monotone(error_function, LOSS * 2**11),
-    sympy.erfc: erfc,
-    sympy.besseli: bessel,
-    **{one: ball_by_ball(HEADS[one]) for one in (sympy.erfinv, meaning.lgamma, meaning.polygamma)},
-    **{one: ball_by_ball(HEADS[one]) for one in meaning.DESCRIBED.values()},
-    meaning.sinc: sinc,
+    sympy.erf: monotone(partial(one_by_one, math.erf), LOSS * 2**11),
+    sympy.erfc: _erfc,
+    sympy.besseli: _bessel,
+    **{one: _ball_by_ball(HEADS[one]) for one in (sympy.erfinv, meaning.lgamma, meaning.polygamma)},
+    **{one: _ball_by_ball(HEADS[one]) for one in meaning.DESCRIBED.values()},
+    meaning.sinc: _sinc,
     sympy.Abs: absolute,
     meaning.abs: absolute,
     sympy.sign: steps(np.sign),
-    meaning.eq: is_same,
-    meaning.where: chosen,
+    **{relation: partial(compared, sense=signs) for relation, signs in _RELATIONS.items()},
+    meaning.eq: partial(compared, sense=(0,)),
     meaning.maximum: larger,
     meaning.minimum: smaller,
     meaning.detach: lambda a: a,
@@ -91,19 +172,11 @@ def compile_bounds(expression: Expr) -> Compiled:
             return lambda env: constant
         case sympy.Symbol():
             return lambda env: env[expression]
-        case sympy.Add():
-            return folded([compile_bounds(a) for a in expression.args], add)
-        case sympy.Mul():
-            return _compile_product(expression)
-        case sympy.Pow():
-            return _compile_power(expression)
-        case sympy.Piecewise():
-            return _compile_cases(expression)
-    head = _FUNCTIONS.get(expression.func)
-    if head is None:
-        raise NoRuleError(f"no rule on bounds for {expression.func}")
-    operands = [compile_bounds(a) for a in expression.args]
-    return lambda env: head(*(operand(env) for operand in operands))
+        case sympy.logic.boolalg.BooleanTrue():
+            return lambda env: exact(1.0)
+        case sympy.And():
+            return folded([compile_bounds(a) for a in expression.args], _both)
+    return _ARITHMETIC.compile(expression, compile_bounds)
 
 
 def _constant(expression: Expr) -> Bounds:
@@ -112,58 +185,152 @@ def _constant(expression: Expr) -> Bounds:
     return exact(number) if is_binary else bounded(np.asarray(number), np.asarray(2.0**-52 * abs(number)))
 
 
-def _compile_product(expression: sympy.Mul) -> Compiled:
-    """Compile a product: divide once, and negate without a rounding."""
-    sign, rest = expression.as_coeff_Mul()
-    if sign == -1:
-        inner = compile_bounds(rest)
-        return lambda env: negative(inner(env))
-    above, below = fraction(expression)
-    numerator = folded([compile_bounds(a) for a in above], multiply)
-    if not below:
-        return numerator
-    denominator = folded([compile_bounds(b) for b in below], multiply)
-    return lambda env: divide(numerator(env), denominator(env))
+def _branch(condition: Compiled, value: Compiled, others: Compiled) -> Compiled:
+    return lambda env: chosen(condition(env), value(env), others(env))
 
 
-def _compile_power(expression: sympy.Pow) -> Compiled:
-    base, exponent = compile_bounds(expression.base), expression.exp
-    if exponent == sympy.S.Half:
-        root = monotone(np.sqrt)
-        return lambda env: root(base(env))
-    if exponent.is_Integer:
-        whole = int(exponent)
-        return lambda env: whole_power(base(env), whole)
-    of_exponent = compile_bounds(exponent)
-    return lambda env: power(base(env), of_exponent(env))
+_ARITHMETIC = Arithmetic[Bounds](
+    heads=_FUNCTIONS,
+    add=add,
+    multiply=multiply,
+    divide=divide,
+    negate=operator.neg,
+    root=monotone(np.sqrt),
+    whole_power=whole_power,
+    power=power,
+    branch=_branch,
+    neither=lambda env: unknown(np.zeros(1)),
+    error=NoRuleError,
+)
 
 
-def _compile_condition(condition: Any) -> Callable[[Environment], Truth]:
-    match condition:
-        case sympy.logic.boolalg.BooleanTrue():
-            return lambda env: (np.asarray(True), np.asarray(False))
-        case Relational():
-            senses = {"==": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
-            left, right = compile_bounds(condition.lhs), compile_bounds(condition.rhs)
-            sense = senses[condition.rel_op]
-            return lambda env: compared(left(env), right(env), sense)
-        case sympy.And():
-            parts = [_compile_condition(a) for a in condition.args]
-            return lambda env: _every([part(env) for part in parts])
-    raise NoRuleError(f"no rule on bounds for {condition}")
+# -- matrices
 
 
-def _every(truths: Sequence[Truth]) -> Truth:
-    return np.logical_and.reduce([a for a, _ in truths]), np.logical_or.reduce([b for _, b in truths])
+def determinant(a: Bounds) -> Bounds:
+    """Compute the determinants of matrices.
+
+    Raises:
+        NoRuleError: The determinants take too much work.
+    """
+    *front, order, _ = a.middle.shape
+    if math.prod(front) * max(1, order) ** 3 > MOST_WORK:
+        raise NoRuleError
+    size = order * order
+    with precision(BITS):
+        every = list(_as_balls(a))
+        found = [balls.determinant(every[n * size : (n + 1) * size], order) for n in range(math.prod(front))]
+        return _as_bounds(found, tuple(front), a.middle.dtype.type)
 
 
-def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    """Compile cases: take the first that holds; unknown where none does."""
-    run: Compiled = lambda env: unknown(np.zeros(1))  # noqa: E731
-    for value, condition in reversed(expression.args):
-        run = _case(compile_bounds(value), _compile_condition(condition), run)
-    return run
+def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
+    """Compute the eigenvalues of symmetric matrices, ascending, their vectors as columns, and which are apart.
+
+    Both are found in floats, as V and the numbers D.  With S, the symmetric part of A, eigenvalues are off by the norm
+    of V.T @ S @ V - D, and relatively by that of V.T @ V - 1; a vector is off by its residual over the distance to the
+    next eigenvalue.
+    Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorems 4.3.1 and 4.5.9; B. Parlett, "The Symmetric
+    Eigenvalue Problem", 1998, theorem 11.7.1.
+    """
+    order, half = a.middle.shape[-1], symmetric_part(a)
+    kind = half.middle.dtype.type
+    numbers, found = (x.astype(kind) for x in np.linalg.eigh(half.middle.astype(np.float64)))
+    if kind is not np.float64:
+        numbers, found = _refined(half.middle, numbers, found)
+    vectors, diagonal = exact(found, kind), exact(numbers[..., None, :] * np.eye(order), kind)
+    turned, moved = vectors.mapped(transposed), product(half, vectors)
+    off = norm(add(product(turned, moved), -diagonal))[..., None]
+    stretch = norm(from_one(product(turned, vectors)))[..., None]
+    is_symmetric = np.all(abs(a.middle - transposed(a.middle)) <= a.radius + transposed(a.radius), axis=(-1, -2))
+    radius = _MORE * (off + stretch * abs(numbers)) / (1 - stretch)
+    radius = np.where(is_symmetric[..., None] & (stretch < 0.5), radius, np.inf)
+    gaps = abs(numbers[..., None] - numbers[..., None, :]) - radius[..., None]
+    gap = np.where(np.eye(order, dtype=bool), np.inf, gaps).min(axis=-2, initial=np.inf)
+    residual = add(moved, -product(vectors, diagonal))
+    length = np.sqrt(((abs(residual.middle) + residual.radius) ** 2).sum(axis=-2))
+    is_alone = gap > 2 * radius
+    width = np.where(is_alone, _MORE * (1.5 * length / gap / (1 - stretch) + stretch), 0.0)
+    return bounded(numbers, radius), bounded(found, np.broadcast_to(width[..., None, :], found.shape)), is_alone
 
 
-def _case(value: Compiled, condition: Callable[[Environment], Truth], others: Compiled) -> Compiled:
-    return lambda env: chosen(truth(*condition(env)), value(env), others(env))
+def symmetric_part(a: Bounds) -> Bounds:
+    """Return half the sum of matrices and their transposes."""
+    return multiply(add(a, a.mapped(transposed)), exact(0.5, a.middle.dtype.type))
+
+
+def transposed(matrix: Array) -> Array:
+    """Transpose each matrix."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def cholesky(a: Bounds) -> Bounds:
+    """Compute the lower triangular L with L @ L.T = S, the symmetric part of a matrix.
+
+    For the inverse X of the factor in floats, X @ S @ X.T = 1 + E = (1 + F) @ (1 + F).T, and S = L @ L.T with L the
+    inverse of X times 1 + F.  F is the lower half of E - F @ F.T, and no larger than E in the norm of Frobenius if
+    that is less than 1/4.
+    Source: J.-G. Sun, "Perturbation bounds for the Cholesky and QR factorizations", BIT 31 (1991), section 2.
+    """
+    half, kind = symmetric_part(a), a.middle.dtype.type
+    try:
+        found = np.tril(np.linalg.inv(np.linalg.cholesky(half.middle.astype(np.float64))))
+    except np.linalg.LinAlgError:
+        return unknown(a.middle)
+    near = exact(found, kind)
+    rest = from_one(product(product(near, half), near.mapped(transposed)))
+    size = _MORE * np.sqrt(((abs(rest.middle) + rest.radius) ** 2).sum(axis=(-1, -2), keepdims=True))
+    size = np.where(size < 0.25, size, np.inf)
+    lower = multiply(rest, exact(lower_half(found.shape[-1]), kind))
+    one = add(
+        bounded(lower.middle, lower.radius + np.tril(size * size * np.ones_like(found))),
+        exact(np.eye(len(found[0])), kind),
+    )
+    return product(inverse(near), one).mapped(np.tril)
+
+
+def lower_half(order: int) -> Array:
+    """Return weights that turn a symmetric matrix into the triangular one whose sum with its transpose it is."""
+    return np.tril(np.ones((order, order))) - np.eye(order) / 2
+
+
+def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]:
+    """Refine eigenvalues and vectors to twice the digits.
+
+    Source: T. Ogita, K. Aishima, "Iterative refinement for symmetric eigenvalue decomposition", 2018, algorithm 1.
+    """
+    apart = np.eye(matrix.shape[-1]) - transposed(found) @ found
+    moved = transposed(found) @ matrix @ found
+    values = np.diagonal(moved, axis1=-2, axis2=-1) / (1 - np.diagonal(apart, axis1=-2, axis2=-1))
+    gaps = values[..., None, :] - values[..., None]
+    is_near = abs(gaps) <= 2.0**-40 * abs(values).max(axis=-1, initial=0)[..., None, None]
+    change = np.where(is_near, apart / 2, (moved + values[..., None, :] * apart) / np.where(is_near, 1, gaps))
+    order = np.argsort(values, axis=-1)
+    better = np.take_along_axis(found + found @ change, order[..., None, :], axis=-1)
+    return np.take_along_axis(values, order, axis=-1), better
+
+
+# -- balls
+
+
+def _as_balls(a: Bounds) -> Iterator[Ball]:
+    """Convert the elements to balls; the part of a number that two floats do not hold goes to its radius."""
+    first = a.middle.astype(np.float64)
+    second = (a.middle - first).astype(np.float64)
+    rest = a.radius + abs(a.middle - first - second)
+    radius = np.where(rest > 0, np.nextafter(rest.astype(np.float64), np.inf), 0.0)
+    for high, low, width in zip(*(x.ravel().tolist() for x in (first, second, radius)), strict=True):
+        require_time()
+        yield arb(high, width) + arb(low)
+
+
+def _as_bounds(found: Sequence[Ball], shape: tuple[int, ...], kind: type[np.floating[Any]]) -> Bounds:
+    middles, radii = np.zeros(len(found), kind), np.full(len(found), np.inf, kind)
+    for n, ball in enumerate(found):
+        if balls.exists(ball):
+            high = float(ball.mid())
+            low = 0.0 if kind is np.float64 or not math.isfinite(high) else float((ball - arb(high)).mid())
+            rest = abs(ball - arb(high) - arb(low)) if math.isfinite(high) else ball
+            middles[n] = kind(high) + kind(low)
+            radii[n] = 0.0 if rest == 0 else float(rest.upper()) + _LEAST
+            radii[n] += 0.0 if low == 0 else unit(middles) * abs(middles[n])
+    return bounded(middles.reshape(shape), radii.reshape(shape))

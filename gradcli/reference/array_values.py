@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
-from gradcli.reference.array_functions import compile_bounds
+from gradcli.reference.array_functions import cholesky, compile_bounds, determinant, eigenvalues, lower_half, transposed
 from gradcli.reference.bounds import (
     Bounds,
     Mask,
@@ -33,7 +33,6 @@ from gradcli.reference.bounds import (
     inverse,
     larger,
     multiply,
-    negative,
     product,
     smaller,
     stacked,
@@ -53,7 +52,6 @@ from gradcli.reference.linear_maps import (
     spread,
 )
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, lower_half, transposed
 
 MOST_STEPS = 4_096
 """Most elements of a running product or extreme, and most factors of a product."""
@@ -77,13 +75,11 @@ def prepared(program: Program) -> Program:
     matrices: dict[Atom, Atom] = {}
 
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        call, add = line.call, partial(builder.emit, span=line.span)
+        call = line.call
         if call.op.name == "cholesky_solve" and operands[1] in matrices:
-            twice = add("add", (matrices[operands[1]], add("transpose", (matrices[operands[1]],), statics=(-2, -1))))
-            solving = add("mul", (sympy.Integer(2), add("inv", (twice,))))
-            known = add("add", (solving, add("mul", (sympy.Integer(0), operands[1]))))
-            return add("matmul", (known, operands[0]))
-        found = add(call.op.name, operands, statics=call.statics)
+            solving = parse_meaning("(2*inv(m + transpose(m, -2, -1)) + 0*f) @ b", ("m", "f", "b"))
+            return builder.inline(solving, (matrices[operands[1]], operands[1], operands[0]), line.span)
+        found = builder.emit(call.op.name, operands, line.span, call.statics)
         if call.op.name == "cholesky" and not call.statics[0]:
             matrices[found] = operands[0]
         return found
@@ -191,12 +187,14 @@ class Values:
             case Kind.MATRIX if call.op.keeps_shape:
                 found = inverse(operands[0])
                 return found, lambda k: [
-                    MatrixProduct(negative(found), is_right=False),
+                    MatrixProduct(-found, is_right=False),
                     MatrixProduct(found, is_right=True),
                 ]
             case Kind.MATRIX:
                 found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
-                return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
+                # By Jacobi's formula: det(A)*inv(A), transposed.
+                every = found.mapped(lambda x: x[..., None, None])
+                return found, lambda k: [Scaled(multiply(every, inverse(operands[0]).mapped(transposed))), total]
             case Kind.DEFINED if call.op.name == "cholesky":
                 return _factored(call, operands[0])
             case Kind.SPECTRAL if not call.op.keeps_shape:
@@ -210,7 +208,7 @@ def _elementwise(
     routes = [spread(own, shape) for own in inside]
     wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
     if call.op.sense:
-        found = truth(*compared(wide[0], wide[1], call.op.sense, at_ties=is_fixed))
+        found = compared(wide[0], wide[1], call.op.sense, at_ties=is_fixed)
     elif call.op.is_branch:
         found = chosen(*wide)
     else:
@@ -248,21 +246,23 @@ def is_apart(distance: Bounds) -> Mask:
 def _choices(call: Call, operands: Sequence[Bounds]) -> Sequence[Bounds]:
     """Return for each operand 1 where a choice certainly takes it, 0 where it certainly does not."""
     *condition, a, b = operands
-    holds, fails = decided(condition[0]) if condition else _order(a, b, call.op.folds_by)
     if call.operands[-1] == call.operands[-2]:  # both are one operand: count it as the first
-        holds, fails = np.full(holds.shape, True), np.full(holds.shape, False)
-    return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), *_taken(holds, fails)]
+        first = exact(np.ones_like(b.middle))
+    else:
+        first = condition[0] if condition else _is_extreme(a, b, call.op.folds_by)
+    holds, fails = decided(first)
+    return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), *_taken(first)]
 
 
-def _taken(holds: Mask, fails: Mask) -> tuple[Bounds, Bounds]:
-    """Return 1 for the first where it is certainly taken, and for the second where the first certainly is not."""
+def _taken(is_first: Bounds) -> tuple[Bounds, Bounds]:
+    """Return for the first of two, and for the second, 1 where it is certainly taken and 0 where it is not."""
+    holds, fails = decided(is_first)
     return truth(holds, fails), truth(fails, holds)
 
 
-def _order(a: Bounds, b: Bounds, fold: Monoid) -> tuple[Mask, Mask]:
-    """Tell where the first of two is certainly the extreme one, and where it certainly is not."""
-    is_more, is_less = a.low > b.high, a.high < b.low
-    return (is_more, is_less) if fold is Monoid.LARGEST else (is_less, is_more)
+def _is_extreme(a: Bounds, b: Bounds, fold: Monoid) -> Bounds:
+    """Return 1 where the first of two is certainly the extreme one, and 0 where the second is."""
+    return compared(a, b, (1 if fold is Monoid.LARGEST else -1,), at_ties=False)
 
 
 def _listed(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
@@ -311,7 +311,7 @@ def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
 def winners(a: Bounds, axes: Sequence[int], fold: Monoid) -> tuple[Mask, Mask]:
     """Tell which elements are certainly the only extreme one along some axes, and which certainly are not extreme."""
     along = tuple(axis + 1 for axis in axes)
-    a = a if fold is Monoid.LARGEST else negative(a)
+    a = a if fold is Monoid.LARGEST else -a
     lost = a.high < a.low.max(axis=along, keepdims=True)
     return ~lost & (np.sum(~lost, axis=along, keepdims=True) == 1), lost
 
@@ -349,7 +349,7 @@ def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
     found, slopes = parts[:1], []
     for own in parts[1:]:
         before = found[-1]
-        slopes.append((before, own) if fold is Monoid.PRODUCT else _taken(*_order(own, before, fold)))
+        slopes.append((before, own) if fold is Monoid.PRODUCT else _taken(_is_extreme(own, before, fold)))
         found.append(join(own, before))
     steps = Recurrence(axis, [own for own, _ in slopes], [before for _, before in slopes], fold is not Monoid.PRODUCT)
     return stacked(found, axis) if found else a, steps
@@ -366,12 +366,6 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
     full = (*batch, lifted[0][-2], lifted[1][-1])
     after = spread(full, shape, shape)
     return after.there(product(wide[0], wide[1])), lambda k: [routes[k], MatrixProduct(wide[1 - k], k == 0), after]
-
-
-def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
-    """Compute the slopes of determinants that are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
-    turned = inverse(a).mapped(transposed)
-    return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
 def _spectral(a: Bounds, inside: Shape) -> Local:

@@ -10,13 +10,14 @@ exists for singular A too.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate
 from operator import mul
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy
 from flint import acb, arb, arb_mat, ctx
@@ -71,7 +72,7 @@ def fraction(ball: Ball) -> Fraction | None:
 def integer_power(base: Ball, exponent: int) -> Ball:
     """Raise to a power by repeated squaring; Arb's own takes the logarithm, which a ball around 0 has not."""
     if exponent < 0:
-        return 1 / integer_power(base, -exponent)
+        return 1 / (base if exponent == -1 else integer_power(base, -exponent))
     result = arb(1)
     for bit in bin(exponent)[2:]:
         result = result * result * base if bit == "1" else result * result
@@ -188,12 +189,9 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.minimum: arb.min,
     meaning.detach: operator.pos,
     meaning.unknown: lambda *_: _UNKNOWN,
-    meaning.gt: COMPARISONS[">"],
-    meaning.ge: COMPARISONS[">="],
-    meaning.lt: COMPARISONS["<"],
-    meaning.le: COMPARISONS["<="],
-    meaning.eq: COMPARISONS["=="],
-    meaning.ne: COMPARISONS["!="],
+    **{one: COMPARISONS[one.sign] for one in (meaning.gt, meaning.ge, meaning.lt, meaning.le, meaning.eq, meaning.ne)},
+    sympy.And: lambda *parts: product(parts),
+    sympy.Or: lambda *parts: 1 - product(1 - part for part in parts),  # by De Morgan
 }
 """The functions that meanings and their derivatives are made of."""
 
@@ -201,27 +199,35 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
 # -- whole lists
 
 
-def product(values: Sequence[Ball]) -> Ball:
+@dataclass(frozen=True, slots=True)
+class Dual:
+    """A number and its tangent."""
+
+    value: Ball
+    tangent: Ball
+
+    def __mul__(self, other: Dual) -> Dual:
+        return Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
+
+
+_Factor = TypeVar("_Factor", Any, Dual)
+
+
+def product(values: Iterable[Ball]) -> Ball:
     """Multiply all values; 1 where there are none."""
-    total = arb(1)
-    for value in values:
-        total *= value
-    return total
+    return reduce(mul, values, arb(1))
 
 
-def products_of_others(values: Sequence[Ball]) -> list[Ball]:
+def products_of_others(values: Sequence[_Factor], one: _Factor) -> list[_Factor]:
     """Compute for each value the product of all others."""
-    before = [arb(1), *accumulate(values, mul)]
-    after = [arb(1), *accumulate(reversed(values), mul)]
+    before = [*accumulate(values, mul, initial=one)]
+    after = [*accumulate(reversed(values), mul, initial=one)]
     return [before[n] * after[len(values) - 1 - n] for n in range(len(values))]
 
 
 def extreme(values: Sequence[Ball], *, largest: bool) -> Ball:
     """Return the ball of the largest or smallest value."""
-    best = values[0]
-    for value in values[1:]:
-        best = best.max(value) if largest else best.min(value)
-    return best
+    return reduce(arb.max if largest else arb.min, values)
 
 
 def is_chosen(values: Sequence[Ball], n: int, *, largest: bool) -> Ball:
@@ -245,13 +251,12 @@ def cofactor(values: Sequence[Ball], order: int, row: int, column: int) -> Ball:
     return minor if (row + column) % 2 == 0 else -minor
 
 
-def inverse(values: Sequence[Ball], order: int) -> list[Ball]:
-    """Invert a matrix, row by row; nan where it is singular, or may be."""
+def inverse(values: Sequence[Ball], order: int) -> arb_mat:
+    """Invert a matrix; all nan where it is singular, or may be."""
     try:
-        found = _matrix(values, order).inv()
+        return _matrix(values, order).inv()
     except ZeroDivisionError:
-        return [arb.nan()] * (order * order)
-    return [found[i, j] for i in range(order) for j in range(order)]
+        return _matrix([arb.nan()] * (order * order), order)
 
 
 def _matrix(values: Sequence[Ball], order: int) -> arb_mat:

@@ -83,6 +83,9 @@ class Bounds:
         """Mask of the elements that have a bound at all."""
         return np.asarray(np.isfinite(self.radius))
 
+    def __neg__(self) -> Bounds:
+        return Bounds(-self.middle, self.radius)
+
     def mapped(self, change: Callable[[Array], Array]) -> Bounds:
         """Move the elements to other places."""
         return Bounds(change(self.middle), change(self.radius))
@@ -138,11 +141,6 @@ def add(a: Bounds, b: Bounds) -> Bounds:
     """Add two arrays."""
     middle = a.middle + b.middle
     return bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
-
-
-def negative(a: Bounds) -> Bounds:
-    """Change the signs."""
-    return Bounds(-a.middle, a.radius)
 
 
 def multiply(a: Bounds, b: Bounds) -> Bounds:
@@ -259,11 +257,6 @@ def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
     return bounds
 
 
-def error_function(numbers: Array) -> Array:
-    """Apply Python's error function, one by one and in float64 whatever the format of the numbers is."""
-    return one_by_one(math.erf, numbers)
-
-
 def one_by_one(function: Callable[[float], float], numbers: Array) -> Array:
     """Apply a Python function to each number."""
     flat = numbers.ravel()
@@ -300,7 +293,7 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
 
 def smaller(a: Bounds, b: Bounds) -> Bounds:
     """Take the elementwise minimum; one operand's bound alone where the order is certain."""
-    return negative(larger(negative(a), negative(b)))
+    return -larger(-a, -b)
 
 
 def angle(y: Bounds, x: Bounds) -> Bounds:
@@ -315,12 +308,8 @@ def angle(y: Bounds, x: Bounds) -> Bounds:
     return bounded(middle, np.where(is_apart, radius, np.inf))
 
 
-Truth = tuple[Mask, Mask]
-"""Masks of the elements where a condition certainly holds, and of those where it certainly does not."""
-
-
-def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Truth:
-    """Tell where the difference of two certainly has one of these signs, and where it certainly has none.
+def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Bounds:
+    """Return 1 where the difference of two certainly has one of these signs, 0 where it certainly has none.
 
     Args:
         a: One.
@@ -335,10 +324,10 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
     holds, fails = nothing, nothing
     for sign, where in signs.items():
         holds, fails = (holds | where, fails) if sign in sense else (holds, fails | where)
-    return holds, fails
+    return truth(holds, fails)
 
 
-def decided(condition: Bounds) -> Truth:
+def decided(condition: Bounds) -> tuple[Mask, Mask]:
     """Tell where a condition certainly holds, and where it certainly does not."""
     is_known = condition.radius == 0
     return is_known & (condition.middle != 0), is_known & (condition.middle == 0)
@@ -355,11 +344,6 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
 def truth(holds: Mask, fails: Mask) -> Bounds:
     """Return 1 where something certainly holds, 0 where it certainly does not, else unknown."""
     return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
-
-
-def is_same(a: Bounds, b: Bounds) -> Bounds:
-    """Return 1 where two are certainly the same, and 0 where they are certainly not."""
-    return truth(*compared(a, b, (0,)))
 
 
 def power(a: Bounds, exponent: Bounds) -> Bounds:

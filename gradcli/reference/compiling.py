@@ -10,8 +10,9 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import sympy
 from flint import arb
@@ -82,23 +83,8 @@ def compile_ball(expression: Expr) -> Compiled:
             return lambda env: arb(whole) * arb(2) ** int(exponent)
         case sympy.Symbol():
             return lambda env: arb(env[expression])
-        case sympy.Add():
-            return folded([compile_ball(a) for a in expression.args], operator.add)
-        case sympy.Mul():
-            return _compile_product(expression)
-        case sympy.Pow():
-            return _compile_power(expression)
-        case sympy.Piecewise():
-            return _compile_cases(expression)
-        case meaning.where():
-            return _branch(*map(compile_ball, expression.args))
         case Relational():
             return _compile_comparison(expression)
-        case sympy.And():
-            return folded([compile_ball(a) for a in expression.args], operator.mul)
-        case sympy.Or():  # by De Morgan
-            no = folded([compile_ball(sympy.Not(a)) for a in expression.args], operator.mul)
-            return lambda env: 1 - no(env)
         case sympy.Sum():
             return _compile_sum(expression)
         case Aggregate() | Chosen():
@@ -109,11 +95,7 @@ def compile_ball(expression: Expr) -> Compiled:
         case sympy.KroneckerDelta():
             a, b = (compile_integer(side) for side in expression.args)
             return lambda env: arb(int(a(env) == b(env)))
-    head = HEADS.get(expression.func)
-    if head is None:
-        raise NotImplementedError(f"no rule on balls for {expression.func}")
-    operands = [compile_ball(a) for a in expression.args]
-    return lambda env: head(*(operand(env) for operand in operands))
+    return _ARITHMETIC.compile(expression, compile_ball)
 
 
 @lru_cache(maxsize=4096)
@@ -169,27 +151,65 @@ def fraction(expression: sympy.Mul) -> tuple[list[Expr], list[Expr]]:
     return above or [sympy.S.One], below
 
 
-def _compile_product(expression: sympy.Mul) -> Compiled:
-    above, below = fraction(expression)
-    numerator = folded([compile_ball(a) for a in above], operator.mul)
-    if not below:
-        return numerator
-    denominator = folded([compile_ball(b) for b in below], operator.mul)
-    return lambda env: numerator(env) / denominator(env)
+@dataclass(frozen=True)
+class Arithmetic(Generic[_T]):
+    """Rules of one kind of numbers, by which expressions of them are compiled.
 
+    Attributes:
+        heads: The functions, by their heads in expressions.
+        negate: A change of sign without rounding; without it, a product with -1 is one like any other.
+        branch: A branch from closures: its condition, and its values where that holds and where not.
+        neither: The value of cases of which none holds.
+        error: The error for a function without a rule.
+    """
 
-def _compile_power(expression: sympy.Pow) -> Compiled:
-    base = compile_ball(expression.base)
-    match expression.exp:
-        case sympy.S.NegativeOne:
-            return lambda env: 1 / base(env)
-        case sympy.S.Half:
-            return lambda env: base(env).sqrt()
-        case sympy.Integer():
-            whole = int(expression.exp)
-            return lambda env: integer_power(base(env), whole)
-    exponent = compile_ball(expression.exp)
-    return lambda env: base(env) ** exponent(env)
+    heads: Mapping[Any, Callable[..., _T]]
+    add: Callable[[_T, _T], _T]
+    multiply: Callable[[_T, _T], _T]
+    divide: Callable[[_T, _T], _T]
+    negate: Callable[[_T], _T] | None
+    root: Callable[[_T], _T]
+    whole_power: Callable[[_T, int], _T]
+    power: Callable[[_T, _T], _T]
+    branch: Callable[[Callable[[Any], _T], Callable[[Any], _T], Callable[[Any], _T]], Callable[[Any], _T]]
+    neither: Callable[[Any], _T]
+    error: type[Exception]
+
+    def compile(self, expression: Expr, compiled: Callable[[Expr], Callable[[Any], _T]]) -> Callable[[Any], _T]:
+        """Compile a sum, product, power, cases or a function, whose operands are compiled by another."""
+        match expression:
+            case sympy.Add():
+                return folded([compiled(a) for a in expression.args], self.add)
+            case sympy.Mul() if self.negate is not None and expression.args[0] == -1:
+                negate, positive = self.negate, compiled(sympy.Mul(*expression.args[1:], evaluate=False))
+                return lambda env: negate(positive(env))
+            case sympy.Mul():
+                above, below = fraction(expression)
+                numerator = folded([compiled(a) for a in above], self.multiply)
+                if not below:
+                    return numerator
+                denominator = folded([compiled(b) for b in below], self.multiply)
+                return lambda env: self.divide(numerator(env), denominator(env))
+            case sympy.Pow():
+                base = compiled(expression.base)
+                if expression.exp == sympy.S.Half:
+                    return lambda env: self.root(base(env))
+                if expression.exp.is_Integer:
+                    whole = int(expression.exp)
+                    return lambda env: self.whole_power(base(env), whole)
+                exponent = compiled(expression.exp)
+                return lambda env: self.power(base(env), exponent(env))
+            case meaning.where():
+                return self.branch(*map(compiled, expression.args))
+            case sympy.Piecewise():
+                run = self.neither
+                for value, condition in reversed(expression.args):
+                    run = self.branch(compiled(condition), compiled(value), run)
+                return run
+        if expression.func not in self.heads:
+            raise self.error(f"no rule for {expression.func}")
+        head, operands = self.heads[expression.func], [compiled(a) for a in expression.args]
+        return lambda env: head(*(operand(env) for operand in operands))
 
 
 def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
@@ -204,11 +224,19 @@ def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
     return run
 
 
-def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    run: Compiled = lambda env: arb.nan()  # noqa: E731
-    for value, condition in reversed(expression.args):
-        run = _branch(compile_ball(condition), compile_ball(value), run)
-    return run
+_ARITHMETIC = Arithmetic[Ball](
+    heads=HEADS,
+    add=operator.add,
+    multiply=operator.mul,
+    divide=operator.truediv,
+    negate=None,
+    root=arb.sqrt,
+    whole_power=integer_power,
+    power=operator.pow,
+    branch=_branch,
+    neither=lambda env: arb.nan(),
+    error=NotImplementedError,
+)
 
 
 def _compile_comparison(condition: Relational) -> Compiled:
@@ -266,7 +294,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
         sizes = [len(r) for r in ranges]
         _spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
         found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
-        return sizes, balls.inverse(found, sizes[-1]) if is_inverse else found
+        return sizes, balls.inverse(found, sizes[-1]).entries() if is_inverse else found
 
     def run(env: Environment) -> Ball:
         known = env.get(_KEPT, {})

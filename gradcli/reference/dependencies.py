@@ -54,6 +54,14 @@ class Footprint:
             for held in _grouped(first):
                 yield int(first[held[0]]), held, every.inside[out[held]]
 
+    def members(self, line: Line, out: Flat) -> dict[int, list[tuple[Atom, int]]]:
+        """List the operands and their elements that each element depends on."""
+        found: dict[int, list[tuple[Atom, int]]] = {e: [] for e in out.tolist()}
+        for k, position, source in self.parts(line, out):
+            for e, s in zip(out[position].tolist(), source.tolist(), strict=True):
+                found[e].append((line.call.operands[k], s))
+        return found
+
     def down(self, line: Line, k: int, out: Flat) -> Pairs:
         """Find for each element of the line the elements of operand k that it depends on."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
@@ -172,15 +180,11 @@ class Footprint:
         if small == large:
             return np.arange(len(elements)), elements
         small = (1,) * (len(large) - len(small)) + small
-        steps = _steps(large)
-        stretched = [(size, step) for s, size, step in zip(small, large, steps, strict=True) if s == 1 and size != 1]
-        self._require(len(elements) * math.prod(size for size, _ in stretched))
-        offsets = np.zeros(1, dtype=np.int64)
-        for size, step in stretched:
-            offsets = (offsets[:, None] + step * np.arange(size)).ravel()
-        base = np.zeros(len(elements), dtype=np.int64)
-        for coordinate, step in zip(np.unravel_index(elements, small) if small else (), steps, strict=True):
-            base += coordinate * step
+        stretched = [size if own == 1 else 1 for own, size in zip(small, large, strict=True)]
+        self._require(len(elements) * math.prod(stretched))
+        full = [max(1, size) for size in large]
+        offsets = np.ravel_multi_index(np.unravel_index(np.arange(math.prod(stretched)), stretched), full)
+        base = np.ravel_multi_index(np.unravel_index(elements, small), full)
         return np.repeat(np.arange(len(elements)), len(offsets)), (base[:, None] + offsets).ravel()
 
     def _require(self, count: int) -> None:
@@ -236,18 +240,7 @@ def _project(elements: Flat, large: Shape, small: Shape) -> Flat:
     if math.prod(small) == 1:
         return np.zeros(len(elements), dtype=np.int64)
     coordinates = np.unravel_index(elements, large)[len(large) - len(small) :]
-    result = np.zeros(len(elements), dtype=np.int64)
-    for coordinate, size, step in zip(coordinates, small, _steps(small), strict=True):
-        if size != 1:
-            result += coordinate * step
-    return result
-
-
-def _steps(shape: Shape) -> list[int]:
-    steps = [1]
-    for size in reversed(shape[1:]):
-        steps.append(steps[-1] * size)
-    return steps[::-1][: len(shape)]
+    return np.ravel_multi_index([c % size for c, size in zip(coordinates, small, strict=True)], small)
 
 
 def _ranges(first: Flat, count: Flat) -> Flat:
@@ -267,9 +260,7 @@ def distinct(parts: Sequence[Flat]) -> Flat:
     if len(joined) < 2:
         return joined
     if joined.max() < DENSE:
-        is_among = np.zeros(int(joined.max()) + 1, dtype=bool)
-        is_among[joined] = True
-        return np.flatnonzero(is_among)
+        return np.flatnonzero(np.bincount(joined))
     ordered: Flat = np.sort(joined)
     kept: Flat = ordered[np.concatenate([np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]])]
     return kept

@@ -41,7 +41,6 @@ from gradcli.reference.series import (
     Nan,
     Series,
     Undecided,
-    angle,
     coefficients_of,
     composed,
     constant,
@@ -209,23 +208,11 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
     if op.sense:
         holds = (a - rest[0]).sign() in op.sense
         return Series(constant(arb(int(holds))).terms, is_continuous=False)
-    match name := op.name:
-        case "mul":
-            return a * rest[0]
-        case "div":
-            return a / rest[0]
-        case "pow":
-            exponent = exponent_of(line.call)
-            return _power(a, rest[0], _rational(exponent) or fraction(rest[0].constant))
-        case "atan2":
-            return angle(a, rest[0])
-        case "abs":
-            return a.scaled(arb(a.sign()))
+    if op.name == "pow":
+        return _power(a, rest[0], _rational(exponent_of(line.call)) or fraction(rest[0].constant))
     if op.is_step and len(operands) == 1:
         return _step(line, a)
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](a)
-    return _smooth(line, operands)
+    return FUNCTIONS[op.name](*operands) if op.name in FUNCTIONS else _smooth(line, operands)
 
 
 def _still(value: Ball | Undefined) -> Element:
@@ -324,7 +311,7 @@ def _extreme(a: Series, b: Series, op: Op) -> Series:
         rest = difference.rest
         return Series(tuple(t for t in a.terms if rest is None or t[0] < rest), rest, is_continuous)
     taken = a if difference.sign() == (1 if op.monoid is Monoid.LARGEST else -1) else b
-    return Series(taken.terms, taken.rest, is_continuous)
+    return replace(taken, is_continuous=is_continuous)
 
 
 def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:

@@ -27,9 +27,10 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.exact_forms import Numbering
 from gradcli.reference.piecewise import (
-    Groups,
+    Group,
     branch,
     changed,
+    grouped,
     is_aggregate,
     is_choice,
     jump_of,
@@ -37,7 +38,7 @@ from gradcli.reference.piecewise import (
     slope_of_choice,
     times,
 )
-from gradcli.reference.rules import Outcome, Rounding, Rule, Undefined, at_edge, is_power, rule_of
+from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_plan import Plan
@@ -82,7 +83,7 @@ class Run:
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
-        self._groups: dict[Atom, Groups] = {}
+        self._groups: dict[Atom, dict[int, Group]] = {}
 
     @property
     def numbering(self) -> Numbering:
@@ -162,7 +163,7 @@ class Run:
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
-                    found = [self._evaluated(rule, list(o), shown) for o in columns]
+                    found = [rule.evaluate(list(operands), shown) for operands in columns]
                 return dict(zip(out, found, strict=True))
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
@@ -172,7 +173,7 @@ class Run:
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
             case _ if is_aggregate(call.op):
                 groups = self.groups_of(line, elements)
-                return {e: groups.value(e) for e in out}
+                return {e: groups[e].value(e) for e in out}
         totals: dict[int, Outcome] = {}
         for k, position, source in self.reference.footprint.parts(line, elements):
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
@@ -180,10 +181,6 @@ class Run:
         # For elements to which none moves: the padding of a movement, the empty sum of a reduction.
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
-
-    def _evaluated(self, rule: Rule, operands: list[Outcome], shown: str) -> Outcome:
-        require_time()
-        return rule.evaluate(operands, shown)
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return operand k of an elementwise operation at each of its elements."""
@@ -216,21 +213,20 @@ class Run:
             return [arb(sum(c for c, a in same if a == operands[k]))] * len(out)
         if is_aggregate(op):
             groups = self.groups_of(line, out)
-            return list(map(groups.slope, out.tolist(), source.tolist()))
+            return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
         columns = [self.operand(line, n, out) for n in range(len(operands))]
         return [self._slope(line, k, e, o) for e, *o in zip(out.tolist(), *columns, strict=True)]
 
-    def groups_of(self, line: Line, elements: Flat) -> Groups:
+    def groups_of(self, line: Line, elements: Flat) -> Mapping[int, Group]:
         """Group the operands of some elements of an aggregate, once."""
         known = self._groups.get(line.symbol)
-        if known is None or not known.groups.keys() >= set(elements.tolist()):
-            known = self._groups[line.symbol] = Groups(self, line, np.unique(elements))
+        if known is None or not known.keys() >= set(elements.tolist()):
+            known = self._groups[line.symbol] = grouped(self, line, np.unique(elements))
         return known
 
     def _slope(self, line: Line, k: int, element: int, operands: list[Outcome]) -> Outcome:
-        require_time()
         op, shown = line.call.op, self.reference.program.excerpt(line)
         if is_choice(op):
             if line.call.operands[-1] == line.call.operands[-2]:

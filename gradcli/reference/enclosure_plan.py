@@ -13,17 +13,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.errors import Span
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
@@ -34,8 +33,6 @@ from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, Run
 
 if TYPE_CHECKING:
     from gradcli.reference.exact_forms import Numbering
-
-_ALL = Slice(None, None)
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
@@ -54,23 +51,19 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
         if call.op.kind is Kind.CONTRACTION:
-            return _product(builder, operands, tuple(len(shapes[a]) for a in call.operands), line.span)
+            return builder.inline(_product(*(len(shapes[a]) > 1 for a in call.operands)), operands, line.span)
         return builder.emit(call.op.name, operands, line.span, call.statics)
 
     found = rewritten(program, write, shares=True)
     return found.program, found.renamed
 
 
-def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:
-    """Emit a[..., i, new, k] * b[..., new, j, k] summed over k; a dimension that an operand lacks is left out."""
-    a, b = operands
-    if ranks[1] > 1:
-        b = builder.emit("transpose", (b,), span, (-2, -1))
-        if ranks[0] > 1:
-            a = builder.emit("index", (a,), span, (("...", NEW, _ALL),))
-            b = builder.emit("index", (b,), span, (("...", NEW, _ALL, _ALL),))
-    product = builder.emit("mul", (a, b), span)
-    return builder.emit("sum", (product,), span, (-1, False))
+@cache
+def _product(is_left_wide: bool, is_right_wide: bool) -> Program:
+    """Return the meaning of `a @ b`, by whether each of the two has more than one dimension."""
+    a = "a[..., None, :]" if is_left_wide and is_right_wide else "a"
+    b = "transpose(b, -2, -1)" if is_right_wide else "b"
+    return parse_meaning(f"sum({a}*{b}{'[..., None, :, :]' if a != 'a' else ''}, -1)", ("a", "b"))
 
 
 def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:

@@ -82,22 +82,18 @@ class Numbering:
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
         is_known = self.by_value or (variable, element) not in self.run.plan.directions
         exact = fraction(value) if is_known and not isinstance(value, Undefined) else None
-        return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
+        return self._opaque(("input", variable, element)) if exact is None else self._number(exact)
 
     def _of_atom(self, atom: Atom) -> Form:
-        if atom.is_Rational:
-            return self._rational(Fraction(int(atom.p), int(atom.q)))
         if atom.is_Float:
-            return self._of_float(float(atom))
-        return self._opaque(("number", atom))
+            return self._number(float(atom))
+        return self._number(Fraction(atom)) if atom.is_Rational else self._opaque(("number", atom))
 
-    def _of_float(self, number: float) -> Form:
-        if math.isfinite(number):
-            return self._rational(Fraction(*number.as_integer_ratio()))
-        return self._opaque(("number", str(number)))
-
-    def _rational(self, number: Fraction) -> Form:
-        return self._sum([(0, number)])
+    def _number(self, number: Fraction | float) -> Form:
+        """Return the form of an exact number, or of an infinite one."""
+        if isinstance(number, float) and not math.isfinite(number):
+            return self._opaque(("number", str(number)))
+        return self._sum([(0, Fraction(number))])
 
     def _opaque(self, key: Hashable) -> Form:
         return ((self._numbers.setdefault(key, len(self._numbers) + 1), Fraction(1)),)
@@ -118,16 +114,12 @@ class Numbering:
         elements, call = self.run.plan.needed[line.symbol], line.call
         if call.op.kind is Kind.COUNT:
             size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
-            return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
+            return dict.fromkeys(elements.tolist(), self._number(size))
         if call.op.kind is Kind.SOURCE:
             data = numeric.array_of(call).ravel()
-            return {e: self._of_float(float(data[e])) for e in elements.tolist()}
-        members: dict[int, list[tuple[Atom, int]]] = {e: [] for e in elements.tolist()}
-        for k, position, source in self.reference.footprint.parts(line, elements):
-            for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
-                members[e].append((call.operands[k], s))
+            return {e: self._number(float(data[e])) for e in elements.tolist()}
         found: dict[int, Form] = {}
-        for e, those in members.items():
+        for e, those in self.reference.footprint.members(line, elements).items():
             possible = self._possible(call.op, those) if call.op.is_extreme and self.by_value else those
             forms = [self.form(*member) for member in possible]
             is_one = call.op.is_extreme and len(set(forms)) == 1
@@ -156,7 +148,7 @@ class Numbering:
             place = element % (order * order) if op.keeps_shape else element % order * (op.kind is Kind.SPECTRAL)
             return self._opaque((op.name, tuple(forms), place))
         if op.kind is Kind.MOVEMENT and not forms:
-            return self._of_float(fill_of(line.call))
+            return self._number(fill_of(line.call))
         return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
 
     def _is_of_pi(self, form: Form, parts: int) -> bool:
@@ -176,7 +168,7 @@ class Numbering:
             difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
             if difference is not None:
                 sign = (difference > 0) - (difference < 0)
-                return self._rational(Fraction(int(sign in op.sense)))
+                return self._number(int(sign in op.sense))
         match op.name:
             case "mul" if constants[0] is not None or constants[1] is not None:
                 form, factor = (last, constants[0]) if constants[0] is not None else (first, constants[1])
@@ -185,13 +177,13 @@ class Numbering:
                 return self._scaled(first, 1 / constants[1])
             # The ball of sin(pi) holds 0 at every precision and never shows that it is 0.
             case "sin" | "tan" if self._is_of_pi(first, 1):
-                return self._rational(Fraction(0))
+                return self._number(0)
             case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):
-                return self._rational(Fraction(0))
+                return self._number(0)
             case "detach" if self.by_value:
                 return first
             case "zeros_like" | "ones_like":
-                return self._rational(Fraction(int(op.name == "ones_like")))
+                return self._number(int(op.name == "ones_like"))
             case "pow" if constants[1] == 2:
                 return self._opaque(("mul", (first, first), ()))
         operands = tuple(forms if op.monoid is None else sorted(forms))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,18 +45,6 @@ class Flow:
 
 
 Routable = TypeVar("Routable", Bounds, Flow)
-
-
-class Map(Protocol):
-    """One linear map."""
-
-    def there(self, flow: Flow, /) -> Flow:
-        """Bring changes of the operand to the result."""
-        ...
-
-    def back(self, flow: Flow, /) -> Flow:
-        """Bring adjoints of the result to the operand."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -197,3 +185,7 @@ class Recurrence:
 
     def _joined(self, parts: Sequence[Flow]) -> Flow:
         return Flow(stacked([p.bounds for p in parts], self.axis), np.stack([p.reached for p in parts], self.axis))
+
+
+Map = Routing | Scaled | MatrixProduct | Recurrence
+"""One linear map."""

@@ -85,18 +85,14 @@ def critical(
 
     def see(values: Values, line: Line) -> None:
         atom, mask = _mask(values, line)
-        if mask.any():
-            found.append(_spots(line.call.op.name, atom, mask, math.prod(shapes.get(atom, ()))))
+        places = np.flatnonzero(mask)
+        if len(places):
+            kept = places[:: 1 + len(places) // MOST_SPOTS]
+            points, elements = np.divmod(kept, max(1, math.prod(shapes.get(atom, ()))))
+            found.append(Spots(line.call.op.name, atom, points, elements, len(places)))
 
     values = Values(program, shapes, inputs, program.variables, mapped=mapped, seen=see)
     return Critical(tuple(found), tuple(dict.fromkeys(values.missing.values())))
-
-
-def _spots(name: str, atom: Atom, mask: Mask, size: int) -> Spots:
-    places = np.flatnonzero(mask)
-    kept = places[:: 1 + len(places) // MOST_SPOTS]
-    points, elements = np.divmod(kept, max(1, size))
-    return Spots(name, atom, points, elements, len(places))
 
 
 def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:

@@ -7,21 +7,23 @@ pair of a result and an element that it is made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING
 
-from flint import arb
+import numpy as np
+from flint import arb, arb_mat
 
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
-from gradcli.reference.balls import Ball, exists
+from gradcli.reference.balls import Ball, Dual, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.spectral import Exponential, Symmetric
+from gradcli.reference.spectral import Symmetric, block_triangular, unit
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_pass import Run
@@ -106,9 +108,7 @@ class Extreme:
     def __init__(self, values: Sequence[Ball], *, largest: bool, forms: Sequence[Hashable] | None = None) -> None:
         self.largest = largest
         own = [value if largest else -value for value in values]
-        best = own[0]
-        for value in own[1:]:
-            best = best.max(value)
+        best = balls.extreme(own, largest=True)
         self.possible = [n for n, value in enumerate(own) if not value < best]
         same = range(len(own)) if forms is None else forms  # values of the same form are certainly the same number
         self.certain = {n for n in self.possible if all(own[n] >= own[k] or same[n] == same[k] for k in self.possible)}
@@ -121,163 +121,272 @@ class Extreme:
         return arb(1) if len(self.possible) == 1 else Undefined("kink", reason, is_certain)
 
 
-def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome:
-    """Return an eigenvalue, or an element of the exponential, at a flat position of the result."""
-    if isinstance(of, Exponential):
-        ball = of.values[out % (of.order * of.order)]
-        return ball if exists(ball) else Undefined("domain", f"{shown} is too large here", False)
-    if not of.is_symmetric:
-        reason = "the matrix is not symmetric, of which torch reads the lower triangle alone, and derives by both"
-        return Undefined("domain", f"{shown} has no value here: {reason}", False)
-    ball = of.eigenvalues[out % of.order]
-    return ball if exists(ball) else Undefined("domain", f"the eigenvalues in {shown} are not found", False)
-
-
-def slope_in_spectrum(of: Symmetric | Exponential, out: int, n: int, shown: str) -> Outcome:
-    """Compute the derivative of a `spectral_value` by the element of the matrix at place n."""
-    value = spectral_value(of, out, shown)
-    if isinstance(value, Undefined):
-        return value
-    if isinstance(of, Exponential):
-        ball = of.slope(out % (of.order * of.order), n)
-    elif of.is_alone(out % of.order):
-        ball = of.projection(out % of.order)[divmod(n, of.order)]
-    else:
-        reason = f"{shown} has eigenvalues here that are equal, or too close to be told apart"
-        return Undefined("kink", reason, False)
-    return ball if exists(ball) else Undefined("slope", f"the slope of {shown} is not found", False)
-
-
 MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
 
 
 def is_aggregate(op: Op) -> bool:
-    """Tell whether `Groups` computes an operation: products, extremes, matrices and spectra."""
+    """Tell whether `grouped` serves an operation: products, extremes, matrices and spectra."""
     return op.is_nonlinear_fold or op.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
 
-class Groups:
-    """Results of one line at some elements, each with the elements of its operand that it is made of."""
+def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
+    """Group the elements of the operand of a line by the results that are made of them; the groups by result."""
+    op, shown = line.call.op, run.reference.program.excerpt(line)
+    order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
+    form = None if run.rounding else partial(run.numbering.form, line.call.operands[0])
+    known: dict[tuple[int, ...], Group] = {}
+    members = {e: tuple(s for _, s in own) for e, own in run.reference.footprint.members(line, elements).items()}
+    for inside in members.values():
+        # Results that share all of their elements, as the n² of an inverse do, share one group.
+        if inside not in known:
+            entering = run.at(line, 0, np.array(inside, dtype=np.int64))
+            entering = run.rounding.entering(op, entering, order) if run.rounding else entering
+            kind = Group if any(isinstance(v, Undefined) for v in entering) else _class_of(op)
+            known[inside] = kind(op, shown, order, inside, entering, form)
+    return {e: known[inside] for e, inside in members.items()}
 
-    def __init__(self, run: Run, line: Line, elements: Flat) -> None:
-        self.op, self.shown = line.call.op, run.reference.program.excerpt(line)
-        self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
-        position, source = run.reference.footprint.down(line, 0, elements)
-        members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
-        out = elements.tolist()
-        for p, s in zip(position.tolist(), source.tolist(), strict=True):
-            members[out[p]].append(s)
-        values = dict(zip(source.tolist(), run.at(line, 0, source), strict=True))
-        known: dict[tuple[int, ...], Group] = {}
-        self.groups: dict[int, Group] = {}
-        for e, inside in members.items():
-            # Results that share all of their elements, as the n² of an inverse do, share one group.
-            key = tuple(inside)
-            if key not in known:
-                entering = [values[s] for s in inside]
-                if run.rounding is not None:
-                    entering = run.rounding.entering(self.op, entering, self.order)
-                known[key] = Group(self.op, self.shown, self.order, inside, entering)
-                if run.rounding is None:
-                    known[key].form = partial(run.numbering.form, line.call.operands[0])
-            self.groups[e] = known[key]
+
+def _class_of(op: Op) -> type[Group]:
+    match op.kind:
+        case Kind.SPECTRAL:
+            return _Exponential if op.keeps_shape else _Eigenvalues
+        case Kind.MATRIX:
+            return _Inverse if op.keeps_shape else _Determinant
+    return _ExtremeElement if op.is_extreme else _ProductOfElements
+
+
+Bends = Callable[[int, int], Ball]
+"""Tangents of the slopes by the flat position of a result and the place of an element."""
+
+
+@dataclass(eq=False)
+class Group:
+    """The elements that one product, extreme or matrix is made of; one that lacks a value has no result.
+
+    Attributes:
+        op: The operation.
+        shown: The sub-expression, for messages.
+        order: The rows of a matrix.
+        elements: Flat positions in the operand.
+        values: Their values.
+        form: Gives the form of an element, where it may tell which are the same.
+    """
+
+    op: Op
+    shown: str
+    order: int
+    elements: Sequence[int]
+    values: list[Ball]
+    form: Callable[[int], Form] | None
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """Places of the elements."""
+        return {e: n for n, e in enumerate(self.elements)}
+
+    @cached_property
+    def total(self) -> Outcome:
+        """The product, extreme or determinant of the elements; the reason why there is none, if one lacks a value."""
+        return next(v for v in self.values if isinstance(v, Undefined))
 
     def value(self, out: int) -> Outcome:
-        """Return the value of the aggregate at one flat position of the result."""
-        group = self.groups[out]
-        if group.undefined is not None:
-            return group.undefined
-        if self.op.kind is Kind.SPECTRAL:
-            return spectral_value(group.spectral, out, self.shown)
-        return group.inverse_at(out) if self.op.keeps_shape else group.total
+        """Return the result at a flat position."""
+        return self.total
 
     def slope(self, out: int, element: int) -> Outcome:
         """Compute the partial derivative of a result by an element of the operand."""
         require_time()
-        group = self.groups[out]
-        if group.undefined is not None:
-            return group.undefined
-        n = group.place[element]
-        if self.op.kind is Kind.SPECTRAL:
-            return group.spectral_slope(out, n)
-        if self.op.monoid is Monoid.PRODUCT:
-            return group.others[n]
-        if self.op.is_extreme:
-            which = "largest" if self.op.monoid is Monoid.LARGEST else "smallest"
-            return group.extreme.slope(n, f"{self.shown} has a kink here: its {which} elements tie")
-        return group.inverse_slope(out, n) if self.op.keeps_shape else group.cofactor(n)
+        value = self.value(out)
+        return value if isinstance(value, Undefined) else self._slope(out, self.place[element])
+
+    def _slope(self, out: int, n: int) -> Outcome:
+        raise NotImplementedError
+
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        """Compute the tangents of the slopes while the elements change so."""
+        return lambda out, n: arb.nan()
+
+    def _row_and_column(self, out: int) -> tuple[int, int]:
+        return divmod(out % (self.order * self.order), self.order)
 
 
-class Group:
-    """The elements that one product, extreme or matrix is made of, with what is computed of them once."""
-
-    def __init__(self, op: Op, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:
-        self.op, self.shown, self.order = op, shown, order
-        self.place = {e: n for n, e in enumerate(elements)}
-        self.values: list[Ball] = list(values)
-        self.undefined = next((v for v in values if isinstance(v, Undefined)), None)
-        self.form: Callable[[int], Form] | None = None
-
+class _ProductOfElements(Group):
     @cached_property
     def total(self) -> Ball:
-        """The product, extreme or determinant of the elements; an inverse has its determinant here."""
-        if self.op.kind is Kind.MATRIX:
-            return balls.determinant(self.values, self.order)
-        if self.op.monoid is Monoid.PRODUCT:
-            return balls.product(self.values)
+        return balls.product(self.values)
+
+    @cached_property
+    def _others(self) -> list[Ball]:
+        return balls.products_of_others(self.values, arb(1))
+
+    def _slope(self, out: int, n: int) -> Outcome:
+        return self._others[n]
+
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        others = balls.products_of_others(list(map(Dual, self.values, change)), Dual(arb(1), arb(0)))
+        return lambda out, n: others[n].tangent
+
+
+class _ExtremeElement(Group):
+    @cached_property
+    def total(self) -> Ball:
         return balls.extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
 
     @cached_property
-    def spectral(self) -> Symmetric | Exponential:
-        """The matrix of which eigenvalues or the exponential are taken."""
-        return (Exponential if self.op.keeps_shape else Symmetric)(self.values, self.order)
+    def _places(self) -> Extreme:
+        """Places of the extreme, by the forms of the elements where balls alone do not tell which tie."""
+        found = Extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
+        if self.form is None or len(found.certain) == len(found.possible):
+            return found
+        return Extreme(self.values, largest=found.largest, forms=list(map(self.form, self.elements)))
 
-    def spectral_slope(self, out: int, n: int) -> Outcome:
-        """Compute the derivative of a spectral result by an element of the matrix."""
-        return slope_in_spectrum(self.spectral, out, n, self.shown)
+    def _slope(self, out: int, n: int) -> Outcome:
+        which = "largest" if self.op.monoid is Monoid.LARGEST else "smallest"
+        return self._places.slope(n, f"{self.shown} has a kink here: its {which} elements tie")
+
+
+class _Determinant(Group):
+    @cached_property
+    def total(self) -> Ball:
+        return balls.determinant(self.values, self.order)
 
     @cached_property
-    def others(self) -> list[Ball]:
-        """Product of the other elements, for each element."""
-        return balls.products_of_others(self.values)
-
-    @cached_property
-    def inverse(self) -> list[Ball]:
-        """The inverse matrix, row by row."""
+    def _inverse(self) -> arb_mat:
         return balls.inverse(self.values, self.order)
 
-    def inverse_at(self, out: int) -> Outcome:
-        """Return the element of the inverse at a flat position; undefined where the matrix is singular."""
-        ball = self.inverse[out % (self.order * self.order)]
-        if exists(ball):
-            return ball
-        is_singular = bool(self.total == 0)
-        return Undefined("domain", f"{self.shown} has no slope here: the matrix is singular", is_singular)
-
-    def inverse_slope(self, out: int, n: int) -> Outcome:
-        """Compute -inv[i, p]*inv[q, j], the slope of the element (i, j) by the element (p, q)."""
-        value = self.inverse_at(out)
-        if isinstance(value, Undefined):
-            return value
-        (i, j), (p, q) = divmod(out % (self.order * self.order), self.order), divmod(n, self.order)
-        return -self.inverse[i * self.order + p] * self.inverse[q * self.order + j]
-
-    def cofactor(self, n: int) -> Outcome:
-        """Compute the derivative of a determinant: by the inverse, or for a singular matrix by its minors."""
+    def _slope(self, out: int, n: int) -> Outcome:
+        """Compute a cofactor: by the inverse, or for a singular matrix by its minors."""
         row, column = divmod(n, self.order)
         # Jacobi: d det/dA[p, q] = det * inv[q, p].
-        ball = self.total * self.inverse[column * self.order + row]
+        ball = self.total * self._inverse[column, row]
         if exists(ball):
             return ball
         if self.order > MOST_MINORS:
             return Undefined("slope", f"{self.shown} is of a matrix too close to a singular one", False)
         return balls.cofactor(self.values, self.order, row, column)
 
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        moved, order = arb_mat(self.order, self.order, list(change)), self.order
+        if exists(self._inverse[0, 0]):
+            found, turned = self._inverse, self._turned(change)
+            trace = sum((found * moved)[i, i] for i in range(order))
+            return lambda out, n: self.total * (trace * found[n % order, n // order] + turned[n % order, n // order])
+        if order > MOST_MINORS:
+            return super().bends(change)
+
+        def of_minors(out: int, n: int) -> Ball:
+            """Differentiate the cofactor of a singular matrix: a determinant, with cofactors of its own."""
+            row, column = divmod(n, order)
+            rows, columns = ([k for k in range(order) if k != left] for left in (row, column))
+            minor = [self.values[i * order + j] for i, j in product(rows, columns)]
+            terms = (
+                moved[rows[i], columns[j]] * balls.cofactor(minor, order - 1, i, j)
+                for i, j in product(range(order - 1), repeat=2)
+            )
+            return (-1) ** (row + column) * sum(terms, start=arb(0))
+
+        return of_minors
+
+    def _turned(self, change: Sequence[Ball]) -> arb_mat:
+        """Compute the tangent of the inverse."""
+        return -(self._inverse * arb_mat(self.order, self.order, list(change)) * self._inverse)
+
+
+class _Inverse(_Determinant):
+    def value(self, out: int) -> Outcome:
+        ball = self._inverse[self._row_and_column(out)]
+        if exists(ball):
+            return ball
+        is_singular = bool(self.total == 0)
+        return Undefined("domain", f"{self.shown} has no slope here: the matrix is singular", is_singular)
+
+    def _slope(self, out: int, n: int) -> Outcome:
+        """Compute -inv[i, p]*inv[q, j], the slope of the element (i, j) by the element (p, q)."""
+        (i, j), (p, q) = self._row_and_column(out), divmod(n, self.order)
+        return -self._inverse[i, p] * self._inverse[q, j]
+
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        found, turned = self._inverse, self._turned(change)
+
+        def of_inverse(out: int, n: int) -> Ball:
+            (i, j), (p, q) = self._row_and_column(out), divmod(n, self.order)
+            return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
+
+        return of_inverse
+
+
+class _Eigenvalues(Group):
     @cached_property
-    def extreme(self) -> Extreme:
-        """Extreme of the elements, with their forms where balls alone do not tell which tie."""
-        extreme = Extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
-        if self.form is None or len(extreme.certain) == len(extreme.possible):
-            return extreme
-        return Extreme(self.values, largest=extreme.largest, forms=[self.form(e) for e in self.place])
+    def _matrix(self) -> Symmetric:
+        return Symmetric(self.values, self.order)
+
+    def value(self, out: int) -> Outcome:
+        if not self._matrix.is_symmetric:
+            reason = "the matrix is not symmetric, of which torch reads the lower triangle alone, and derives by both"
+            return Undefined("domain", f"{self.shown} has no value here: {reason}", False)
+        ball = self._matrix.eigenvalues[out % self.order]
+        return ball if exists(ball) else Undefined("domain", f"the eigenvalues in {self.shown} are not found", False)
+
+    def _slope(self, out: int, n: int) -> Outcome:
+        if not self._matrix.is_alone(out % self.order):
+            reason = f"{self.shown} has eigenvalues here that are equal, or too close to be told apart"
+            return Undefined("kink", reason, False)
+        ball = self._matrix.projections[out % self.order][divmod(n, self.order)]
+        return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)
+
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        """Differentiate the projection P on an eigenvector: sum (Q A' P + P A' Q)/(own - other) over all others Q."""
+        matrix, order = self._matrix, self.order
+        if not all(map(matrix.is_alone, range(order))):
+            return super().bends(change)
+        moved = Symmetric(change, order).matrix
+
+        @cache
+        def of_projection(k: int) -> arb_mat:
+            half = arb_mat(order, order)
+            for j in range(order):
+                if j != k:
+                    distance = matrix.eigenvalues[k] - matrix.eigenvalues[j]
+                    half += matrix.projections[j] * moved * matrix.projections[k] / distance
+            return half + half.transpose()
+
+        return lambda out, n: of_projection(out % order)[divmod(n, order)]
+
+
+class _Exponential(Group):
+    """An exponential, whose derivative along E is the upper right block of the exponential of [[A, E], [0, A]]."""
+
+    @cached_property
+    def _matrix(self) -> arb_mat:
+        return arb_mat(self.order, self.order, self.values)
+
+    @cached_property
+    def _exponential(self) -> arb_mat:
+        return self._matrix.exp()
+
+    @cached_property
+    def _along(self) -> Callable[[int], arb_mat]:
+        return cache(lambda n: block_triangular(self._matrix, unit(self.order, n)).exp())
+
+    def value(self, out: int) -> Outcome:
+        ball = self._exponential[self._row_and_column(out)]
+        return ball if exists(ball) else Undefined("domain", f"{self.shown} is too large here", False)
+
+    def _slope(self, out: int, n: int) -> Outcome:
+        i, j = self._row_and_column(out)
+        ball = self._along(n)[i, self.order + j]
+        return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)
+
+    def bends(self, change: Sequence[Ball]) -> Bends:
+        """Take the upper right block of the exponential of X = [[A, E], [0, A]] next to its change, and X below."""
+        order = self.order
+        moved = block_triangular(arb_mat(order, order, list(change)), arb_mat(order, order))
+        along = cache(lambda n: block_triangular(block_triangular(self._matrix, unit(order, n)), moved).exp())
+
+        def of_exponential(out: int, n: int) -> Ball:
+            require_time()
+            i, j = self._row_and_column(out)
+            return along(n)[i, 3 * order + j]
+
+        return of_exponential

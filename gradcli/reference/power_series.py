@@ -126,9 +126,11 @@ class PowerSeries:
         arcs = [join(a, b) for a, b in zip(self.arcs, other.arcs, strict=True)]
         return PowerSeries.of(shift, (found + [fmpq(0)] * order)[:order], arcs, self.radius)
 
-    def scaled(self, factor: fmpq) -> PowerSeries:
-        """Multiply by a number other than 0."""
-        return PowerSeries.constant(factor, self.radius) * self
+    def __neg__(self) -> PowerSeries:
+        return PowerSeries.constant(fmpq(-1), self.radius) * self
+
+    def __sub__(self, other: PowerSeries) -> PowerSeries:
+        return self + -other
 
     def power(self, n: int) -> PowerSeries:
         """Raise to a whole power.
@@ -212,27 +214,26 @@ FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 """Functions of series, with rational coefficients or with balls."""
 
 
+OPERATORS: Mapping[str, Callable[..., PowerSeries]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "square": lambda a: a * a,
+    "reciprocal": lambda a: a.power(-1),
+}
+"""Operations of arithmetic on functions that have series."""
+
+
 def combined(name: str, operands: list[PowerSeries]) -> PowerSeries:
     """Apply an operation to functions that have series.
 
     Raises:
         NoSeriesError: The result has none, or there is no rule.
     """
-    match name, operands:
-        case "add", [a, b]:
-            return a + b
-        case "sub", [a, b]:
-            return a + b.scaled(fmpq(-1))
-        case "mul", [a, b]:
-            return a * b
-        case "div", [a, b]:
-            return a / b
-        case "neg", [a]:
-            return a.scaled(fmpq(-1))
-        case "square", [a]:
-            return a * a
-        case "reciprocal", [a]:
-            return PowerSeries.constant(fmpq(1), a.radius) / a
-        case _, [a] if name in FUNCTIONS:
-            return a.applied(name)
-    raise NoSeriesError
+    if name in FUNCTIONS:
+        return operands[0].applied(name)
+    if name not in OPERATORS:
+        raise NoSeriesError
+    return OPERATORS[name](*operands)

@@ -20,7 +20,7 @@ from gradcli.reference.balls import Ball, exists
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Run
 from gradcli.reference.enclosure_plan import Plan, Reference
-from gradcli.reference.piecewise import Groups, is_aggregate, is_choice
+from gradcli.reference.piecewise import grouped, is_aggregate, is_choice
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
 
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
@@ -68,7 +68,7 @@ class RoundedRun(Run):
             for e, operands in zip(out, zip(*columns, strict=True), strict=True):
                 found[e] = self._kernel(line, found[e], operands)
         elif op.is_extreme:
-            groups = Groups(self, line, elements).groups
+            groups = grouped(self, line, elements)
             found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
         elif op.kind is not Kind.MOVEMENT and not is_aggregate(op):
             sizes = dict.fromkeys(out, arb(0))

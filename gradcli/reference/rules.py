@@ -24,6 +24,7 @@ from gradcli.language.program.meaning import Comparison, compose, meaning, ne
 from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
+from gradcli.reference.deadline import require_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Rule:
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the value on these operands; `shown` is the sub-expression for messages."""
+        require_time()
         is_nan = any(map(_is_nan, operands))
         if is_nan and isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
             return arb(isinstance(self.expression, ne))
@@ -92,10 +94,10 @@ class Rule:
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
-        known = (x for x in operands if not isinstance(x, Undefined))
-        around = [x if x is None else x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
-        is_nan = not any(map(_is_infinite, operands)) and self._is_certain(self.expression, around)
-        return Undefined("domain", reason, self._is_certain(self.expression, operands), is_nan=is_nan)
+        known: list[Ball] = operands
+        around = [x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
+        is_nan = not any(map(_is_infinite, known)) and self._is_certain(self.expression, around)
+        return Undefined("domain", reason, self._is_certain(self.expression, known), is_nan=is_nan)
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the partial derivative by operand k, where value and derivative exist."""
@@ -125,7 +127,7 @@ class Rule:
         """Tell whether there is no limit at infinity, as for the sine."""
         return ball.rel_accuracy_bits() < WAVERING and not ball.is_exact() and any(map(_is_infinite, operands))
 
-    def _is_certain(self, function: Expr, operands: list[Outcome]) -> bool:
+    def _is_certain(self, function: Expr, operands: list[Ball]) -> bool:
         """Tell whether certainly no point of the balls has a result: tried at their ends, as domains are intervals.
 
         Infinity is no proof, unless an operand is infinite: it is also what a ball too wide gives, or a tower of
@@ -133,11 +135,9 @@ class Rule:
         """
         if any(map(_is_infinite, operands)):
             return True
-        corners: list[list[Outcome]] = [[]]
+        corners: list[list[Ball]] = [[]]
         for ball in operands:
-            if isinstance(ball, Undefined):
-                return ball.decided
-            ends = [ball] if ball is None or ball.is_exact() else [ball.lower(), ball.upper()]
+            ends = [ball] if ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
         return all(compile_ball(function)(self.environment(corner)).is_nan() for corner in corners)
 
@@ -292,9 +292,9 @@ class Rounding:
         if any(isinstance(value, Undefined) for value in values):
             return values
         if op.kind is Kind.SPECTRAL:
-            return self._spectral(values, order)
+            return self._perturbed(values, order, len(values))
         if op.kind is Kind.MATRIX:
-            return [ELIMINATION] if self.spans(values) else self._eliminated(values, order)
+            return [ELIMINATION] if self.spans(values) else self._perturbed(values, order, order)
         return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(values) else values
 
     def spans(self, values: Sequence[Ball]) -> bool:
@@ -319,25 +319,17 @@ class Rounding:
         smallest_exact = arb(2) ** (self.smallest + self.bits)
         return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
 
-    def _eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
-        """Return the matrix that elimination in effect begins with: its error is one of the largest of each row.
+    def _perturbed(self, matrix: Sequence[Ball], order: int, length: int) -> list[Ball]:
+        """Return the matrix that torch in effect begins with: its error is one of the largest number of each part.
 
-        Torch factors the transpose with pivots from its columns, so that multipliers are at most 1.
-        Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, theorem 9.3.
+        Elimination factors the transpose with pivots from its columns, so that multipliers are at most 1, and a part is
+        a row.  The steps to eigenvalues are orthogonal, and move all elements by an error of the largest.
+        Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, theorem 9.3; G. H. Golub, C. F. Van
+        Loan, "Matrix Computations", 2013, section 8.1.
         """
         found = []
-        for start in range(0, len(matrix), max(1, order)):
-            row = matrix[start : start + order]
-            error = arb(0, max(abs(value).upper() for value in row) * order * arb(2) ** -self.bits)
-            found += [value + error for value in row]
+        for start in range(0, len(matrix), max(1, length)):
+            part = matrix[start : start + length]
+            error = arb(0, max(abs(value).upper() for value in part) * order * arb(2) ** -self.bits)
+            found += [value + error for value in part]
         return found
-
-    def _spectral(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
-        """Return the symmetric matrix whose eigenvalues torch finds.
-
-        Torch's steps are orthogonal, and move all elements by an error of the largest.
-
-        Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, section 8.1.
-        """
-        largest = max((abs(value).upper() for value in matrix), default=arb(0))
-        return [value + arb(0, largest * order * arb(2) ** -self.bits) for value in matrix]

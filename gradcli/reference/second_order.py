@@ -11,41 +11,27 @@ Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, section 5.1; N.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from itertools import accumulate, product
-from typing import Any
+from itertools import product
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat
+from flint import arb
 
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.balls import Ball, cofactor, exists, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.piecewise import MOST_MINORS, Group, is_aggregate, is_choice
+from gradcli.reference.piecewise import Bends, is_aggregate, is_choice
 from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.series import ANALYTIC, coefficients_of
-from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
 """Balls by flat position; an element that is not in it is an exact zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Dual:
-    """A number and its tangent."""
-
-    value: Ball
-    tangent: Ball
-
-    def __mul__(self, other: _Dual) -> _Dual:
-        return _Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
 
 
 class HessianProducts:
@@ -199,12 +185,12 @@ class HessianProducts:
         return found
 
     def _bends_of_groups(self, line: Line, moved: Elements) -> Mapping[int, Ball]:
-        known, found = dict[int, Any](), dict[int, Ball]()
-        groups = self.run.groups_of(line, self.run.plan.needed[line.symbol]).groups
+        known, found = dict[int, Bends](), dict[int, Ball]()
+        groups = self.run.groups_of(line, self.run.plan.needed[line.symbol])
         for n, (_, out, source, _) in enumerate(self.ways[line.symbol]):
             group = groups[out]
             if id(group) not in known:
-                known[id(group)] = _bends_of(group, [moved.get(s, arb(0)) for s in group.place])
+                known[id(group)] = group.bends([moved.get(s, arb(0)) for s in group.elements])
             found[n] = known[id(group)](out, group.place[source])
         return found
 
@@ -212,108 +198,6 @@ class HessianProducts:
 def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> None:
     own = found.setdefault(atom, {})
     own[element] = own[element] + ball if element in own else ball
-
-
-def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
-    """Compute the tangents of the slopes of a product, a determinant, an inverse, eigenvalues or an exponential.
-
-    They are a function of the result and of the place of the element that the slope is by.
-    """
-    if group.undefined is not None:
-        return lambda out, n: arb.nan()
-    if group.op.monoid is Monoid.PRODUCT:
-        duals = [_Dual(value, tangent) for value, tangent in zip(group.values, moved, strict=True)]
-        one = _Dual(arb(1), arb(0))
-        before = [one, *accumulate(duals, _Dual.__mul__, initial=None)]
-        after = [one, *accumulate(reversed(duals), _Dual.__mul__, initial=None)]
-        return lambda out, n: (before[n] * after[len(duals) - 1 - n]).tangent
-    order, change = group.order, arb_mat(group.order, group.order, list(moved))
-    if group.op.kind is Kind.SPECTRAL:
-        return _bends_of_exponential(group, change) if group.op.keeps_shape else _bends_of_eigenvalues(group, change)
-    if not group.op.keeps_shape and not exists(group.inverse[0]):
-        return _bends_of_singular(group, change)
-    found = arb_mat(order, order, group.inverse)
-    turned = -(found * change * found)  # the tangent of the inverse
-    if not group.op.keeps_shape:
-        trace = sum((found * change)[i, i] for i in range(order))
-        # Jacobi: d det/dA[p, q] = det * inv[q, p].
-        return lambda out, n: group.total * (trace * found[n % order, n // order] + turned[n % order, n // order])
-
-    def of_inverse(out: int, n: int) -> Ball:
-        (i, j), (p, q) = divmod(out % (order * order), order), divmod(n, order)
-        return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
-
-    return of_inverse
-
-
-def _bends_of_singular(group: Group, change: arb_mat) -> Any:
-    """Differentiate the cofactors of a singular matrix: each is a determinant, with cofactors of its own."""
-    order = group.order
-    if order > MOST_MINORS:
-        return lambda out, n: arb.nan()
-
-    def bend(out: int, n: int) -> Ball:
-        row, column = divmod(n, order)
-        rows, columns = ([k for k in range(order) if k != left] for left in (row, column))
-        minor = [group.values[i * order + j] for i, j in product(rows, columns)]
-        terms = (
-            change[rows[i], columns[j]] * cofactor(minor, order - 1, i, j)
-            for i, j in product(range(order - 1), repeat=2)
-        )
-        return (-1) ** (row + column) * sum(terms, start=arb(0))
-
-    return bend
-
-
-def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
-    """Differentiate the projection P on an eigenvector: sum (Q A' P + P A' Q)/(own - other) over all others Q."""
-    spectral, order = group.spectral, group.order
-    if not isinstance(spectral, Symmetric) or not all(spectral.is_alone(k) for k in range(order)):
-        return lambda out, n: arb.nan()
-    change = (change + change.transpose()) / 2
-    projections = [spectral.projection(k) for k in range(order)]
-    known: dict[int, arb_mat] = {}
-
-    def bend(out: int, n: int) -> Ball:
-        k = out % order
-        if k not in known:
-            total = arb_mat(order, order)
-            for j, other in enumerate(projections):
-                if j != k:
-                    half = other * change * projections[k]
-                    total += (half + half.transpose()) / (spectral.eigenvalues[k] - spectral.eigenvalues[j])
-            known[k] = total
-        return known[k][divmod(n, order)]
-
-    return bend
-
-
-def _bends_of_exponential(group: Group, change: arb_mat) -> Any:
-    """Differentiate the slopes of an exponential.
-
-    They are in the upper right block of the exponential of X = [[A, E], [0, A]] with the change of A next to it, and X
-    below.
-    """
-    order, known = group.order, dict[int, arb_mat]()
-
-    def bend(out: int, n: int) -> Ball:
-        if n not in known:
-            require_time()
-            whole, (row, column) = arb_mat(4 * order, 4 * order), divmod(n, order)
-            for block in range(4):
-                for i in range(order):
-                    for j in range(order):
-                        whole[block * order + i, block * order + j] = group.spectral.matrix[i, j]
-            for first, second in ((0, 1), (2, 3)):
-                whole[first * order + row, second * order + column] = 1
-                for i in range(order):
-                    for j in range(order):
-                        whole[first // 2 * order + i, (first // 2 + 2) * order + j] = change[i, j]
-            known[n] = whole.exp()
-        i, j = divmod(out % (order * order), order)
-        return known[n][i, 3 * order + j]
-
-    return bend
 
 
 def is_met(products: HessianProducts, by: Direction, along: Collection[Direction]) -> bool | None:

@@ -14,9 +14,12 @@ G. H. Hardy, "Orders of Infinity", 1910, for logarithms.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
+from itertools import accumulate
 from operator import methodcaller
 from typing import Any
 
@@ -186,6 +189,9 @@ def constant(ball: Ball) -> Series:
     return Series(() if ball == 0 else ((CONSTANT, ball),))
 
 
+_UNIT = constant(arb(1))
+
+
 def ray(ball: Ball, weight: Ball) -> Series:
     """Build the series of an input that moves by weight*t.
 
@@ -216,10 +222,7 @@ def power(a: Series, exponent: Fraction) -> Series:
     """
     # Take products, as a whole power needs no first term that is certainly not 0.
     if exponent.denominator == 1 and 0 <= exponent <= MOST_TERMS:
-        result = constant(arb(1))
-        for _ in range(int(exponent)):
-            result *= a
-        return result
+        return reduce(Series.__mul__, [a] * int(exponent), _UNIT)
     sign = a.sign()
     if sign == 0 and exponent > 0:
         return a
@@ -230,10 +233,8 @@ def power(a: Series, exponent: Fraction) -> Series:
     (e, m), first = a.terms[0]
     if (m * exponent).denominator != 1:
         raise Undecided
-    coefficients, coefficient = [], arb(1)
-    for k in range(MOST_TERMS):
-        coefficients.append(coefficient)
-        coefficient = coefficient * exact(exponent - k) / (k + 1)
+    steps = range(MOST_TERMS - 1)
+    coefficients = [*accumulate(steps, lambda c, k: c * exact(exponent - k) / (k + 1), initial=arb(1))]
     lead = Series((((e * exponent, int(m * exponent)), _power(first, exponent)),))
     return lead * composed(coefficients, _over_first(a))
 
@@ -327,36 +328,30 @@ def _root(a: Series) -> Series:
     return power(a, Fraction(1, 2))
 
 
-_UNIT = constant(arb(1))
+def _odd(name: str, beyond: Callable[[Series], Series]) -> Callable[[Series], Series]:
+    """Build an odd function, which is given by a rule of its own for a series that grows to infinity."""
+
+    def apply(a: Series) -> Series:
+        if a.is_bounded:
+            return _analytic(name, a)
+        sign = arb(a.sign())
+        return beyond(a.scaled(sign)).scaled(sign)
+
+    return apply
 
 
 def _tanh(a: Series) -> Series:
-    if a.is_bounded:
-        return _analytic("tanh", a)
-    small = exp((a if a.sign() < 0 else -a).scaled(arb(2)))
-    return ((_UNIT - small) / (_UNIT + small)).scaled(arb(a.sign()))
+    small = exp(a.scaled(arb(-2)))
+    return (_UNIT - small) / (_UNIT + small)
 
 
-def _atan(a: Series) -> Series:
-    if a.is_bounded:
-        return _analytic("atan", a)
-    return constant(arb.pi() / 2 * a.sign()) - _analytic("atan", _UNIT / a)
-
-
-def _erf(a: Series) -> Series:
-    return _analytic("erf", a) if a.is_bounded else constant(arb(a.sign())) + Series((), FLAT)
+_atan = _odd("atan", lambda a: constant(arb.pi() / 2) - _analytic("atan", _UNIT / a))
+_erf = _odd("erf", lambda a: _UNIT + Series((), FLAT))
 
 
 def _wave(name: str) -> Callable[[Series], Series]:
     """Build the sine or cosine, which of a series that grows is only known to be bounded."""
     return lambda a: _analytic(name, a) if a.is_bounded else Series((), CONSTANT, is_continuous=False)
-
-
-def _asinh(a: Series) -> Series:
-    if a.is_bounded:
-        return _analytic("asinh", a)
-    size = a.scaled(arb(a.sign()))
-    return log(size + _root(size * size + _UNIT)).scaled(arb(a.sign()))
 
 
 def angle(y: Series, x: Series) -> Series:
@@ -385,7 +380,11 @@ def _asin(a: Series) -> Series:
     return (constant(arb.pi() / 2) - angle.scaled(arb(2))).scaled(end)
 
 
-FUNCTIONS: Mapping[str, Callable[[Series], Series]] = {
+FUNCTIONS: Mapping[str, Callable[..., Series]] = {
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "abs": lambda a: a.scaled(arb(a.sign())),
+    "atan2": angle,
     "exp": exp,
     "log": log,
     "sqrt": _root,
@@ -394,16 +393,16 @@ FUNCTIONS: Mapping[str, Callable[[Series], Series]] = {
     "asin": _asin,
     "acos": lambda a: constant(arb.pi() / 2) - _asin(a),
     "atan": _atan,
-    "sinh": lambda a: _analytic("sinh", a) if a.is_bounded else (exp(a) - exp(-a)).scaled(arb(0.5)),
+    "sinh": _odd("sinh", lambda a: (exp(a) - exp(-a)).scaled(arb(0.5))),
     "cosh": lambda a: _analytic("cosh", a) if a.is_bounded else (exp(a) + exp(-a)).scaled(arb(0.5)),
-    "tanh": _tanh,
-    "asinh": _asinh,
+    "tanh": _odd("tanh", _tanh),
+    "asinh": _odd("asinh", lambda a: log(a + _root(a * a + _UNIT))),
     "acosh": lambda a: log(a + _root(a * a - _UNIT)),
     "atanh": lambda a: (log(_UNIT + a) - log(_UNIT - a)).scaled(arb(0.5)),
     "erf": _erf,
     "erfc": lambda a: _UNIT - _erf(a),
 }
-"""Operations of one operand that have rules where it grows, or where their domain ends."""
+"""Operations that have rules of their own: where an operand grows, changes its sign, or where their domain ends."""
 
 
 def _analytic(name: str, a: Series) -> Series:

@@ -10,12 +10,13 @@ Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorem 4.3.1; N. Higham, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import cached_property
 
 from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from gradcli.reference.balls import Ball, exists, fraction, precision
+from gradcli.reference.balls import Ball, exists, fraction, precision, product, products_of_others
 from gradcli.reference.deadline import require_time
 
 
@@ -31,7 +32,6 @@ class Symmetric:
         given = arb_mat(order, order, list(values))
         self.order, self.matrix = order, (given + given.transpose()) / 2
         self.is_symmetric = given.overlaps(given.transpose())
-        self._projections: dict[int, arb_mat] = {}
 
     @cached_property
     def eigenvalues(self) -> list[Ball]:
@@ -56,14 +56,16 @@ class Symmetric:
         own = self.eigenvalues[k]
         return exists(own) and not any(own.overlaps(other) for n, other in enumerate(self.eigenvalues) if n != k)
 
-    def projection(self, k: int) -> arb_mat:
-        """Return the derivatives of an eigenvalue that is told apart, by the elements of the matrix."""
-        if k not in self._projections:
-            found, scale = self._before[k] * self._after[self.order - 1 - k], arb(1)
-            for n, other in enumerate(self.eigenvalues):
-                scale *= self.eigenvalues[k] - other if n != k else 1
-            self._projections[k] = (found + found.transpose()) / (2 * scale)
-        return self._projections[k]
+    @cached_property
+    def projections(self) -> list[arb_mat]:
+        """Derivatives of each eigenvalue that is told apart, by the elements of the matrix."""
+        one, found = _identity(self.order), []
+        factors = [self.matrix - one * value for value in self.eigenvalues]
+        for k, others in enumerate(products_of_others(factors, one)):
+            require_time()
+            scale = product(self.eigenvalues[k] - value if n != k else 1 for n, value in enumerate(self.eigenvalues))
+            found.append((others + others.transpose()) / (2 * scale))
+        return found
 
     def slopes_along(self, slopes: Sequence[Ball]) -> list[Ball] | None:
         """Give the one-sided derivatives of the eigenvalues, ascending as they are; None if they are not known.
@@ -103,23 +105,6 @@ class Symmetric:
         distinct = self.order - polynomial.gcd(polynomial.derivative()).degree()
         return groups if len(groups) == distinct else None
 
-    @cached_property
-    def _before(self) -> list[arb_mat]:
-        return self._products(self.eigenvalues)
-
-    @cached_property
-    def _after(self) -> list[arb_mat]:
-        return self._products(self.eigenvalues[::-1])
-
-    def _products(self, eigenvalues: Sequence[Ball]) -> list[arb_mat]:
-        """Compute the products of A - λ over the first n eigenvalues, for each n."""
-        one = _identity(self.order)
-        found = [one]
-        for value in eigenvalues:
-            require_time()
-            found.append(found[-1] * (self.matrix - one * value))
-        return found
-
 
 def _of_numbers(matrix: arb_mat) -> list[Ball] | None:
     """Compute the eigenvalues of a symmetric matrix of numbers, ascending; None where they are not found."""
@@ -140,37 +125,16 @@ def _identity(order: int) -> arb_mat:
     return arb_mat([[int(i == j) for j in range(order)] for i in range(order)])
 
 
-class Exponential:
-    """The exponential of a matrix that is given row by row.
+def block_triangular(matrix: arb_mat, change: arb_mat) -> arb_mat:
+    """Build the matrix [[A, E], [0, A]] of a matrix A and its change E."""
+    order = matrix.nrows()
+    block = arb_mat(2 * order, 2 * order)
+    for i, j in itertools.product(range(order), repeat=2):
+        block[i, j] = block[order + i, order + j] = matrix[i, j]
+        block[i, order + j] = change[i, j]
+    return block
 
-    Args:
-        values: The elements.
-        order: The number of rows.
-    """
 
-    def __init__(self, values: Sequence[Ball], order: int) -> None:
-        self.order, self.matrix = order, arb_mat(order, order, list(values))
-        self._along: dict[int, arb_mat] = {}
-
-    @cached_property
-    def values(self) -> list[Ball]:
-        """Elements of the exponential, row by row."""
-        return list(self.matrix.exp().entries())
-
-    def slope(self, out: int, n: int) -> Ball:
-        """Compute the derivative of one element of the exponential by one of the matrix."""
-        if n not in self._along:
-            require_time()
-            self._along[n] = self._block(n).exp()
-        i, j = divmod(out, self.order)
-        return self._along[n][i, self.order + j]
-
-    def _block(self, n: int) -> arb_mat:
-        """Build the matrix [[A, E], [0, A]], E being 1 at one place and 0 elsewhere."""
-        order, block = self.order, arb_mat(2 * self.order, 2 * self.order)
-        for i in range(order):
-            for j in range(order):
-                block[i, j] = block[order + i, order + j] = self.matrix[i, j]
-        row, column = divmod(n, order)
-        block[row, order + column] = 1
-        return block
+def unit(order: int, n: int) -> arb_mat:
+    """Build the matrix that is 1 at place n and 0 elsewhere."""
+    return arb_mat(order, order, [int(place == n) for place in range(order * order)])
