@@ -218,10 +218,10 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 CEILINGS = {
     "*": 820,
     "autodiff": 590,
-    "claims": 1490,
+    "claims": 1420,
     "cli": 1660,
     "codegen": 540,
-    "crosscheck": 2870,
+    "crosscheck": 2692,
     "diagnose": 1800,
     "files": 1670,
     "guide": 20,
@@ -241,7 +241,7 @@ CEILINGS = {
     "results": 480,
     "running": 1360,
     "symbolic": 2330,
-    "tests": 20410,
+    "tests": 20335,
     "warm": 470,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

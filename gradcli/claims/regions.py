@@ -120,7 +120,7 @@ class Region:
         truth: The derivative there.
         claim: What is claimed there.
         slopes: The derivative with the conditions still open that are on their boundary here.
-        target: The x of the derivative.
+        target: The x of the derivative; None for values, which are compared on a boundary as anywhere else.
         signs: What is assumed.
         equal: What to put in, one after the other, for the boundaries that this is on.
     """
@@ -128,7 +128,7 @@ class Region:
     truth: Expr
     claim: Expr
     slopes: Expr
-    target: Expr
+    target: Expr | None
     signs: tuple[Assumption, ...] = ()
     equal: tuple[Mapping[Expr, Expr], ...] = ()
 
@@ -150,7 +150,7 @@ class Region:
             if condition.is_of_indices:
                 slopes = condition.decided(self.slopes, 0).xreplace(equal)
                 signs = tuple((expression.xreplace(equal), sign) for expression, sign in self.signs)
-                target = self.target.xreplace(equal)
+                target = self.target and self.target.xreplace(equal)
                 yield replace(self, truth=truth, claim=claim, slopes=slopes, target=target, signs=signs)
             else:
                 signs = (*self.signs, (condition.difference, 0))
@@ -198,6 +198,8 @@ class Regions:
 
     def _agree_on_boundary(self, region: Region) -> bool:
         """Tell whether the claim is the derivative on boundaries, or there is none wherever it is not."""
+        if region.target is None:
+            return vanishes(region.here(region.truth) - region.here(region.claim))
         try:
             before, behind = (self._slope(region, side) for side in (-1, 1))
         except _OpenError as error:

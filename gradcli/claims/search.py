@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -65,14 +64,6 @@ FEWEST = 5
 """Points that are tried however long they take."""
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """Result of a search: the number of points that counted, and the first that refutes the claim."""
-
-    points: int
-    counterexample: Look | None
-
-
 class Search:
     """The search for a point at which one claim is false."""
 
@@ -89,8 +80,12 @@ class Search:
         self.free_vector = comparison.reading.names_vector
         self.weights = comparison.subject.weights
 
-    def run(self, points: int) -> SearchResult:
-        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
+    def run(self, points: int) -> tuple[int, Look | None]:
+        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done.
+
+        Returns:
+            The number of points that counted, and the first that refutes the claim.
+        """
         counted = met = singular = 0
         hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
@@ -108,11 +103,11 @@ class Search:
                 if is_met and look.missing and singular < MOST_SINGULAR:
                     look, singular = self.comparison.with_limits(look), singular + 1
                 if look.shows:
-                    return SearchResult(counted + met + 1, look)
+                    return counted + met + 1, look
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
-        return SearchResult(counted + met, hidden)
+        return counted + met, hidden
 
     def look(self, inputs: Inputs, v: Array) -> Look | None:
         """The claim at a point; None where the function is read anew, and has no value or derivative there."""
