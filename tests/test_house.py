@@ -218,10 +218,10 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 CEILINGS = {
     "*": 820,
     "autodiff": 590,
-    "claims": 1420,
+    "claims": 1405,
     "cli": 1660,
     "codegen": 540,
-    "crosscheck": 2692,
+    "crosscheck": 2675,
     "diagnose": 1800,
     "files": 1670,
     "guide": 20,

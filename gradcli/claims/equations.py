@@ -139,15 +139,14 @@ def _labelled(
             token = indices[n] if indices else None
             is_number = token is not None and token.kind == "number"
             letters.append("" if token is None or is_number else token.text)
-            fixed.append(_position(source, token, size) if token is not None and is_number else None)
+            position = None
+            if token is not None and is_number:
+                position = int(token.text) if token.text.isdecimal() else size
+                if position >= size:
+                    message = f"this index is outside of a dimension of size {size}"
+                    raise source.error(message, token.span, kind=InputError)
+            fixed.append(position)
     return tuple(letters), tuple(fixed)
-
-
-def _position(source: SourceText, token: Token, size: int) -> int:
-    position = int(token.text) if token.text.isdecimal() else size
-    if position >= size:
-        raise source.error(f"this index is outside of a dimension of size {size}", token.span, kind=InputError)
-    return position
 
 
 def _lettered(source: SourceText, free: Sequence[Token], subject: Subject, shape: Shape) -> tuple[str, ...]:

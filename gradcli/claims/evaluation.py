@@ -28,7 +28,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.enclosure_pass import Direction, Shift
+from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
@@ -164,8 +164,18 @@ class ClaimComparison:
             with precision(bits):
                 pairs = list(zip(self._truths(inputs, v, bits), self.claims(inputs, v, bits), strict=True))
                 if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
-                    return self._look(inputs, v, pairs)
+                    break
             bits *= 2
+        seen, missing = [], {}
+        with precision(bits):
+            for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
+                if isinstance(claimed, Undefined):
+                    missing[entry] = f"the claim has no value: {claimed.reason}"
+                elif isinstance(truth, Undefined):
+                    missing[entry] = truth.reason
+                else:
+                    seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
+        return Look(inputs, v, tuple(seen), missing)
 
     def with_limits(self, look: Look) -> Look:
         """The look with the slopes or limits that the check finds where the enclosure has no derivative."""
@@ -208,11 +218,12 @@ class ClaimComparison:
         return (), "the truth is over the budget of the reference"
 
     def _plan(self, entries: Sequence[Entry]) -> bool:
-        rows, columns = (sorted(set(flats)) for flats in zip(*map(self.place, entries), strict=True))
-        self.directions: list[Direction] = [(self.subject.variable, j) for j in columns]
+        is_whole, places = self.reading.of != "Jacobian", list(map(self.place, entries))
+        rows = None if is_whole else np.unique([row for row, _ in places]).astype(np.int64)
         self.claim: Plan | None = None
         try:
-            self.truth = self.function.plan(self.directions, np.array(rows) if self.reading.of == "Jacobian" else None)
+            columns = sorted({column for _, column in places})
+            self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
             if self.program is not None:
                 shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
                 wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
@@ -273,28 +284,13 @@ class ClaimComparison:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
             return [arb(float(self.numbers.flat[self.position(entry)])) for entry in self.entries]
         decimals = {str(symbol): np.asarray(float(exact)) for symbol, exact in self.decimals.items()}
-        point = {str(VECTOR): v, **inputs, **decimals} if self.subject.has_vector else {**inputs, **decimals}
-        values = moved(self.claim, point).run(bits, shift=self._shift()).values
-        return [values[self.position(entry)] for entry in self.entries]
-
-    def _shift(self) -> Shift:
-        """From the floats that stand for decimals to the balls of all that they may be rounded from."""
+        # From the floats that stand for decimals to the balls of all that they may be rounded from.
         shift: dict[Direction, Ball] = {}
         for symbol, exact in self.decimals.items():
             whole = arb(int(exact.p)) / int(exact.q)
             shift[symbol, 0] = whole - arb(float(exact)) + arb(0, abs(whole).upper() * self.tolerance.rtol)
-        return shift
-
-    def _look(self, inputs: Inputs, v: Array, pairs: Sequence[tuple[Outcome, Outcome]]) -> Look:
-        seen, missing = [], {}
-        for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
-            if isinstance(claimed, Undefined):
-                missing[entry] = f"the claim has no value: {claimed.reason}"
-            elif isinstance(truth, Undefined):
-                missing[entry] = truth.reason
-            else:
-                seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
-        return Look(inputs, v, tuple(seen), missing)
+        values = moved(self.claim, {str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
+        return [values[self.position(entry)] for entry in self.entries]
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:
         """Tell whether they are proved to differ by more than the claim is allowed to."""

@@ -63,7 +63,8 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
             regions = Regions(sides.ranges, is_open=is_open)
-            if _is_uniform(subject, reading):
+            # One formula may hold for all entries where v is a symbol or one number.
+            if reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject):
                 if _holds_in_general(subject, sides, regions):
                     return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
                 if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
@@ -181,11 +182,6 @@ def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom
 
 def _is_constant(subject: Subject) -> bool:
     return subject.weights.size > 0 and bool(np.all(subject.weights == subject.weights.flat[0]))
-
-
-def _is_uniform(subject: Subject, reading: Reading) -> bool:
-    """Tell whether one formula may hold for all entries: v is a symbol or one number."""
-    return reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
 
 
 def _fraction(number: float) -> Expr:

@@ -75,9 +75,6 @@ def _without(part: Expr, a: Form, b: Form) -> Form:
 MOST_REGIONS = 250
 """Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
-STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
-"""Functions that jump without a condition."""
-
 
 @dataclass(frozen=True)
 class Condition:
@@ -298,7 +295,9 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
     parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
     if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
         return True
-    steps = {part.func for part in truth.atoms(*STEPS) if part.has(x)}
+    steps = {
+        part.func for part in truth.atoms(meaning.floor, meaning.ceil, meaning.round, meaning.trunc) if part.has(x)
+    }
     return len(steps) + bool(parts) > 1 if steps else False
 
 

@@ -22,9 +22,6 @@ from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 
-POINTS = 100
-"""Points that a claim is tried at."""
-
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
 
@@ -44,7 +41,7 @@ def claimed(
     inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
-    points: int = POINTS,
+    points: int = 100,
     seed: int = 0,
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
@@ -198,8 +195,7 @@ def _reason(here: Look) -> str:
 
 def _several(search: Search, most: int) -> tuple[list[Look], int]:
     """Random points that show what the mistake is, and how many between them show none."""
-    comparison = search.comparison
-    tries = max(most, min(TRIES, MOST_WORK // comparison.work))
+    tries = max(most, min(TRIES, MOST_WORK // search.comparison.work))
     looks: list[Look] = []
     right = 0
     for inputs, v in itertools.islice(search.generic(), tries):

@@ -178,7 +178,7 @@ def _compare(
             if not exists(found):
                 continue
             if not found.overlaps(truth):
-                numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
+                numbers = f"the formula gives {float(found.mid())}, the truth is {float(truth.mid())}"
                 return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
             # Wide balls overlap whatever the formula says.
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
@@ -269,7 +269,3 @@ def element_of(array: npt.NDArray[np.float64]) -> Any:
 
 def _shown(index: Index) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""
-
-
-def _short(ball: Ball) -> str:
-    return repr(float(ball.mid()))

@@ -129,9 +129,8 @@ class _Judge:
 
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
-        looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()} | {
-            "": proof.value[:, None].copy()
-        }
+        looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
+        looked[""] = proof.value[:, None].copy()  # of y
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
@@ -141,9 +140,9 @@ class _Judge:
             """Select the entries that were not decided before, and mark all of them as decided."""
             known = {entry: self._place(entry) for entry in entries}
             found = [entry for entry, place in known.items() if not looked[place[0]][place[1:]]]
-            for entry, (name, *place) in known.items():
+            for entry, place in known.items():
                 if entry.variable is None or survey.torch.jacobian is None or entry.row is not None:
-                    looked[name][*place] = True  # next to J, vᵀJ is a part of its own
+                    looked[place[0]][place[1:]] = True  # next to J, vᵀJ is a part of its own
             return found
 
         def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:

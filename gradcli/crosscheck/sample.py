@@ -229,10 +229,10 @@ def selections(survey: Survey) -> Iterator[Selection]:
         words = "all" if count == len(odd) else f"all but {count - len(odd):,} that are 0 by structure"
         yield Selection(words, [(symbol, j) for symbol, columns in reached.items() for j in columns], None, True)
     for most in (SAMPLE, SAMPLE // 4, SAMPLE // 16, 1):
-        yield sampled(survey, most)
+        yield _sampled(survey, most)
 
 
-def sampled(survey: Survey, most: int) -> Selection:
+def _sampled(survey: Survey, most: int) -> Selection:
     """Choose critical entries, up to three quarters; then the largest, corners and a random rest."""
     generator = np.random.default_rng(SEED)
     torch, point = survey.torch, survey.point

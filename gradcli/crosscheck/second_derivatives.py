@@ -32,7 +32,7 @@ from gradcli.crosscheck.point import (
     unravel,
     way,
 )
-from gradcli.crosscheck.sample import SEED, Survey, magnitude, sampled
+from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
 from gradcli.crosscheck.summary import FamilyCheck, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
@@ -190,7 +190,9 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
         entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
+    how = "as many as the budget allows" if len(chosen) == total else f"corners, extremes and a sample, seed {SEED}"
+    some = f"{len(rows):,} of {total:,} rows: {how}" if rows else "none"
+    words, left = "all" if rows and len(rows) == total else some, sum(found.left for found in rows)
     return _judgement(
         FamilyCheck(
             "hessian",
@@ -235,27 +237,17 @@ def _judgement(part: FamilyCheck) -> Judgement:
 def _chosen_rows(
     point: Point, torch: SecondDerivatives, wrt: Sequence[str], tolerance: Tolerance
 ) -> list[tuple[str, int]]:
-    """Choose all rows if they are few, else a sample by the largest number of each."""
+    """Choose all rows if they are few, else those of critical elements, corners, the largest, and a random rest."""
     sizes = {sympy.Symbol(name, real=True): torch.gradient[name].size for name in wrt}
     places = [(str(symbol), i) for symbol, size in sizes.items() for i in range(size)]
-    if len(places) > ALL_ROWS:
-        rows = {str(s): [b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items()}
-        largest = {name: magnitude(np.concatenate(own, axis=1)).max(axis=1, initial=0.0) for name, own in rows.items()}
-        numbers = Torch(tolerance.dtype, np.zeros(point.shape), None, np.ones(point.shape), largest)
-        survey = Survey(point, Reference(point.program, point.shapes, point.inputs), numbers, list(sizes))
-        with suppress(OverTimeError):
-            places = [(str(symbol), i) for symbol, i in sampled(survey, -(-SAMPLED_ROWS // len(wrt))).directions]
-        return places[:SAMPLED_ROWS]
-    return places
-
-
-def _words(done: int, chosen: int, total: int) -> str:
-    """Describe the choice of the rows of a Hessian in the words of the answer: all, none, or the sample."""
-    if not done:
-        return "none"
-    if done == total:
-        return "all"
-    shown = f"{done:,} of {total:,} rows"
-    if chosen == total:
-        return f"{shown}: as many as the budget allows"
-    return f"{shown}: corners, extremes and a sample, seed {SEED}"
+    if len(places) <= ALL_ROWS:
+        return places
+    blocks = ([b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items())
+    scores = [magnitude(np.concatenate(own, axis=1)).max(axis=1, initial=0.0) for own in blocks]
+    picked = pick(np.concatenate(scores), SAMPLED_ROWS, np.random.default_rng(SEED))
+    rows = [places[n] for n in picked]
+    with suppress(OverTimeError):
+        reference = Reference(point.program, point.shapes, point.inputs)
+        survey = Survey(point, reference, _derivatives(point, {}, tolerance), list(sizes))
+        rows = [*((str(symbol), i) for symbol, i in survey.places(SAMPLED_ROWS // 2)[0]), *rows]
+    return list(dict.fromkeys(rows))[:SAMPLED_ROWS]

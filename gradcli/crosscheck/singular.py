@@ -143,8 +143,6 @@ def shown_number(number: float) -> str:
 WHOLE = "whether that is so of the whole function"
 """Words for the question that was not answered."""
 
-_JUMP = Undefined("jump", "", decided=True)
-
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
@@ -425,28 +423,26 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     return list(map(settled, entries))
 
 
+def _at_jump(case: Case, entry: Entry) -> Plan | None:
+    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))])
+
+
 def _is_beside(case: Case, entry: Entry) -> bool:
     """Tell whether an element of y tends to torch's number on a ray into the point."""
-    if entry.variable is not None:
-        return False
-    row = case.row(entry)
-    plan = planned(case, [Singular(entry, _JUMP, frozenset((row,)))])
-    if plan is None:
+    if entry.variable is not None or (plan := _at_jump(case, entry)) is None:
         return False
     looks = Looks(case, plan, BITS[0])
-    limits = (Limit.of(looks.way(n, sign).get(row, Undecided())).ball for n in (0, 1) for sign in (1, -1))
-    return any(ball is not None and _is_met(case, entry, ball) for ball in limits)
+    seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
+    return any(ball is not None and _is_met(case, entry, ball) for ball in (Limit.of(one).ball for one in seen))
 
 
 def _is_of(turned: Case, entry: Entry) -> bool:
     """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
-    plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
-    if plan is None:
+    if (plan := _at_jump(turned, entry)) is None:
         return False
-    seen = plan.run(BITS[0])
     with precision(BITS[0]):
-        truth = turned.truth(entry, seen)
-    return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
+        truth = turned.truth(entry, plan.run(BITS[0]))
+        return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
 
 
 def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
