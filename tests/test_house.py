@@ -219,10 +219,10 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 CEILINGS = {
     "*": 680,
     "autodiff": 580,
-    "claims": 1490,
+    "claims": 1410,
     "cli": 1600,
     "codegen": 530,
-    "crosscheck": 2870,
+    "crosscheck": 2680,
     "diagnose": 1770,
     "files": 1600,
     "guide": 20,
@@ -242,7 +242,7 @@ CEILINGS = {
     "results": 480,
     "running": 1320,
     "symbolic": 2280,
-    "tests": 19330,
+    "tests": 19270,
     "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

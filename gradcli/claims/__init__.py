@@ -4,15 +4,14 @@ subject                          the subject of a claim, and the reading of its 
 equations                        claims in index notation: left-hand sides, and the indices of their letters
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
-proof                            a proof in index notation, which asks for each region and entry
+proof                            a proof in index notation, which asks for each region and entry; and of equal functions
 regions                          the regions between branches, and the comparison of truth and claim in each
-sameness                         a proof that two texts are one function
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
 """
 
 from gradcli.claims.equations import variable_of
-from gradcli.claims.sameness import are_same
+from gradcli.claims.proof import are_same
 from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.claims.verdict import claimed, expected
 

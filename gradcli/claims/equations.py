@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from gradcli.language.text.nodes import EquationNode
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 
+if TYPE_CHECKING:
+    from gradcli.claims.subject import Subject
+
 LETTERS = "ijklmnpqrstuvw"
 """What answers call indices, in this order."""
 
@@ -32,32 +35,10 @@ MOST_EQUATIONS = 1_000
 """Left-hand sides of one claim."""
 
 
-@dataclass(frozen=True)
-class Whose:
-    """Variable and shapes of a claimed derivative, and the names that no index may have.
-
-    Attributes:
-        variable: The x.
-        y: The shape of the function's value.
-        x: The shape of x.
-        taken: Names that no index has.
-    """
-
-    variable: str
-    y: Shape
-    x: Shape
-    taken: frozenset[str]
-
-    @property
-    def letters(self) -> list[str]:
-        """Names that indices may have, in order."""
-        return [letter for letter in (*LETTERS, *(f"i{n}" for n in range(1, 17))) if letter not in self.taken]
-
-    @property
-    def usual(self) -> list[str]:
-        """Usual names of the indices of y, then of x; one more if y has no index and x has."""
-        rank = len(self.y) + len(self.x)
-        return self.letters[: rank + (rank > 0 and not self.y)]
+def letters_for(subject: Subject) -> list[str]:
+    """Names that indices may have, in order: those that the function does not use."""
+    taken = {*subject.program.names, *subject.program.assigned}
+    return [letter for letter in (*LETTERS, *(f"i{n}" for n in range(1, 17))) if letter not in taken]
 
 
 def source_of(text: str, name: str) -> SourceText:
@@ -78,19 +59,21 @@ def variable_of(text: str) -> str:
     return first.below[0].text[1:] if first is not None and first.below else ""
 
 
-def read_equations(source: SourceText, whose: Whose, shapes: Mapping[str, Shape]) -> Program | None:
+def read_equations(source: SourceText, subject: Subject, shapes: Mapping[str, Shape]) -> Program | None:
     """The claim of a text with left-hand sides or with indices; None for another.
 
     Args:
         source: The text.
-        whose: What it is of.
+        subject: What it is of.
         shapes: Of what it may name.
 
     Raises:
         LanguageError: It is not in the language.
         InputError: It is of something else, says nothing of some entries, or its letters are of no index.
     """
-    free = _free(source, shapes, whose.usual)
+    rank = len(subject.y) + len(subject.x)
+    # One more than the derivative has indices, if y has none and x has.
+    free = _free(source, shapes, letters_for(subject)[: rank + (rank > 0 and not subject.y)])
     is_labelled = any(a.text == "/" and b.text[:1] == "d" for a, b in itertools.pairwise(source.tokens))
     if not free and not (is_labelled and "=" in source.text):
         return None
@@ -99,22 +82,22 @@ def read_equations(source: SourceText, whose: Whose, shapes: Mapping[str, Shape]
         return None
     if len(equations) > MOST_EQUATIONS:
         raise InputError(f"a claim of more than {MOST_EQUATIONS:,} equations")
-    names_vector = "v" in set(shapes) - whose.taken and "v" in (token.text for token in source.tokens)
-    is_vector = names_vector and not equations[0].below
-    labelled = [_labelled(source, equation, whose) for equation in equations]
+    is_free = subject.has_vector and "v" not in subject.program.assigned
+    is_vector = is_free and "v" in (token.text for token in source.tokens) and not equations[0].below
+    labelled = [_labelled(source, equation, subject) for equation in equations]
     if any(one is None for one in labelled) and len(equations) > 1:
         position = source.position(equations[1].span.start)
         raise source.unexpected(max(position - 1, 0))
-    shape = whose.x if is_vector else (*whose.y, *whose.x)
+    shape = subject.x if is_vector else (*subject.y, *subject.x)
     if labelled[0] is None:
-        indices = _lettered(source, free, whose, shape)
+        indices = _lettered(source, free, subject, shape)
         cases = [EntryFormulas(indices, (None,) * len(shape), equations[0].value)]
     else:
         cases = [
             EntryFormulas(letters, fixed, equation.value)
             for equation, (letters, fixed) in zip(equations, (one for one in labelled if one is not None), strict=True)
         ]
-        _require_all(source, cases, whose, shape)
+        _require_all(source, cases, subject, shape)
     return parse_entries(source, cases, shape, frozenset(shapes), shapes)
 
 
@@ -136,19 +119,19 @@ def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str])
 
 
 def _labelled(
-    source: SourceText, equation: EquationNode, whose: Whose
+    source: SourceText, equation: EquationNode, subject: Subject
 ) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
     """The letters of the left-hand side, and the positions that it is of; None where there is none."""
     if not equation.below:
         return None
     name = equation.below[0]
-    if name.text[1:] != whose.variable:
-        message = f"this is a derivative by {name.text[1:]}, and the claim is for the one by {whose.variable}"
+    if name.text[1:] != str(subject.variable):
+        message = f"this is a derivative by {name.text[1:]}, and the claim is for the one by {subject.variable}"
         hint = f"write --claim {name.text[1:]}=... for that"
         raise source.error(message, name.span, hint=hint, kind=InputError)
     letters: list[str] = []
     fixed: list[int | None] = []
-    for (head, *indices), shape in ((equation.above, whose.y), (equation.below, whose.x)):
+    for (head, *indices), shape in ((equation.above, subject.y), (equation.below, subject.x)):
         if len(indices) not in (0, len(shape)):
             message = f"{head.text[1:]} has shape {show(shape)}, so {len(shape)} indices, and here are {len(indices)}"
             raise source.error(message, head.span, kind=InputError)
@@ -156,25 +139,24 @@ def _labelled(
             token = indices[n] if indices else None
             is_number = token is not None and token.kind == "number"
             letters.append("" if token is None or is_number else token.text)
-            fixed.append(_position(source, token, size) if token is not None and is_number else None)
+            position = None
+            if token is not None and is_number:
+                position = int(token.text) if token.text.isdecimal() else size
+                if position >= size:
+                    message = f"this index is outside of a dimension of size {size}"
+                    raise source.error(message, token.span, kind=InputError)
+            fixed.append(position)
     return tuple(letters), tuple(fixed)
 
 
-def _position(source: SourceText, token: Token, size: int) -> int:
-    position = int(token.text) if token.text.isdecimal() else size
-    if position >= size:
-        raise source.error(f"this index is outside of a dimension of size {size}", token.span, kind=InputError)
-    return position
-
-
-def _lettered(source: SourceText, free: Sequence[Token], whose: Whose, shape: Shape) -> tuple[str, ...]:
+def _lettered(source: SourceText, free: Sequence[Token], subject: Subject, shape: Shape) -> tuple[str, ...]:
     """The letters of the indices in order, where no left-hand side names them.
 
     Raises:
         LanguageError: They are not those of the indices in order.
     """
-    rows = len(shape) - len(whose.x)
-    letters = whose.letters
+    rows = len(shape) - len(subject.x)
+    letters = letters_for(subject)
     names = {token.text for token in free}
     if rows == 0 and letters[0] not in names:
         letters = letters[1:]
@@ -188,12 +170,12 @@ def _lettered(source: SourceText, free: Sequence[Token], whose: Whose, shape: Sh
         return tuple(ordered[wide.index(n)] if n in wide else "" for n in range(len(shape)))
     token = next((token for token in free if token.text not in usual), free[0])
     above, below = (f"[{','.join(part)}]" if part else "" for part in (usual[:rows], usual[rows:]))
-    hint = f"write the left-hand side too, ∂y{above}/∂{whose.variable}{below} = ..."
+    hint = f"write the left-hand side too, ∂y{above}/∂{subject.variable}{below} = ..."
     message = f"'{token.text}' is no index that is known here: the derivative has shape {show(shape)}"
     raise source.error(message, token.span, hint=hint, kind=LanguageError)
 
 
-def _require_all(source: SourceText, cases: Sequence[EntryFormulas], whose: Whose, shape: Shape) -> None:
+def _require_all(source: SourceText, cases: Sequence[EntryFormulas], subject: Subject, shape: Shape) -> None:
     """Refuse a claim that leaves entries out."""
     is_said = np.zeros(shape, dtype=bool)
     for case in cases:
@@ -201,8 +183,8 @@ def _require_all(source: SourceText, cases: Sequence[EntryFormulas], whose: Whos
     if is_said.all():
         return
     at = [int(n) for n in np.argwhere(~is_said)[0]]
-    rows = len(shape) - len(whose.x)
+    rows = len(shape) - len(subject.x)
     above, below = (f"[{','.join(map(str, part))}]" if part else "" for part in (at[:rows], at[rows:]))
     place = Place(source.text, Span(0, len(source.text)), source.name)
-    message = f"the claim says nothing of ∂y{above}/∂{whose.variable}{below}"
+    message = f"the claim says nothing of ∂y{above}/∂{subject.variable}{below}"
     raise InputError(message, place=place, hint="write an equation for each row, separated by ';'")

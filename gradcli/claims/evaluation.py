@@ -9,6 +9,7 @@ enclosure has no derivative, the truth may be what the check itself finds there:
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,25 +19,22 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
-from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, is_sharp, to_float
 from gradcli.crosscheck.point import flat, unravel
+from gradcli.crosscheck.sample import SEED, pick
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.enclosure_pass import Direction, Shift
+from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import Array
+from gradcli.results import Array, Entry
 
 SAMPLES = (256, 64, 16, 1)
 """Entries that are compared, all or a sample: the first number that the reference's budget admits."""
-
-SEED = 0
-"""Of the sample."""
 
 FIRST_BITS, LAST_BITS, BITS_AROUND = 128, 4_096, 512
 """Precision to begin with, and to end with at the point that is given and at other points."""
@@ -51,18 +49,10 @@ Inputs = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class EntryPosition:
-    """Flat positions of one entry: in y, -1 for an entry of vᵀJ, and in x."""
-
-    row: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
 class Seen:
     """One entry at one point, where truth and claim exist; `is_apart` if they are proved to differ."""
 
-    entry: EntryPosition
+    entry: Entry
     truth: Ball
     claimed: Ball
     is_apart: bool
@@ -95,7 +85,7 @@ class Look:
     inputs: Inputs
     v: Array
     seen: tuple[Seen, ...]
-    missing: Mapping[EntryPosition, str]
+    missing: Mapping[Entry, str]
     limits: Sequence[str] = ()
 
     @property
@@ -146,6 +136,7 @@ class ClaimComparison:
             is_exact = not self.decimals and not rounded
         self.tolerance = EXACT if is_exact else tolerance
         self.function = reference_of(as_written(in_primitives(subject.program)), subject.shapes)
+        self.case = Case(self.function, self.tolerance)
         self.entries, self.chosen = self._planned()
 
     @property
@@ -153,20 +144,18 @@ class ClaimComparison:
         """Tell whether the claim is held to no tolerance."""
         return self.tolerance is EXACT
 
-    @property
-    def total(self) -> int:
-        """Number of entries of the claimed derivative."""
-        return math.prod(self.reading.shape)
-
     @cached_property
     def work(self) -> int:
         """The ball operations of comparing truth and claim at one point."""
         return self.truth.work + (self.claim.work if self.claim is not None else 0) + 1
 
-    def index(self, entry: EntryPosition) -> tuple[int, ...]:
+    def index(self, entry: Entry) -> tuple[int, ...]:
         """The index of an entry into what is claimed."""
-        column = unravel(entry.column, self.subject.x)
-        return column if entry.row < 0 else (*unravel(entry.row, self.subject.y), *column)
+        return (*(entry.row or ()), *(entry.column or ()))
+
+    def place(self, entry: Entry) -> tuple[int, int]:
+        """The flat positions of an entry in y and in x."""
+        return self.case.row(entry), self.case.direction(entry)[1]
 
     def look(self, inputs: Inputs, v: Array, last_bits: int = BITS_AROUND) -> Look:
         """Truth and claim at a point, with as many bits as it takes to tell them apart or to see that they agree."""
@@ -175,8 +164,18 @@ class ClaimComparison:
             with precision(bits):
                 pairs = list(zip(self._truths(inputs, v, bits), self.claims(inputs, v, bits), strict=True))
                 if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
-                    return self._look(inputs, v, pairs)
+                    break
             bits *= 2
+        seen, missing = [], {}
+        with precision(bits):
+            for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
+                if isinstance(claimed, Undefined):
+                    missing[entry] = f"the claim has no value: {claimed.reason}"
+                elif isinstance(truth, Undefined):
+                    missing[entry] = truth.reason
+                else:
+                    seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
+        return Look(inputs, v, tuple(seen), missing)
 
     def with_limits(self, look: Look) -> Look:
         """The look with the slopes or limits that the check finds where the enclosure has no derivative."""
@@ -185,20 +184,18 @@ class ClaimComparison:
         if not look.missing:
             return look
         plan = moved(self.truth, look.inputs)
-        found, lost = plan.run(FIRST_BITS), list[Singular]()
+        found, known = plan.run(FIRST_BITS), {self.index(entry): entry for entry in look.missing}
         # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
         case = Case(plan.reference, TOLERANCE["float64"], self.weights(look.v))
-        for entry in look.missing:
-            row = None if entry.row < 0 else unravel(entry.row, self.subject.y)
-            column = unravel(entry.column, self.subject.x)
-            asked = results.Entry(str(self.subject.variable), row, column, "unchecked", math.nan)
-            if isinstance(cause := case.truth(asked, found), Undefined):
-                lost.append(Singular(asked, cause, frozenset(case.rows(asked, found))))
+        causes = ((entry, case.truth(entry, found)) for entry in look.missing)
+        lost = [
+            Singular(e, cause, frozenset(case.rows(e, found))) for e, cause in causes if isinstance(cause, Undefined)
+        ]
         seen, missing, limits = list(look.seen), dict(look.missing), list[str]()
         with precision(FIRST_BITS):
             claims = dict(zip(self.entries, self.claims(look.inputs, look.v, FIRST_BITS), strict=True))
             for one in classify_singularities(case, lost):
-                entry = EntryPosition(-1 if one.row is None else case.row(one), case.direction(one)[1])
+                entry = known[self.index(one)]
                 claimed = claims[entry]
                 if one.one_sided is not None:
                     slopes = " and ".join(f"{slope:.6g}" for slope in one.one_sided)
@@ -210,43 +207,51 @@ class ClaimComparison:
 
     # -- what is planned once
 
-    def _planned(self) -> tuple[Sequence[EntryPosition], str]:
+    def _planned(self) -> tuple[Sequence[Entry], str]:
         """Plan truth and claim for all entries, or for a sample; for none if even one is too much."""
+        total = math.prod(self.reading.shape)
         for most in SAMPLES:
             entries = self._some(most)
             if self._plan(entries):
-                sampled = f"{len(entries):,} of {self.total:,} entries were compared (sampled, seed {SEED})"
-                return entries, sampled if len(entries) < self.total else ""
+                sampled = f"{len(entries):,} of {total:,} entries were compared (sampled, seed {SEED})"
+                return entries, sampled if len(entries) < total else ""
         return (), "the truth is over the budget of the reference"
 
-    def _plan(self, entries: Sequence[EntryPosition]) -> bool:
-        rows = np.unique([e.row for e in entries]).astype(np.int64) if self.reading.of == "Jacobian" else None
-        self.directions: list[Direction] = [(self.subject.variable, j) for j in sorted({e.column for e in entries})]
+    def _plan(self, entries: Sequence[Entry]) -> bool:
+        is_whole, places = self.reading.of != "Jacobian", list(map(self.place, entries))
+        rows = None if is_whole else np.unique([row for row, _ in places]).astype(np.int64)
         self.claim: Plan | None = None
         try:
-            self.truth = self.function.plan(self.directions, rows)
+            columns = sorted({column for _, column in places})
+            self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
             if self.program is not None:
-                shapes = {VECTOR: self.subject.y, **self.subject.shapes, **dict.fromkeys(self.decimals, ())}
+                shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
                 wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
                 self.claim = reference_of(self.program, shapes).plan((), wanted)
         except OverBudgetError:
             return False
         return self.claim is None or self.claim.judges_value
 
-    def _some(self, most: int) -> list[EntryPosition]:
+    def _some(self, most: int) -> list[Entry]:
         """All entries, or a sample of at most so many."""
-        generator = np.random.default_rng(SEED)
+        generator, name = np.random.default_rng(SEED), str(self.subject.variable)
         width, height = math.prod(self.subject.x), math.prod(self.subject.y)
+
+        def some(size: int, most: int) -> list[int]:
+            return sorted(pick(np.zeros(size), most, generator))
+
         if self.reading.of != "Jacobian":
-            return [EntryPosition(-1, j) for j in _picked(width, most, generator)]
+            return [Entry(name, None, unravel(j, self.subject.x), "unchecked", math.nan) for j in some(width, most)]
         columns, rows = list(range(width)), list(range(height))
         if width * height > most:
-            columns = _picked(width, math.isqrt(most), generator)
-            picked = _picked(height, max(1, math.isqrt(most) // 2), generator)
-            rows = sorted({*picked, *(j for j in columns if j < height)})
-        return [EntryPosition(i, j) for i in rows for j in columns]
+            columns = some(width, math.isqrt(most))
+            rows = sorted({*some(height, max(1, math.isqrt(most) // 2)), *(j for j in columns if j < height)})
+        indices = itertools.product(
+            (unravel(i, self.subject.y) for i in rows), [unravel(j, self.subject.x) for j in columns]
+        )
+        return [Entry(name, row, column, "unchecked", math.nan) for row, column in indices]
 
-    def position(self, entry: EntryPosition) -> int:
+    def position(self, entry: Entry) -> int:
         """Return the flat position of an entry in the claim's own value, before it stretches."""
         index, own = self.index(entry), self.reading.own
         if self.reading.is_transposed:
@@ -262,20 +267,16 @@ class ClaimComparison:
         return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
 
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
-        found = moved(self.truth, inputs).run(bits)
+        plan = moved(self.truth, inputs)
+        found, case = plan.run(bits), Case(plan.reference, self.tolerance, self.weights(v))
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
-        weights = self.weights(v).tolist()
-        truths: list[Outcome] = []
-        for entry in self.entries:
-            column = found.columns.get((self.subject.variable, entry.column), {})
-            if entry.row >= 0:
-                # No path from x to the row: the derivative is exactly 0, if y exists there.
-                truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
-                continue
-            counted = {row: outcome for row, outcome in column.items() if weights[row] != 0}
-            gone = [one for one in (*lost.values(), *counted.values()) if isinstance(one, Undefined)]
-            truths.append(gone[0] if gone else sum((one * weights[row] for row, one in counted.items()), arb(0)))
-        return truths
+
+        def truth(entry: Entry) -> Outcome:
+            # A row of y that has no value has no derivative, not even by what it does not depend on.
+            gone = lost.get(case.row(entry)) if entry.row is not None else next(iter(lost.values()), None)
+            return gone or case.truth(entry, found)
+
+        return [truth(entry) for entry in self.entries]
 
     def claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
         """Evaluate the claim at a point, in the order of the entries."""
@@ -283,28 +284,13 @@ class ClaimComparison:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
             return [arb(float(self.numbers.flat[self.position(entry)])) for entry in self.entries]
         decimals = {str(symbol): np.asarray(float(exact)) for symbol, exact in self.decimals.items()}
-        point = {str(VECTOR): v, **inputs, **decimals} if self.subject.has_vector else {**inputs, **decimals}
-        values = moved(self.claim, point).run(bits, shift=self._shift()).values
-        return [values[self.position(entry)] for entry in self.entries]
-
-    def _shift(self) -> Shift:
-        """From the floats that stand for decimals to the balls of all that they may be rounded from."""
+        # From the floats that stand for decimals to the balls of all that they may be rounded from.
         shift: dict[Direction, Ball] = {}
         for symbol, exact in self.decimals.items():
             whole = arb(int(exact.p)) / int(exact.q)
             shift[symbol, 0] = whole - arb(float(exact)) + arb(0, abs(whole).upper() * self.tolerance.rtol)
-        return shift
-
-    def _look(self, inputs: Inputs, v: Array, pairs: Sequence[tuple[Outcome, Outcome]]) -> Look:
-        seen, missing = [], {}
-        for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
-            if isinstance(claimed, Undefined):
-                missing[entry] = f"the claim has no value: {claimed.reason}"
-            elif isinstance(truth, Undefined):
-                missing[entry] = truth.reason
-            else:
-                seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
-        return Look(inputs, v, tuple(seen), missing)
+        values = moved(self.claim, {str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
+        return [values[self.position(entry)] for entry in self.entries]
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:
         """Tell whether they are proved to differ by more than the claim is allowed to."""
@@ -320,16 +306,6 @@ class ClaimComparison:
             if isinstance(one, Undefined):
                 return not one.decided
         if self.is_apart(truth, claimed):
-            return not _is_sharp(truth, bits)  # to be shown with all digits
-        return not _is_sharp(truth, bits) or (self.is_exact and not _is_sharp(claimed, bits))
-
-
-def _is_sharp(ball: Ball, bits: int) -> bool:
-    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= SHARP or ball.rad() < arb(2) ** (-bits // 2))
-
-
-def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
-    """At most so many positions below `size`: both ends and a random sample, rising."""
-    if size <= most:
-        return list(range(size))
-    return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]
+            return not is_sharp(truth, SHARP, -bits // 2)  # to be shown with all digits
+        balls = (truth, claimed) if self.is_exact else (truth,)
+        return not all(is_sharp(ball, SHARP, -bits // 2) for ball in balls)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.claims.evaluation import ClaimComparison, Look, moved, reference_of
+from gradcli.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
@@ -31,8 +31,6 @@ from gradcli.symbolic.operations import slope
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
 """Points at which a mistake has to explain the claim."""
-
-BITS = 128
 
 CLOSE = 1e-10
 """Relative difference of numbers that are the same."""
@@ -49,7 +47,7 @@ MOST_LINES = 30
 LONGEST = 40
 """Characters of a formula that is shown."""
 
-_ROOTS = tuple(map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi)))
+_ROOTS = map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi))
 _CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2, *_ROOTS)
 
 CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))
@@ -71,7 +69,7 @@ class WrongClaim:
         self.subject, self.of, self.looks = comparison.subject, comparison.reading.of, looks
         self.truth = np.array([[to_float(one.truth) for one in look.seen] for look in looks])
         self.claimed = np.array([[to_float(one.claimed) for one in look.seen] for look in looks])
-        self.rows, self.columns = np.array([(one.entry.row, one.entry.column) for one in looks[0].seen]).T
+        self.rows, self.columns = np.array([comparison.place(one.entry) for one in looks[0].seen]).T
         self.v = np.array([np.ravel(look.v) for look in looks], dtype=np.float64)
         self.width, self.height = math.prod(self.subject.x), math.prod(self.subject.y)
         program = self.subject.program
@@ -83,7 +81,7 @@ class WrongClaim:
 
     def measured(self, program: Program, variable: sympy.Symbol) -> tuple[Numbers, Numbers] | None:
         """The value of a Program, flat, and its Jacobian by a variable at each point; None if that is too much."""
-        shapes = {**({VECTOR: self.subject.y} if self.subject.has_vector else {}), **self.subject.shapes}
+        shapes = self.subject.known
         size = math.prod(shapes[variable]) if variable in program.variables else 0
         if size > MOST_COLUMNS:
             return None
@@ -260,8 +258,8 @@ def same(a: Numbers, b: Numbers) -> bool:
 
 def _measured(plan: Plan, look: Look) -> tuple[Numbers, Numbers]:
     """Values and Jacobian of one plan at one point."""
-    with precision(BITS):
-        run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(BITS)
+    with precision(FIRST_BITS):
+        run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)
     values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])
     J = np.zeros((len(values), len(plan.directions)))
     for n, direction in enumerate(plan.directions):

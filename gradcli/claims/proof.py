@@ -1,4 +1,4 @@
-"""A claim proved equal to the closed form of the derivative, for all points where both exist.
+"""A claim proved equal to the closed form of the derivative, for all points where both exist; and equal functions.
 
 First with symbolic indices, where sizes above `element.LARGE` are symbols, so that the proof holds for all such sizes;
 else entry by entry with all sums written out, for the sizes at hand.  `regions` tells the cases apart.
@@ -24,7 +24,7 @@ from gradcli.errors import Span
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.meaning import Multiplied
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import Entries
@@ -63,7 +63,8 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
             regions = Regions(sides.ranges, is_open=is_open)
-            if _is_uniform(subject, reading):
+            # One formula may hold for all entries where v is a symbol or one number.
+            if reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject):
                 if _holds_in_general(subject, sides, regions):
                     return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
                 if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
@@ -72,6 +73,40 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
                 if _holds_written_out(subject, reading, sides, regions):
                     return Proof(_shapes(subject, None), is_open, regions.has_kinks)
     return None
+
+
+def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
+    """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing.
+
+    Args:
+        one: A function.
+        other: Of the same variables.
+        shapes: Of the variables by name.
+
+    >>> from gradcli.language.parsing import parse
+    >>> are_same(parse("1 - cos(x)"), parse("2*sin(x/2)**2"), {"x": ()})
+    True
+    >>> are_same(parse("sqrt(x**2)"), parse("x"), {"x": ()})
+    False
+    """
+    with _no_proof(), suppress(OverTimeError), time_limit():
+        known = {s: shapes[str(s)] for program in (one, other) for s in program.variables}
+        first, second = (_entries(program, known) for program in (one, other))
+        shape = first.shapes.get(first.program.output, ())
+        if second.shapes.get(second.program.output, ()) == shape:
+            index = first.indices("i", shape)
+            second.sizes.symbols.update(first.sizes.symbols)
+            second.ranges.update(first.ranges)
+            left, right = (entries.entry(entries.program.output, index) for entries in (first, second))
+            ranges = {**first.ranges, **second.ranges}
+            return _holds(left, right, None, Regions(ranges))
+    return False
+
+
+def _entries(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Entries:
+    """The elements of a function in index notation."""
+    written = as_written(in_primitives(program))
+    return Entries(written, infer(written, {s: shapes[s] for s in written.variables}, bounded=False))
 
 
 def _no_proof() -> AbstractContextManager[None]:
@@ -114,15 +149,13 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
     derivative = differentiate(program, shapes, subject.variable)
     index = (*derivative.rows, *derivative.columns) if reading.of == "Jacobian" else derivative.columns
     assert reading.program is not None, "numbers have no closed form"  # noqa: S101
-    formula = as_written(in_primitives(reading.program))
-    known = {s: subject.y if s == VECTOR and reading.names_vector else subject.shapes[s] for s in formula.variables}
-    entries = Entries(formula, infer(formula, known, bounded=False))
+    entries = _entries(reading.program, subject.known)
     entries.sizes.symbols.update({n: symbol for symbol, n in derivative.sizes.items()})
     entries.ranges.update(derivative.ranges)
     # A claim may have fewer dimensions than the derivative, and broadcasts from the last.
     own = index[len(index) - len(reading.own) :]
     full = reading.shape[len(reading.shape) - len(reading.own) :]
-    claim = entries.entry(formula.output, aligned(own, full, reading.own))
+    claim = entries.entry(entries.program.output, aligned(own, full, reading.own))
     ranges = {**derivative.ranges, **entries.ranges}
     return _Sides(derivative, assemble(linear(claim, ranges)), entries)
 
@@ -130,34 +163,25 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
 def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
     """The function to differentiate: y, or sum(v*y) with a symbol for v, or the number that all its elements are."""
     program, known = as_written(in_primitives(subject.program)), dict(subject.shapes)
-    span = Span(0, len(program.text))
-    if reading.of == "vector-Jacobian product":
+    span, output = Span(0, len(program.text)), program.output
+    builder = Builder(program.text, program.source, lines=list(program.lines))
+    is_product = reading.of == "vector-Jacobian product"
+    if is_product:
         vector: Atom = VECTOR if reading.names_vector else IMAGINED
         if not reading.names_vector and _is_constant(subject):
             vector = _fraction(float(subject.weights.flat[0]))
         else:
             known[vector] = subject.y
             program = replace(program, variables=(*program.variables, vector))
-        product, total = sympy.Dummy("product", real=True), sympy.Dummy("total", real=True)
-        lines = (
-            Line(product, Call("mul", (vector, program.output)), span),
-            Line(total, Call("sum", (product,), (None, False)), span),
-        )
-        program = replace(program, lines=(*program.lines, *lines), output=total)
-    elif reading.of == "gradient" and subject.y:
-        total = sympy.Dummy("total", real=True)
-        line = Line(total, Call("sum", (program.output,), (None, False)), span)
-        program = replace(program, lines=(*program.lines, line), output=total)
+        output = builder.emit("mul", (vector, output), span)
+    if is_product or (reading.of == "gradient" and subject.y):
+        output = builder.emit("sum", (output,), span, (None, False))
+    program = replace(program, lines=tuple(builder.lines), output=output)
     return program, infer(program, known, bounded=False)
 
 
 def _is_constant(subject: Subject) -> bool:
     return subject.weights.size > 0 and bool(np.all(subject.weights == subject.weights.flat[0]))
-
-
-def _is_uniform(subject: Subject, reading: Reading) -> bool:
-    """Tell whether one formula may hold for all entries: v is a symbol or one number."""
-    return reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
 
 
 def _fraction(number: float) -> Expr:
@@ -185,12 +209,16 @@ def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool
     return True
 
 
-def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
+def _holds(truth: Expr, claim: Expr, target: Expr | None, regions: Regions) -> bool:
+    """Tell whether both are proved to be the same: derivatives by a target, or values without one."""
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
-    sides = with_rivals(tidied(sympy.Tuple(truth, claim)), target)
+    if target is None:
+        sides = sympy.Tuple(*(assemble(linear(side, regions.ranges)) for side in (truth, claim)))
+    else:
+        sides = with_rivals(tidied(sympy.Tuple(truth, claim)), target)
     truth, claim = tidied(sympy.Tuple(*map(rewritten, sides.args))).args
-    if not regions.is_open and hides_kinks(truth, target):
+    if target is not None and not regions.is_open and hides_kinks(truth, target):
         return False
     return regions.agree(Region(truth, claim, truth, target))
 

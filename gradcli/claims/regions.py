@@ -75,9 +75,6 @@ def _without(part: Expr, a: Form, b: Form) -> Form:
 MOST_REGIONS = 250
 """Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
-STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
-"""Functions that jump without a condition."""
-
 
 @dataclass(frozen=True)
 class Condition:
@@ -120,7 +117,7 @@ class Region:
         truth: The derivative there.
         claim: What is claimed there.
         slopes: The derivative with the conditions still open that are on their boundary here.
-        target: The x of the derivative.
+        target: The x of the derivative; None for values, which are compared on a boundary as anywhere else.
         signs: What is assumed.
         equal: What to put in, one after the other, for the boundaries that this is on.
     """
@@ -128,7 +125,7 @@ class Region:
     truth: Expr
     claim: Expr
     slopes: Expr
-    target: Expr
+    target: Expr | None
     signs: tuple[Assumption, ...] = ()
     equal: tuple[Mapping[Expr, Expr], ...] = ()
 
@@ -150,7 +147,7 @@ class Region:
             if condition.is_of_indices:
                 slopes = condition.decided(self.slopes, 0).xreplace(equal)
                 signs = tuple((expression.xreplace(equal), sign) for expression, sign in self.signs)
-                target = self.target.xreplace(equal)
+                target = self.target and self.target.xreplace(equal)
                 yield replace(self, truth=truth, claim=claim, slopes=slopes, target=target, signs=signs)
             else:
                 signs = (*self.signs, (condition.difference, 0))
@@ -198,6 +195,8 @@ class Regions:
 
     def _agree_on_boundary(self, region: Region) -> bool:
         """Tell whether the claim is the derivative on boundaries, or there is none wherever it is not."""
+        if region.target is None:
+            return vanishes(region.here(region.truth) - region.here(region.claim))
         try:
             before, behind = (self._slope(region, side) for side in (-1, 1))
         except _OpenError as error:
@@ -296,7 +295,9 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
     parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
     if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
         return True
-    steps = {part.func for part in truth.atoms(*STEPS) if part.has(x)}
+    steps = {
+        part.func for part in truth.atoms(meaning.floor, meaning.ceil, meaning.round, meaning.trunc) if part.has(x)
+    }
     return len(steps) + bool(parts) > 1 if steps else False
 
 

@@ -12,11 +12,9 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.claims.evaluation import ClaimComparison, Inputs, Look
 from gradcli.crosscheck.confirming import BOXES
@@ -25,8 +23,6 @@ from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
-
-Numbers = npt.NDArray[np.float64]
 
 SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
 """Numbers that are tried first, in all variables at once."""
@@ -65,14 +61,6 @@ FEWEST = 5
 """Points that are tried however long they take."""
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """Result of a search: the number of points that counted, and the first that refutes the claim."""
-
-    points: int
-    counterexample: Look | None
-
-
 class Search:
     """The search for a point at which one claim is false."""
 
@@ -86,11 +74,13 @@ class Search:
     ) -> None:
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
-        self.free_vector = comparison.reading.names_vector
-        self.weights = comparison.subject.weights
 
-    def run(self, points: int) -> SearchResult:
-        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
+    def run(self, points: int) -> tuple[int, Look | None]:
+        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done.
+
+        Returns:
+            The number of points that counted, and the first that refutes the claim.
+        """
         counted = met = singular = 0
         hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
@@ -108,11 +98,11 @@ class Search:
                 if is_met and look.missing and singular < MOST_SINGULAR:
                     look, singular = self.comparison.with_limits(look), singular + 1
                 if look.shows:
-                    return SearchResult(counted + met + 1, look)
+                    return counted + met + 1, look
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
-        return SearchResult(counted + met, hidden)
+        return counted + met, hidden
 
     def look(self, inputs: Inputs, v: Array) -> Look | None:
         """The claim at a point; None where the function is read anew, and has no value or derivative there."""
@@ -142,9 +132,12 @@ class Search:
             if n % 3 == 1:
                 # A box for each variable: some mistakes cancel where all variables are of one size or sign.
                 boxes = {name: RANGES[int(generator.integers(len(RANGES)))] for name in self.shapes}
-            drawn = {name: generator.uniform(*boxes[name], shape) for name, shape in self.shapes.items()}
+            drawn: dict[str, Array] = {x: generator.uniform(*boxes[x], shape) for x, shape in self.shapes.items()}
             if n % 3 == 2:
-                drawn = {name: self._near(name, generator) for name in self.shapes}
+                with np.errstate(over="ignore", invalid="ignore"):
+                    drawn = {
+                        x: at.astype(float) * generator.uniform(0.5, 1.5, at.shape) for x, at in self.given.items()
+                    }
             elif n < FEWEST_SHORT or n % 2:
                 # Sixteenths are exact in binary and short to read in a counterexample.
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
@@ -186,18 +179,12 @@ class Search:
         statics = (a for call in self._calls for a in call.statics if isinstance(a, float))
         return list(dict.fromkeys(n for n in (*atoms, *statics) if math.isfinite(n)))[:MOST_NAMED]
 
-    def _near(self, name: str, generator: np.random.Generator) -> Numbers:
-        given = np.asarray(self.given[name], dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return given * generator.uniform(0.5, 1.5, given.shape)
-
     def _point(
-        self, inputs: Mapping[str, Numbers], weight: float | None, generator: np.random.Generator | None = None
+        self, inputs: Mapping[str, Array], weight: float | None, generator: np.random.Generator | None = None
     ) -> tuple[Inputs, Array]:
         """With the v that is given, or one of its own if the claim is for every v."""
-        v = self.weights
-        if self.free_vector:
-            shape = self.comparison.subject.y
+        v, shape = self.comparison.subject.weights, self.comparison.subject.y
+        if self.comparison.reading.names_vector:
             v = _counting(shape) if weight is None else np.full(shape, weight)
             if generator is not None:
                 v = np.round(generator.uniform(-2, 2, shape) * 16) / 16
@@ -206,5 +193,5 @@ class Search:
             return rounded, v.astype(self.dtype)
 
 
-def _counting(shape: Shape) -> Numbers:
+def _counting(shape: Shape) -> Array:
     return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)

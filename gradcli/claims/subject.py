@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 import sympy
 
-from gradcli.claims.equations import Whose, read_equations, source_of
+from gradcli.claims.equations import read_equations, source_of
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import meant
@@ -79,6 +79,11 @@ class Subject:
         return self.shapes[self.variable]
 
     @property
+    def known(self) -> Mapping[sympy.Symbol, Shape]:
+        """The shapes of all that a claim may name: the variables, and v, which may be one of them."""
+        return {**self.shapes, VECTOR: self.shapes.get(VECTOR, self.y)}
+
+    @property
     def has_vector(self) -> bool:
         """Tell whether the name v is free for the gradient vector."""
         return V not in self.program.names
@@ -100,6 +105,7 @@ class Reading:
         program: Its formula; None for numbers.
         own: The shape of the formula or of the numbers, before they stretch.
         is_transposed: Whether it has the shape of the transposed Jacobian.
+        names_vector: Whether it holds for every v; a variable of the function that is called v is none.
     """
 
     of: Of
@@ -108,11 +114,7 @@ class Reading:
     program: Program | None = None
     own: Shape = ()
     is_transposed: bool = False
-
-    @property
-    def names_vector(self) -> bool:
-        """Tell whether it holds for every v."""
-        return self.of == "vector-Jacobian product" and self.program is not None and V in self.program.names
+    names_vector: bool = False
 
 
 def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
@@ -122,13 +124,9 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
         LanguageError: it is not in the language.
         InputError: it names something unknown, or has a shape that no derivative here has.
     """
-    known = {str(symbol): shape for symbol, shape in subject.shapes.items()}
-    if subject.has_vector:
-        known[V] = subject.y
+    known = {str(symbol): shape for symbol, shape in subject.known.items()}
     said = source_of(text.rstrip() or text, source)
-    taken = frozenset((*subject.program.names, *subject.program.assigned))
-    whose = Whose(str(subject.variable), subject.y, subject.x, taken)
-    program = read_equations(said, whose, known) or parse_claim(said, frozenset(known), known)
+    program = read_equations(said, subject, known) or parse_claim(said, frozenset(known), known)
     for name in program.names:
         if name not in known:
             raise _unknown(program, name, subject, known)
@@ -159,7 +157,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
     x, y = subject.x, subject.y
     if names_vector:
         if _stretches(shape, x):
-            return Reading("vector-Jacobian product", x)
+            return Reading("vector-Jacobian product", x, names_vector=True)
         raise _misshapen(subject, shape, place, names_vector=True)
     is_one = math.prod(y) == 1
     if shape == (*y, *x) and not (is_one and shape == x):

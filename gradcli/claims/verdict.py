@@ -22,9 +22,6 @@ from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 
-POINTS = 100
-"""Points that a claim is tried at."""
-
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
 
@@ -44,7 +41,7 @@ def claimed(
     inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
-    points: int = POINTS,
+    points: int = 100,
     seed: int = 0,
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
@@ -81,14 +78,14 @@ def claimed(
     failing = here if here.worst is not None else None
     if (failing is None or not failing.shows) and comparison.entries:
         # A point that shows the difference in its first digits is a better answer than the given one.
-        found = search.run(points)
-        counted, failing = counted + found.points, found.counterexample or failing
+        tried, found = search.run(points)
+        counted, failing = counted + tried, found or failing
     if failing is not None:
         if not (comparison.program and comparison.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if comparison.reading.is_transposed:
-        return _turned(comparison, text, counted, notes)
+        return _refuted(comparison, text, here, counted, "", notes)
     return _unrefuted(comparison, text, here, counted, notes, is_read_anew=anew is not None)
 
 
@@ -161,10 +158,8 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     comparison = ClaimComparison(subject, reading, tolerance, numbers)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
-    if here.worst is not None:
+    if here.worst is not None or reading.is_transposed:
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
-    if reading.is_transposed:
-        return _turned(comparison, text, counted, notes)
     remarks = _remarks(comparison, here) if counted else [f"nothing was compared: {_reason(here) or comparison.chosen}"]
     is_whole = counted and not here.missing and not comparison.chosen
     status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
@@ -200,8 +195,7 @@ def _reason(here: Look) -> str:
 
 def _several(search: Search, most: int) -> tuple[list[Look], int]:
     """Random points that show what the mistake is, and how many between them show none."""
-    comparison = search.comparison
-    tries = max(most, min(TRIES, MOST_WORK // comparison.work))
+    tries = max(most, min(TRIES, MOST_WORK // search.comparison.work))
     looks: list[Look] = []
     right = 0
     for inputs, v in itertools.islice(search.generic(), tries):
@@ -220,42 +214,27 @@ def _several(search: Search, most: int) -> tuple[list[Look], int]:
 def _refuted(
     comparison: ClaimComparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]
 ) -> Claim:
-    worst = look.worst
-    assert worst is not None, "there is a counterexample"  # noqa: S101
-    reading, subject = comparison.reading, comparison.subject
+    """The verdict on a claim with a counterexample, or on one of the transposed Jacobian that is right but for that."""
+    reading, subject, worst = comparison.reading, comparison.subject, look.worst
     if reading.is_transposed:
-        likeliest = _transposition(subject) + (f"; and then {likeliest}" if likeliest else "")
+        x, y = subject.x, subject.y
+        wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
+        turned = f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
+        likeliest = f"{turned}; and then {likeliest}" if likeliest and worst is not None else turned
+    answer = partial(Claim, str(subject.variable), text, reading.of, "refuted", points, mistake=likeliest)
+    if worst is None:
+        return answer(note=_joined(*notes, f"transposed, it has no counterexample in {points} points" * (points > 0)))
     difference = "" if comparison.is_exact else _difference(look)
     if comparison.is_exact and not worst.is_visible:
         difference = f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
-    return Claim(
-        str(subject.variable),
-        text,
-        reading.of,
-        "refuted",
-        points,
+    return answer(
         entry=comparison.index(worst.entry),
         claimed=to_float(worst.claimed),
         truth=to_float(worst.truth),
         at=look.inputs,
         v=look.v if reading.names_vector else None,
-        mistake=likeliest,
         note=_joined(*notes, difference),
     )
-
-
-def _turned(comparison: ClaimComparison, text: str, points: int, notes: list[str]) -> Claim:
-    """A transposed Jacobian that is right but for that."""
-    subject = comparison.subject
-    note = f"transposed, it has no counterexample in {points} points" if points else ""
-    name = str(subject.variable)
-    return Claim(name, text, "Jacobian", "refuted", points, mistake=_transposition(subject), note=_joined(*notes, note))
-
-
-def _transposition(subject: Subject) -> str:
-    x, y = subject.x, subject.y
-    wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
-    return f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
 
 
 def _of_numbers(comparison: ClaimComparison, look: Look) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.summary import badness
+from gradcli.crosscheck.summary import with_findings
 from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
@@ -19,7 +19,7 @@ from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.results import SEVERITY, Array, Check, Entry, Verdict
+from gradcli.results import Array, Check, Entry, Verdict
 
 BITS = 512
 """Precision at which a condition is decided."""
@@ -53,12 +53,8 @@ def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) 
         boundaries: Findings about the conditions.
     """
     y = float(value.ravel()[0]) if value.size else None
-    found = [Entry(None, (0,) * value.ndim, None, kind, y, note=note) for kind, note in dict.fromkeys(boundaries)]
-    if not found:
-        return check
-    findings = sorted((*check.findings, *found), key=badness)
-    verdict = max(check.verdict, *(one.verdict for one in found), key=SEVERITY.index)
-    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=check.findings_count + len(found))
+    at = (0,) * value.ndim
+    return with_findings(check, [Entry(None, at, None, kind, y, note=note) for kind, note in dict.fromkeys(boundaries)])
 
 
 def at_boundaries(
@@ -98,8 +94,7 @@ def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, 
 
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     """Call a condition without a derivative a kink, and one that floats decide otherwise inaccurate; else None."""
-    directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
-    run = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS)
+    run = Reference(point.program, point.shapes, point.inputs).plan(point.directions(wrt)).run(BITS)
     if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):
         return "kink"
     found = numeric.run(point.program, {symbol: point.inputs[str(symbol)] for symbol in point.program.variables})

@@ -16,7 +16,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Tolerance, compare
-from gradcli.crosscheck.point import Point, Torch, unravel
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
@@ -74,30 +74,36 @@ class BoundedProof:
         return bool(self.value.all()) and all(bool(block.all()) for block in self.blocks.values())
 
 
-def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], tolerance: Tolerance) -> BoundedProof | None:
+def prove(
+    point: Point,
+    torch: Torch,
+    variables: Sequence[sympy.Symbol],
+    tolerance: Tolerance,
+    u: Mapping[str, npt.NDArray[np.floating]] | None = None,
+) -> BoundedProof | None:
     """Prove with bounds that torch's numbers agree; None where the function cannot be run on bounds, or none is proved.
 
     Args:
         point: The Program and its inputs.
-        torch: The numbers.
+        torch: The numbers; those of Hu, for a y of one element, in place of vᵀJ.
         variables: The variables to differentiate by.
         tolerance: How far a number may be from the truth.
+        u: The direction of Hu.
     """
     rows = torch.value.size if torch.jacobian is not None else 1
     sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
-    sweeps = min(rows, sum(sizes.values()))
-    if (rows * sum(sizes.values()) > MOST_ENTRIES and rows > 1) or max(1, sweeps) * _products(point) > MOST_PRODUCTS:
-        return None
-    if _elements(point) > MOST_ELEMENTS:
+    columns = sum(sizes.values())
+    sweeps, is_large = min(rows, columns), rows > 1 and rows * columns > MOST_ENTRIES
+    if is_large or max(1, sweeps) * _products(point) > MOST_PRODUCTS or _elements(point) > MOST_ELEMENTS:
         return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
     within, lost = ({name: np.zeros_like(block) for name, block in blocks.items()} for _ in range(2))
     proof = BoundedProof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [], lost)
     try:
         for kind in (np.float64, np.longdouble):
-            if kind is np.longdouble and not _is_quick(point, sweeps):
+            if kind is np.longdouble and (u is not None or not _is_quick(point, sweeps)):
                 break
-            _Prover(point, torch, variables, tolerance, kind).prove(proof, within)
+            _Prover(point, torch, variables, tolerance, kind, u).prove(proof, within)
             if proof.is_whole:
                 break
     except (NoRuleError, OverTimeError):
@@ -106,38 +112,6 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
         torch.judges_value and proof.value.any()
     )
     return proof if has_some else None
-
-
-def prove_product(
-    point: Point, u: Mapping[str, npt.NDArray[np.floating]], product: Mapping[str, Array], tolerance: Tolerance
-) -> BoundedProof | None:
-    """Prove with bounds that elements of Hu agree, by flat position; None where the function cannot be run on bounds.
-
-    Args:
-        point: The Program of a y of one element, and its inputs.
-        u: The direction.
-        product: Torch's numbers, by variable.
-        tolerance: How far a number may be from the truth.
-    """
-    if _elements(point) > MOST_ELEMENTS or _products(point) > MOST_PRODUCTS:
-        return None
-    torch = Torch(tolerance.dtype, np.zeros(point.shape), None, judges_value=False)
-    proof = BoundedProof(np.ones(1, dtype=bool), {}, 0.0, [], {})
-    symbols = [s for s in point.program.variables if str(s) in {*u, *product}]
-    try:
-        prover = _Prover(point, torch, symbols, tolerance, np.float64)
-        is_there = bool(prover.values.value.is_known.all())
-        for symbol, flow in hessian_product(
-            prover.values, {s: u[str(s)][None] for s in symbols if str(s) in u}
-        ).items():
-            if str(symbol) in product:
-                found, given = flow.bounds.mapped(_in_rows), product[str(symbol)].reshape(1, -1)
-                agreeing = prover.agreeing(given, found, proof) & is_there
-                proof.blocks[str(symbol)] = agreeing
-                proof.shown += prover.shown(str(symbol), given, found, agreeing)
-    except (NoRuleError, OverTimeError):
-        return None
-    return proof
 
 
 def _is_quick(point: Point, sweeps: int) -> bool:
@@ -170,11 +144,14 @@ class _Prover:
         variables: Sequence[sympy.Symbol],
         tolerance: Tolerance,
         kind: type[np.floating],
+        u: Mapping[str, npt.NDArray[np.floating]] | None,
     ) -> None:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
-        program = prepared(point.source or point.program)
-        self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
+        program = prepared(point.source)
+        self.u = u and {symbol: u[str(symbol)][None] for symbol in program.variables if str(symbol) in u}
+        moving = list(dict.fromkeys((*variables, *(self.u or ()))))
+        self.values = Values(program, shapes_in(program, point.shapes), point.inputs, moving, kind)
 
     def prove(self, proof: BoundedProof, within: Mapping[str, Mask]) -> None:
         """Add the proofs of this attempt; `within` marks the numbers that the bounds in float64, rounded, contain."""
@@ -219,16 +196,20 @@ class _Prover:
     def _blocks(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
         torch = self.torch
-        if torch.jacobian is None:
+        if self.u is not None:
+            for symbol, flow in hessian_product(self.values, self.u).items():
+                if symbol in self.sizes:
+                    yield str(symbol), slice(0, 1), slice(0, None), flow.bounds.mapped(_in_rows)
+        elif torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
                 for symbol, flow in adjoints(self.values, vs).items():
                     found = flow.bounds.mapped(lambda x: x.reshape(len(vs), -1))
                     yield str(symbol), slice(0, 1), slice(0, None), found.routed(lambda x: summed(x, (0,)), len(vs))
-            return
-        rows, columns = torch.value.size, sum(self.sizes.values())
-        if min(rows, columns) * _elements(self.point) <= MOST_NUMBERS:
-            yield from self._by_columns() if columns < rows else self._by_rows()
+        else:
+            rows, columns = torch.value.size, sum(self.sizes.values())
+            if min(rows, columns) * _elements(self.point) <= MOST_NUMBERS:
+                yield from self._by_columns() if columns < rows else self._by_rows()
 
     def _by_rows(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         size, shape = self.torch.value.size, self.point.shape
@@ -272,18 +253,18 @@ class _Prover:
         column: int = 0,
     ) -> list[Entry]:
         """List the first agreeing entries, each with its ball; `row` and `column` are the offset of the block."""
-        flat = agreeing.reshape(1, -1) if name is None else agreeing
-        middle, radius = (part.reshape(flat.shape) for part in (truth.middle, truth.radius))
-        found = []
-        for i, j in np.argwhere(flat)[:MOST_SHOWN].tolist():
-            number, ball = float(numbers.reshape(flat.shape)[i, j]), _ball(middle[i, j], radius[i, j])
-            if name is None:
-                found.append(Entry(None, unravel(j, self.point.shape), None, "agree", number, proven=True, truth=ball))
-                continue
-            of_y = unravel(row + i, self.point.shape) if self.torch.jacobian is not None else None
-            index = unravel(column + j, self.point.shape_of(name))
-            found.append(Entry(name, of_y, index, "agree", number, proven=True, truth=ball))
-        return found
+        flat = agreeing.reshape(-1, 1) if name is None else agreeing
+        given, middle, radius = (part.reshape(flat.shape) for part in (numbers, truth.middle, truth.radius))
+        is_of_row = name is None or self.torch.jacobian is not None
+        return [
+            replace(
+                self.point.entry(name, row + i if is_of_row else None, column + j, given[i, j]),
+                verdict="agree",
+                proven=True,
+                truth=_ball(middle[i, j], radius[i, j]),
+            )
+            for i, j in np.argwhere(flat)[:MOST_SHOWN].tolist()
+        ]
 
 
 def _in_rows(array: Array) -> Array:

@@ -75,7 +75,7 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
     An earlier verdict and note are dropped.
     """
     number = number_of(entry)
-    is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS or _is_nothing(number, truth)
+    is_known = is_last or is_sharp(truth, KNOWN_BITS) or _is_nothing(number, truth)
     if not math.isfinite(number):
         return _not_finite(entry, truth, tolerance.dtype) if is_known else None
     distance, size = abs(truth - arb(number)), abs(truth)
@@ -106,14 +106,16 @@ class Verdicts:
     missing: list[tuple[Entry, Undefined]] = field(default_factory=list)
 
 
-def verdicts(
-    entries: Sequence[Entry], truths: Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]], tolerance: Tolerance
-) -> Verdicts:
+Truths = Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]]
+"""Function that encloses the truths of some entries with a number of bits, and returns the lookup of each."""
+
+
+def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> Verdicts:
     """Compare entries with their truths, at ever more bits for those that need it.
 
     Args:
         entries: Torch's numbers.
-        truths: Returns, for a number of bits and the entries still open, the function that gives an entry's truth.
+        truths: Encloses the truths of the entries that are still open.
         tolerance: How far a number may be from the truth.
     """
     found = Verdicts()
@@ -143,6 +145,12 @@ def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None =
     known = entry.variable, entry.row, entry.column, verdict, entry.torch
     of, by = entry.of, entry.by
     return Entry(*known, relative_error=error, note=note, proven=True, of=of, by=by, truth=truth)
+
+
+def is_sharp(ball: Ball, bits: int, least: float = -math.inf) -> bool:
+    """Tell whether a ball is known to these bits, or is below 2**least in size and so as good as 0."""
+    is_known = ball.is_exact() or ball.rel_accuracy_bits() >= bits
+    return bool(is_known or (math.isfinite(least) and abs(ball) < arb(2) ** int(least)))
 
 
 def noun(entry: Entry) -> str:
@@ -217,14 +225,13 @@ class Evidence:
         """Collect columns of a Jacobian, at these rows of y, None for all."""
         known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}
         reached: dict[tuple[str, int], list[int]] = {}
-        for (symbol, j), column in columns.items():
-            reached[str(symbol), j] = list(column)
-            found = [(row, j, ball) for row, ball in column.items() if not isinstance(ball, Undefined)]
-            known.setdefault(str(symbol), ([], []))[0].extend(found)
         all_rows = range(min(point.rows, MOST_ENTRIES)) if rows is None else rows.tolist()
         for symbol, j in directions:
-            zero = [(row, j, arb(0)) for row in all_rows if row not in columns.get((symbol, j), {})]
-            known.setdefault(str(symbol), ([], []))[1].extend(zero)
+            column = columns.get((symbol, j), {})
+            reached[str(symbol), j] = list(column)
+            nonzero, zero = known.setdefault(str(symbol), ([], []))
+            nonzero += [(row, j, ball) for row, ball in column.items() if not isinstance(ball, Undefined)]
+            zero += [(row, j, arb(0)) for row in all_rows if row not in column]
         blocks = {
             ("", name): {
                 (unravel(row, point.shape), unravel(j, point.shape_of(name))): ball
@@ -346,14 +353,6 @@ class Singular:
 
     entry: Entry
     cause: Undefined
-    rows: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Wrong:
-    """Entry with a number other than the truth, and the rows of y that it is about."""
-
-    entry: Entry
     rows: frozenset[int]
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import Evidence, spaced
+from gradcli.crosscheck.compare import Evidence, is_sharp, spaced
 from gradcli.crosscheck.point import Point
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
@@ -178,10 +178,10 @@ def _compare(
             if not exists(found):
                 continue
             if not found.overlaps(truth):
-                numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
+                numbers = f"the formula gives {float(found.mid())}, the truth is {float(truth.mid())}"
                 return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
             # Wide balls overlap whatever the formula says.
-            is_known = _is_tight(found) and _is_tight(truth)
+            is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
     return Confirmation(holds=True, entries=count) if confirmed else None
@@ -267,13 +267,5 @@ def element_of(array: npt.NDArray[np.float64]) -> Any:
     return element
 
 
-def _is_tight(ball: Ball) -> bool:
-    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT or abs(ball) < arb(2) ** (-2 * TIGHT))
-
-
 def _shown(index: Index) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""
-
-
-def _short(ball: Ball) -> str:
-    return repr(float(ball.mid()))

@@ -17,15 +17,10 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FIRST_BITS, Block, Evidence, number_of
-from gradcli.crosscheck.confirming import (
-    Confirmation,
-    Directions,
-    confirm,
-    lookups,
-)
+from gradcli.crosscheck.compare import BITS, FIRST_BITS, KNOWN_BITS, ZERO_BITS, Block, Evidence, is_sharp, number_of
+from gradcli.crosscheck.confirming import Confirmation, Directions, confirm, lookups
 from gradcli.crosscheck.point import Point, flat, unravel
-from gradcli.crosscheck.summary import MAX_FINDINGS, published
+from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
@@ -81,19 +76,6 @@ class Formulas:
     derivatives: dict[Block, Derivative] = field(default_factory=dict)
     refuted: dict[Block, str] = field(default_factory=dict)
     confirmations: dict[Block, Confirmation] = field(default_factory=dict)
-
-    def show(self, block: Block, point: Point, program: Program, derivative: Derivative, note: str = "") -> None:
-        """Keep the formula of a block, which holds; `note` is a remark if only other points confirmed it."""
-        is_first = derivative.of == "jacobian"
-        structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
-        self.shown[block] = formula(derivative, program, note, structure)
-        self.derivatives[block] = derivative
-
-    def refute(self, block: Block, reason: str) -> None:
-        """Omit the formula of a block that was shown, as the reference contradicts it; the first reason stays."""
-        self.refuted.setdefault(block, reason)
-        self.omitted.setdefault(block, f"it disagrees with the reference: {self.refuted[block]}")
-        self.shown.pop(block, None)
 
 
 def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
@@ -155,12 +137,7 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
 
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     """Enclose columns of these variables at a point; None where the work is over the reference's budget or time."""
-    directions = [
-        (symbol, j)
-        for symbol in point.program.variables
-        if str(symbol) in names
-        for j in range(math.prod(point.shapes[symbol]))
-    ]
+    directions = point.directions(names)
     try:
         with time_limit():
             return Evidence.at(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
@@ -195,9 +172,12 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
             continue
         confirmation = found.confirmations[block] = confirm(point, derivative, evidence, derived.directions, most)
         if confirmation.holds:
-            found.show(block, point, program, derivative, confirmation.note)
-        elif confirmation.refuted:
-            found.refute(block, confirmation.refuted)
+            is_first = derivative.of == "jacobian"
+            structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
+            found.shown[block] = formula(derivative, program, confirmation.note, structure)
+            found.derivatives[block] = derivative
+        elif reason := confirmation.refuted:
+            found.refuted[block], found.omitted[block] = reason, f"it disagrees with the reference: {reason}"
         else:
             found.omitted[block] = "the reference could not confirm it"
     return found
@@ -262,18 +242,16 @@ def _with_conventions(check: Check, point: Point, derived: Derived, formulas: Fo
 
 def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -> Check:
     """Add to a check a finding for each formula that the reference contradicts, once."""
-    for block, reason in refuted.items():
-        row, column = block
-        derivative = derived.blocks[block]
+    found = []
+    for (row, column), reason in refuted.items():
+        derivative = derived.blocks[row, column]
         assert not isinstance(derivative, str), "a formula is refuted"  # noqa: S101
         of: Of = "" if derivative.of == "jacobian" or derivative.of == "vjp" else derivative.of  # noqa: PLR1714
         note = f"the formula is wrong: {reason}"
         finding = Entry(column or None, None, None, "disagree", None, note=note, of=of, by=row or None)
-        if not any(replace(one, note=note) == finding for one in check.findings):
-            findings = (finding, *check.findings)[:MAX_FINDINGS]
-            count = check.findings_count + 1
-            check = replace(check, verdict="disagree", findings=findings, findings_count=count)
-    return check
+        if all(replace(one, note=note) != finding for one in check.findings):
+            found.append(finding)
+    return with_findings(check, found)
 
 
 MAX_OPINIONS = 1_024
@@ -281,12 +259,6 @@ MAX_OPINIONS = 1_024
 
 FORMULA_WORK = 100_000
 """Most ball operations for the values of all formulas together: about half a second."""
-
-FORMULA_BITS = (64, 256, 1_024)
-"""Precisions at which a formula is evaluated, until its value is known to a float."""
-
-KNOWN_BITS = 53
-"""Bits of a formula's value that make a float."""
 
 Differences = Mapping[Entry, tuple[float, float]]
 """Difference quotient of an entry and its error, by entry."""
@@ -385,7 +357,7 @@ class _Formulas:
             weights = {unravel(row, self.point.shape): float(self.v[row]) for row in rows if self.v[row] != 0}
         else:
             return None
-        for bits in FORMULA_BITS:
+        for bits in BITS[:-1]:
             with precision(bits):
                 total, env = arb(0), self._environment(derivative, bits)
                 for row, weight in weights.items():
@@ -394,7 +366,9 @@ class _Formulas:
                         total += evaluate(expression, {**env, **indices}) * arb(weight)
                     except OverWorkError:
                         return None
-            if _is_known(total, bits):
+            # At the last precision, nothing is 0.
+            least = -bits // 2 if bits == ZERO_BITS else -math.inf
+            if exists(total) and is_sharp(total, KNOWN_BITS, least):
                 return float(total.mid()) + 0.0
         return None
 
@@ -405,9 +379,3 @@ class _Formulas:
             values = {**lookups(self.point), **derivative.sizes}
             self._environments[key] = environment(values, FORMULA_WORK / len(self.derivatives))
         return self._environments[key]
-
-
-def _is_known(ball: Ball, bits: int) -> bool:
-    is_tight = ball.is_exact() or ball.rel_accuracy_bits() >= KNOWN_BITS
-    is_nothing = bits == FORMULA_BITS[-1] and abs(ball) < arb(2) ** (-bits // 2)
-    return bool(exists(ball) and (is_tight or is_nothing))

@@ -12,21 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import (
-    FIRST_BITS,
-    ZERO_BITS,
-    Case,
-    Singular,
-    Tolerance,
-    Wrong,
-    compare,
-    to_float,
-    verdicts,
-)
-from gradcli.crosscheck.judge import unless_minor
-from gradcli.crosscheck.point import Point, unravel, way
+from gradcli.crosscheck.compare import FIRST_BITS, Case, Singular, Tolerance, compare, to_float, verdicts
+from gradcli.crosscheck.judge import MOST_OPEN, unless_minor
+from gradcli.crosscheck.point import Point, Torch, way
+from gradcli.crosscheck.sample import ALL_ENTRIES
 from gradcli.crosscheck.singular import (
     BITS as OF_SERIES,
     Limit,
@@ -36,6 +28,7 @@ from gradcli.crosscheck.singular import (
     shown_number,
     sides_in_words,
 )
+from gradcli.crosscheck.summary import FamilyCheck
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.dependencies import OverBudgetError
@@ -44,35 +37,6 @@ from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry
-
-OVER_BUDGET = "the second derivatives were over the budget of the reference"
-
-FEW = 1_024
-"""Most elements of a product to enclose one by one; of more elements, balls enclose those that bounds leave open."""
-
-MOST_OPEN = 256
-"""Most undecided elements to list one by one; more are only counted."""
-
-
-@dataclass
-class Row:
-    """Verdicts on the elements of one product.
-
-    Attributes:
-        decided: The elements that were looked at one by one.
-        bounded: The number of other elements that bounds prove to agree.
-        error: About the largest relative error of the elements that bounds prove.
-        left: The number of elements that are neither decided nor listed.
-        missing: The reason why some elements are not decided.
-        work: The number of slopes that were gone through.
-    """
-
-    decided: list[Entry]
-    bounded: int = 0
-    error: float | None = None
-    left: int = 0
-    missing: str = ""
-    work: int = 0
 
 
 @dataclass
@@ -83,11 +47,13 @@ class HessianRows:
         point: The Program and its inputs.
         tolerance: How far a number may be from the truth.
         wrt: The variables of the elements.
+        work: The number of slopes that were gone through.
     """
 
     point: Point
     tolerance: Tolerance
     wrt: tuple[str, ...]
+    work: int = 0
     _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,10 +62,8 @@ class HessianRows:
     @cached_property
     def _without_slope(self) -> Mapping[Direction, Entry]:
         """Inputs along which y certainly has no slope, each with the verdict on the slope, without torch's number."""
-        shapes = {name: self.point.shape_of(name) for name in self.wrt}
-        entries = [
-            Entry(n, (), unravel(j, s), "unchecked", math.nan) for n, s in shapes.items() for j in range(math.prod(s))
-        ]
+        sizes = {name: math.prod(self.point.shape_of(name)) for name in self.wrt}
+        entries = [self.point.entry(name, 0, j, math.nan) for name, size in sizes.items() for j in range(size)]
         try:
             found = self.case.reference.plan([self.case.direction(entry) for entry in entries]).run(FIRST_BITS)
         except OverBudgetError:
@@ -116,7 +80,7 @@ class HessianRows:
 
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
-    ) -> Row:
+    ) -> FamilyCheck:
         """Decide the elements of a product.
 
         Args:
@@ -125,42 +89,39 @@ class HessianRows:
             slopes: The verdicts on the slopes that the product is the derivative of.
             is_row: True for a row of H, of slopes by the element that u moves; else u moves all slopes.
         """
-        is_open = {name: np.ones(product[name].size, dtype=bool) for name in self.wrt}
-        total = sum(map(len, is_open.values()))
-        row = Row([])
-        if total > FEW:
-            from gradcli.crosscheck.bounded import prove_product
+        total, proof = sum(product[name].size for name in self.wrt), None
+        if total > ALL_ENTRIES:  # of more, balls enclose those that bounds leave open
+            from gradcli.crosscheck.bounded import prove
 
-            numbers = {name: product[name] for name in self.wrt}
-            proof = prove_product(self.point, u, numbers, self.tolerance)
-            if proof is not None:
-                is_open = {name: ~block.ravel() for name, block in proof.blocks.items()}
-                row.error, row.decided = proof.error, [replace(entry, row=()) for entry in proof.shown]
-        left = sum(int(np.count_nonzero(block)) for block in is_open.values())
-        row.bounded = total - left - len(row.decided)
+            numbers = Torch(self.tolerance.dtype, np.zeros(self.point.shape), None, vjp=product, judges_value=False)
+            symbols = [sympy.Symbol(name, real=True) for name in self.wrt]
+            proof = prove(self.point, numbers, symbols, self.tolerance, u)
         asked = [
-            Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", float(product[name].ravel()[j]))
+            self.point.entry(name, 0, j, product[name].flat[j])
             for name in self.wrt
-            for j in np.flatnonzero(is_open[name]).tolist()
+            for j in (range(product[name].size) if proof is None else np.flatnonzero(~proof.blocks[name]).tolist())
         ]
-        if not asked:
-            return row
+        decided = [] if proof is None else proof.shown
+        bounded = total - len(asked) - len(decided)
+        found = FamilyCheck("hvp", total, decided, "all", bounded=bounded, error=None if proof is None else proof.error)
         try:
-            require_time()
-            found = self._balls(asked, u, slopes, is_row=is_row)
-            is_strict = self.tolerance.is_strict
-            row.decided += found if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in found]
-            row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
+            own = self._balls(asked, u, slopes, is_row=is_row) if asked else []
         except (OverBudgetError, OverTimeError) as error:
-            row.missing = str(error) or OVER_BUDGET
-            row.decided += [replace(entry, note=row.missing) for entry in asked] if left <= MOST_OPEN else []
-            row.left = left if left > MOST_OPEN else 0
-        return row
+            reason = str(error) or "the second derivatives were over the budget of the reference"
+            left = len(asked) if len(asked) > MOST_OPEN else 0
+            decided += [] if left else [replace(entry, note=reason) for entry in asked]
+            words = "none" if left == total else "what could be decided" if left else "all"
+            return replace(found, chosen=words, notes=(reason,), left=left, is_whole=not left)
+        is_strict = self.tolerance.is_strict
+        decided += own if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in own]
+        return found
 
     def _balls(
         self, asked: Sequence[Entry], u: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool
     ) -> list[Entry]:
         """Decide these elements one by one; see `judged`."""
+        require_time()
+        self.work += sum(map(len, self._at(FIRST_BITS).ways.values()))
         moving = way(u)
         own = next(iter(moving)) if len(moving) == 1 else None
         waiting, decided = list[Entry](), list[Entry]()
@@ -178,11 +139,11 @@ class HessianRows:
                 decided.append(self._where_met(entry, column, moving, known))
             else:
                 decided.append(_unless_missing(entry, known))
-        wrong = [Wrong(entry, frozenset((0,))) for entry in decided if entry.verdict == "disagree"]
+        wrong = [entry for entry in decided if entry.verdict == "disagree"]
         others = [entry for entry in decided if entry.verdict != "disagree"]
         return others + self._smooth(waiting, u, wrong)
 
-    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: list[Wrong]) -> list[Entry]:
+    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: Sequence[Entry]) -> list[Entry]:
         """Decide the entries with only smooth operations on the way, or operations that no relevant input moves.
 
         Also those in `wrong`, which rounding may explain.
@@ -193,24 +154,17 @@ class HessianRows:
             return lambda entry: self._truth(entry, found)
 
         known = verdicts(entries, truths, self.tolerance)
-        decided = [*known.decided, *(_unknown(entry, "is not decided") for entry, _ in known.missing)]
-        wrong += [Wrong(entry, frozenset((0,))) for entry in known.wrong]
-        if wrong:
+        decided = [*known.decided, *(_unknown(entry) for entry, _ in known.missing)]
+        if wrong := [*wrong, *known.wrong]:
             from gradcli.crosscheck.rounding import explained
 
             passes = replace(self.point, tangent_of=(self.point, u))
-            decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
+            decided += explained(self.case, passes, wrong, truths)
         return decided
 
     def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
         truth = found.get(self.case.direction(entry), arb(0))
         return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
-
-    def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
-        """Select the entries with a truth of 0, as far as a float can tell."""
-        truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
-        found = {one: truths.get(self.case.direction(one.entry), arb(0)) for one in wrong}
-        return [one for one, truth in found.items() if exists(truth) and truth.contains(0)]
 
     def _where_met(
         self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
@@ -258,7 +212,7 @@ def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
     """Mark an entry as undecided, or as having no truth because the slope that it is the derivative of has none."""
     missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
     if missing is None:
-        return _unknown(entry, "is not decided")
+        return _unknown(entry)
     note = f"the gradient does not exist here: {missing.note}"
     if missing.verdict == "kink":
         picked = "" if missing.torch is None else f", and torch picked {shown_number(missing.torch)} for it"
@@ -266,6 +220,6 @@ def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
     return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
 
 
-def _unknown(entry: Entry, why: str) -> Entry:
-    note = f"branches or poles meet here; whether the second derivative exists, {why}"
+def _unknown(entry: Entry) -> Entry:
+    note = "branches or poles meet here; whether the second derivative exists, is not decided"
     return replace(entry, verdict="unchecked", note=note, proven=False)

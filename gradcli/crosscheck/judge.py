@@ -6,7 +6,6 @@ tolerance, and if not, can the rounding of its precision explain it?
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,18 +17,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from gradcli import collector
-from gradcli.crosscheck.compare import (
-    FIRST_BITS,
-    TOLERANCE,
-    Case,
-    Evidence,
-    Singular,
-    Tolerance,
-    Wrong,
-    number_of,
-    verdicts,
-)
-from gradcli.crosscheck.point import Point, Torch, flat, unravel
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, number_of, verdicts
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
 from gradcli.crosscheck.summary import FamilyCheck, family, summarize
 from gradcli.language.ops import Kind
@@ -52,7 +41,7 @@ such as the reflections of a factorization.  In all at most as many roundings ar
 """
 
 MOST_OPEN = 256
-"""Most entries left open by bounds for balls to look at, one by one; more with more patience."""
+"""Most entries left open by bounds for balls to look at, or to list, one by one; more with more patience."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +76,13 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
 
 def withheld(judgement: Judgement, reason: str) -> Judgement:
     """Withdraw each `disagree` of a judgement for a reason, if torch computes something other than the function."""
-    parts = tuple(replace(part, decided=[_unsaid(entry, reason) for entry in part.decided]) for part in judgement.parts)
+
+    def unsaid(entry: Entry) -> Entry:
+        return replace(entry, verdict="unchecked", note=reason, proven=False) if entry.verdict == "disagree" else entry
+
+    parts = tuple(replace(part, decided=list(map(unsaid, part.decided))) for part in judgement.parts)
     check, entries = summarize(parts)
     return Judgement(check, entries, judgement.evidence, parts)
-
-
-def _unsaid(entry: Entry, reason: str) -> Entry:
-    return replace(entry, verdict="unchecked", note=reason, proven=False) if entry.verdict == "disagree" else entry
 
 
 class _Judge:
@@ -141,42 +130,49 @@ class _Judge:
 
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
-        decided = list(part.decided)
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        of_y = proof.value.copy()
-        self._mark(survey, decided, looked, of_y)
+        looked[""] = proof.value[:, None].copy()  # of y
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
-        lost = [entry for entry in proof.off if not self._is_looked_at(entry, looked)]
-        self._mark(survey, lost, looked, of_y)
-        decided += lost if self.case.tolerance.is_strict else map(self._marked, lost)
-        more = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.lost.items())
+
+        def fresh(entries: Sequence[Entry]) -> list[Entry]:
+            """Select the entries that were not decided before, and mark all of them as decided."""
+            known = {entry: self._place(entry) for entry in entries}
+            found = [entry for entry, place in known.items() if not looked[place[0]][place[1:]]]
+            for entry, place in known.items():
+                if entry.variable is None or survey.torch.jacobian is None or entry.row is not None:
+                    looked[place[0]][place[1:]] = True  # next to J, vᵀJ is a part of its own
+            return found
+
+        def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:
+            return sum(int(np.count_nonzero(block & ~looked[name])) for name, block in blocks.items())
+
+        has_y = any(entry.variable is None for entry in part.decided)
+        fresh(part.decided)
+        lost = fresh(proof.off)
+        decided = [*part.decided, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
+        more = count(proof.lost)
         is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
-        places = [
-            (name, int(row), int(column))
-            for name, block in is_open.items()
-            for row, column in np.argwhere(block)[: most + 1]
-        ]
-        if 0 < len(places) <= most:
+        if 0 < count(is_open) <= most:
+            places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
             others = self._opened(survey, places)
-            self._mark(survey, others, looked, of_y)
+            has_y |= any(entry.variable is None for entry in others)
+            fresh(others)
             decided += others
-        left = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in is_open.items())
+        left = count(is_open)
         if not any(entry.variable is not None for entry in decided):  # something to show
-            has_y = any(entry.variable is None for entry in decided)
-            others = [e for e in proof.shown if (not self._is_looked_at(e, looked) if e.variable else not has_y)]
-            self._mark(survey, others, looked, of_y)
-            decided += others
+            decided += fresh([entry for entry in proof.shown if entry.variable])
+            decided += [] if has_y else [entry for entry in proof.shown if not entry.variable]
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
-        if not of_y.all():
-            notes.append(f"of y, {np.count_nonzero(of_y):,} of {of_y.size:,} elements were checked")
+        if not looked[""].all():
+            notes.append(f"of y, {np.count_nonzero(looked['']):,} of {looked[''].size:,} elements were checked")
         is_whole = not notes
         is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision
         return replace(
@@ -187,46 +183,26 @@ class _Judge:
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
             zeros=survey.zeros,
-            bounded=sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.blocks.items()),
+            bounded=count(proof.blocks),
             error=proof.error,
         )
 
-    def _is_looked_at(self, entry: Entry, looked: Mapping[str, NDArray[np.bool_]]) -> bool:
-        name, row, column = self._place(entry)
-        return bool(looked[name][row, column])
-
-    def _mark(
-        self, survey: Survey, entries: Sequence[Entry], looked: Mapping[str, NDArray[np.bool_]], of_y: NDArray[np.bool_]
-    ) -> None:
-        """Remember which entries were decided one by one."""
-        for entry in entries:
-            if entry.variable is None:
-                of_y[flat(entry.row or (), self.point.shape)] = True
-            elif survey.torch.jacobian is None or entry.row is not None:  # next to J, vᵀJ is a part of its own
-                name, row, column = self._place(entry)
-                looked[name][row, column] = True
-
     def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
         """Decide some entries with balls; none where the work is over the budget."""
-        symbols = {str(symbol): symbol for symbol in self.variables}
+        symbols, asked = {str(symbol): symbol for symbol in self.variables}, set(places)
         directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
         rows = np.unique([row for _, row, _ in places]) if survey.torch.jacobian is not None else None
         selection = Selection("all", directions, rows)
         try:
-            plan = self.reference.plan(directions, rows)
-            found = plan.run(FIRST_BITS)
-            asked = {(name, row, column) for name, row, column in places}
-            entries = [
-                e for e in self._entries(survey, selection, found) if e.variable is None or self._place(e) in asked
-            ]
-            return self._decide(selection, found, entries)
+            found = self.reference.plan(directions, rows).run(FIRST_BITS)
+            entries = self._entries(survey, selection, found)
+            return self._decide(selection, found, [e for e in entries if not e.variable or self._place(e) in asked])
         except (OverBudgetError, OverTimeError):
             return []
 
     def _place(self, entry: Entry) -> tuple[str, int, int]:
-        name = entry.variable or ""
-        row = 0 if entry.row is None else flat(entry.row, self.point.shape)
-        return name, row, flat(entry.column or (), self.point.shape_of(name))
+        column = 0 if entry.variable is None else self.case.direction(entry)[1]
+        return entry.variable or "", self.case.row(entry), column
 
     def _part(self, survey: Survey) -> tuple[FamilyCheck, Evidence | None]:
         torch = survey.torch
@@ -274,33 +250,17 @@ class _Judge:
 
     def _entries(self, survey: Survey, selection: Selection, found: EnclosedDerivatives) -> list[Entry]:
         """List the entries to decide: elements of y, entries of J in these rows and columns, of vᵀJ in the columns."""
-        torch, value, y = survey.torch, survey.torch.value.ravel(), self.point.shape
-        rows = range(self.point.rows * (torch.jacobian is not None and len(selection.directions) > 0))
-        rows = rows if selection.rows is None else selection.rows.tolist()
-        index = {row: unravel(row, y) for row in dict.fromkeys([*found.values, *rows])}
-        entries = []
-        if torch.judges_value:
-            entries += [Entry(None, index[row], None, "unchecked", float(value[row])) for row in found.values]
+        torch, entry = survey.torch, self.point.entry
+        rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
+        entries = [entry(None, row, 0, torch.value.flat[row]) for row in found.values if torch.judges_value]
         for symbol, j in selection.directions:
-            name, column = str(symbol), unravel(j, self.point.shapes[symbol])
             if torch.jacobian is not None:
-                block = torch.jacobian[name].reshape(self.point.rows, -1)
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
-                entries += [Entry(name, index[row], column, "unchecked", float(block[row, j])) for row in own]
+                column = survey.block(symbol)[:, j]
+                entries += [entry(str(symbol), row, j, column[row]) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
-                entries.append(Entry(name, None, column, "unchecked", float(torch.vjp[name].ravel()[j])))
-        return entries + (self._odd(survey) if selection.is_sparse else [])
-
-    def _odd(self, survey: Survey) -> list[Entry]:
-        """List the entries that are 0 by structure and not in torch's numbers: no direction reaches them."""
-        blocks = survey.torch.jacobian if survey.torch.jacobian is not None else survey.torch.vjp or {}
-        entries = []
-        for name, j, row in survey.odd:
-            shape = self.point.shape_of(name)
-            number = float(blocks[name].reshape(-1, math.prod(shape))[row, j])
-            index = None if row < 0 else unravel(row, self.point.shape)
-            entries.append(Entry(name, index, unravel(j, shape), "unchecked", number))
-        return entries
+                entries.append(entry(str(symbol), None, j, torch.vjp[str(symbol)].flat[j]))
+        return entries + (survey.odd[0] if selection.is_sparse else [])  # which no direction reaches
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
         """Compare the entries with the truth, then look for the reason of each wrong number."""
@@ -314,42 +274,32 @@ class _Judge:
                 seen = self.reference.plan(directions, selection.rows).run(bits)
             return partial(case.truth, seen=seen)
 
+        def explain(wrong: Sequence[Entry]) -> list[Entry]:
+            from gradcli.crosscheck.rounding import explained
+
+            return explained(case, self.point, wrong, truths)
+
         known = verdicts(entries, truths, case.tolerance)
         decided = known.decided
         # Imported where they are needed: most checks have neither, and start twice as fast without.
         if known.wrong:
-            from gradcli.crosscheck.rounding import explained
             from gradcli.crosscheck.singular import at_jumps
 
-            wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in known.wrong]
             # In this order: an error that rounding explains needs no jump; only the others are compared at jumps.
-            decided += at_jumps(case, explained(case, self.point, selection.rows, wrong))
+            decided += at_jumps(case, explain(known.wrong))
         if known.missing:
-            from gradcli.crosscheck.singular import classify_singularities
+            from gradcli.crosscheck.singular import PICKED, classify_singularities
 
             ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
-            decided += self._unless_rounded(classify_singularities(case, ones), selection, found)
+            seen = classify_singularities(case, ones)
+            # Rounding may explain a number that is not that of the whole function, where this is smooth.
+            judged = explain(wrong) if (wrong := [entry for entry in seen if entry.verdict == "disagree"]) else []
+            lost = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
+            for entry in seen:
+                is_lost = (entry.variable, entry.row, entry.column) in lost
+                note = entry.note.removesuffix(PICKED)
+                decided.append(replace(entry, verdict="inaccurate", note=note) if is_lost else entry)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
-
-    def _unless_rounded(
-        self, entries: Sequence[Entry], selection: Selection, found: EnclosedDerivatives
-    ) -> list[Entry]:
-        """Change `disagree` to `inaccurate` if the rounding of torch's passes explains it and the whole is smooth."""
-        case = self.case
-        wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in entries if entry.verdict == "disagree"]
-        if not wrong:
-            return list(entries)
-        from gradcli.crosscheck.rounding import explained
-        from gradcli.crosscheck.singular import PICKED
-
-        judged = explained(case, self.point, selection.rows, wrong)
-        covered = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
-        return [
-            replace(e, verdict="inaccurate", note=e.note.removesuffix(PICKED))
-            if (e.variable, e.row, e.column) in covered
-            else e
-            for e in entries
-        ]
 
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):

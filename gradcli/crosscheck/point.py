@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from gradcli.language.program.expansion import in_primitives, in_total, rewritte
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
-from gradcli.results import Array, Index
+from gradcli.results import Array, Entry, Index
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -91,6 +91,16 @@ class Point:
     def shape_of(self, variable: str) -> Shape:
         """Return the shape of a variable."""
         return self.shapes[sympy.Symbol(variable, real=True)]
+
+    def directions(self, names: Collection[str]) -> list[tuple[sympy.Symbol, int]]:
+        """List all elements of these variables, as directions of the reference."""
+        chosen = [symbol for symbol in self.program.variables if str(symbol) in names]
+        return [(symbol, j) for symbol in chosen for j in range(math.prod(self.shapes[symbol]))]
+
+    def entry(self, variable: str | None, row: int | None, column: int, number: SupportsFloat) -> Entry:
+        """Make an undecided entry of torch's number at flat positions; without a variable an element of y."""
+        at = None if variable is None else unravel(column, self.shape_of(variable))
+        return Entry(variable, None if row is None else unravel(row, self.shape), at, "unchecked", float(number))
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:

@@ -8,7 +8,7 @@ passes compute something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Wrong, number_of
+from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Truths, number_of
 from gradcli.crosscheck.point import STEP, Point
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
-from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
@@ -48,13 +48,7 @@ DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-def explained(
-    case: Case,
-    point: Point,
-    rows: Flat | None,
-    wrong: Sequence[Wrong],
-    zeros_of: Callable[[Sequence[Wrong]], Sequence[Wrong]] | None = None,
-) -> list[Entry]:
+def explained(case: Case, point: Point, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:
     """Call errors within rounding `inaccurate` (digits were lost, no rule is wrong), and give the others their reason.
 
     The residue of terms that cancel to 0 agrees, if it is no more than the rounding of the terms; not under a strict
@@ -63,17 +57,18 @@ def explained(
     Args:
         case: The function, and the tolerance.
         point: The Program and its inputs.
-        rows: The rows of y that may matter; None for all.
         wrong: The entries with a number other than the truth.
-        zeros_of: Selects the entries with a truth of 0; by default by the Jacobian of the case.
+        truths: Encloses the truths of entries.
     """
     if not wrong:
         return []
-    passes = _Passes(case, point, [one.entry for one in wrong])
-    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one.entry))}
-    zeros = zeros_of(list(residues)) if zeros_of else _zeros(case, rows, list(residues))
-    rest = [one.entry for one in wrong if one not in zeros]
-    return [residues[one] for one in zeros] + (_excused(case, point, rest, passes) if rest else [])
+    passes = _Passes(case, point, wrong)
+    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one))}
+    zeros = _zeros(list(residues), truths)
+    rest = [one for one in wrong if one not in zeros]
+    return [found for one, found in residues.items() if one in zeros] + (
+        _excused(case, point, rest, passes) if rest else []
+    )
 
 
 def _excused(case: Case, point: Point, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
@@ -104,18 +99,14 @@ UNEXPLAINED: Mapping[Verdict, str] = {
 UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it is not known"
 
 
-def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]:
+def _zeros(entries: Sequence[Entry], truths: Truths) -> set[Entry]:
     """Select the entries with a truth of 0, as far as a float can tell."""
-    if not wrong:
-        return []
-    try:
-        plan = case.reference.plan(list(dict.fromkeys(case.direction(one.entry) for one in wrong)), rows)
-    except OverBudgetError:
-        return []
-    seen = plan.run(ZERO_BITS)
+    if not entries:
+        return set()
+    truth_of = truths(ZERO_BITS, entries)
     with precision(ZERO_BITS):
-        truths = {one: case.truth(one.entry, seen) for one in wrong}
-        return [one for one, truth in truths.items() if not isinstance(truth, Undefined) and truth.contains(0)]
+        known = {entry: truth_of(entry) for entry in entries}
+    return {entry for entry, truth in known.items() if not isinstance(truth, Undefined) and truth.contains(0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +245,8 @@ class _Passes:
         known = list(self._look(entry))
         if not known:
             return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
-        for size in (one.size for one in known if not isinstance(one.outcome, Undefined)):
-            if size is not None and abs(arb(entry.torch)) <= _allowed(size, self.format.bits):
+        for size in (one.size for one in known if one.size is not None and not isinstance(one.outcome, Undefined)):
+            if abs(arb(entry.torch)) <= size.total * arb(2) ** -self.format.bits * (RESIDUE * size.roundings):
                 note = f"0 up to rounding of terms of size {float(size.largest.mid()):.2g}"
                 return replace(entry, verdict="agree", relative_error=None, note=note)
         return None
@@ -310,11 +301,6 @@ def _covers(rounded: Outcome, number: Ball) -> bool:
         return False
     with precision(ZERO_BITS):
         return bool(abs(rounded.mid() - number) <= SLACK * rounded.rad())
-
-
-def _allowed(size: Size, bits: int) -> Ball:
-    """Return the largest residue of terms that cancel."""
-    return size.total * arb(2) ** -bits * (RESIDUE * size.roundings)
 
 
 def digits_left(entry: Entry, dtype: str) -> str:

@@ -6,8 +6,8 @@ operations, shows which entries are 0 by structure and which a sample must not l
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import MOST, Reference
-from gradcli.results import Array
+from gradcli.results import Array, Entry
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -35,9 +35,6 @@ MOST_ODD = 64
 
 Pattern = Mapping[sympy.Symbol, tuple[Flat, Flat]]
 """Rows and columns of the entries of a block that may differ from 0, by variable."""
-
-Odd = tuple[str, int, int]
-"""Variable, column and row of an entry; for vᵀJ the row is -1."""
 
 
 @dataclass(frozen=True)
@@ -69,27 +66,23 @@ class Survey:
     @cached_property
     def pattern(self) -> Pattern | None:
         """Flat rows (-1 for vᵀJ) and columns of the entries that may differ from 0; None where they are not known."""
-        if self.torch.jacobian is not None:
-            return self._of_matrix()
-        moving = self._moving
-        if moving is None or self.torch.vjp is None:
-            return None
-        nothing = np.empty(0, dtype=np.int64)
-        found = {symbol: moving.get(symbol, nothing) for symbol in self.variables}
-        return {symbol: (np.full_like(columns, -1), columns) for symbol, columns in found.items()}
-
-    def _of_matrix(self) -> Pattern | None:
+        found: dict[sympy.Symbol, tuple[Flat, Flat]] = {}
+        if self.torch.jacobian is None:
+            if self._moving is None or self.torch.vjp is None:
+                return None
+            for symbol in self.variables:
+                columns = self._moving.get(symbol, np.empty(0, dtype=np.int64))
+                found[symbol] = np.full_like(columns, -1), columns
+            return found
         if max(self.sizes.values(), default=0) > MOST:
             return None
-        ends = np.cumsum([0, *self.sizes.values()]).tolist()
-        ranges = dict(zip(self.sizes, itertools.pairwise(ends), strict=True))
-        try:
-            start = {symbol: (np.arange(*ends), np.arange(ends[1] - ends[0])) for symbol, ends in ranges.items()}
-            columns, rows = self.reference.wide.followed(start)
-        except OverBudgetError:
-            return None
-        own = {symbol: (columns >= first) & (columns < end) for symbol, (first, end) in ranges.items()}
-        return {symbol: (rows[own[symbol]], columns[own[symbol]] - first) for symbol, (first, _) in ranges.items()}
+        for symbol, size in self.sizes.items():
+            try:
+                columns, rows = self.reference.wide.followed({symbol: (np.arange(size), np.arange(size))})
+            except OverBudgetError:
+                return None
+            found[symbol] = rows, columns
+        return found
 
     @property
     def nonzeros(self) -> float:
@@ -99,28 +92,20 @@ class Survey:
     @property
     def zeros(self) -> int:
         """Number of entries that are 0 by structure, and in torch's numbers."""
-        return 0 if self.pattern is None else self.entries - int(self.nonzeros) - self.odd_count
+        return 0 if self.pattern is None else self.entries - int(self.nonzeros) - self.odd[1]
 
     @cached_property
-    def odd_count(self) -> int:
-        """Number of entries that are 0 by structure and not in torch's numbers."""
-        return sum(int(np.count_nonzero(self._is_odd(symbol))) for symbol in self.pattern or ())
-
-    @cached_property
-    def odd(self) -> list[Odd]:
-        """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers."""
-        is_matrix = self.torch.jacobian is not None
-        found = [
-            (str(symbol), j, row if is_matrix else -1)
-            for symbol in (self.pattern or {} if self.odd_count else {})
-            for row, j in np.argwhere(self._is_odd(symbol))[:MOST_ODD].tolist()
-        ]
-        return found[:MOST_ODD]
-
-    def _is_odd(self, symbol: sympy.Symbol) -> npt.NDArray[np.bool_]:
-        is_odd = np.asarray(self.block(symbol) != 0)
-        is_odd[(self.pattern or {})[symbol]] = False
-        return is_odd
+    def odd(self) -> tuple[list[Entry], int]:
+        """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers, and the number of all such."""
+        is_matrix, found, count = self.torch.jacobian is not None, list[Entry](), 0
+        for symbol, place in (self.pattern or {}).items():
+            block = self.block(symbol)
+            is_odd = np.asarray(block != 0)
+            is_odd[place] = False
+            count += int(np.count_nonzero(is_odd))
+            odd = np.argwhere(is_odd)[: MOST_ODD - len(found)].tolist() if count else []
+            found += [self.point.entry(str(symbol), i if is_matrix else None, j, block[i, j]) for i, j in odd]
+        return found, count
 
     def block(self, symbol: sympy.Symbol) -> Array:
         """Return torch's numbers for a variable, with the columns on the second axis."""
@@ -156,15 +141,21 @@ class Survey:
         share = max(1, most // max(1, len(groups)))
         directions: dict[Direction, None] = {}
         rows: dict[int, None] = {}
-        left: dict[str, int] = {}
+        left = Counter[str]()
         for name, atom, elements, count in groups:
             taken, columns = self._columns(atom, elements, share)
             directions |= dict.fromkeys(columns)
             if self.torch.jacobian is not None or not self.variables:
                 rows |= dict.fromkeys(self._rows(atom, elements[:: 1 + len(elements) // max(1, taken)], share))
             if (columns or not self.variables) and count > taken:
-                left[name] = left.get(name, 0) + count - taken
-        return list(directions)[:most], list(rows)[:most], _left(left, found.unknown)
+                left[name] += count - taken
+        words = []
+        if left:
+            of = ", ".join(f"{count:,} of {name}" for name, count in left.items())
+            words.append(f"more elements at or next to a kink, a jump or an edge of a domain were not looked at: {of}")
+        if found.unknown:
+            words.append(f"kinks behind {', '.join(found.unknown)} were not looked for")
+        return list(directions)[:most], list(rows)[:most], "; ".join(words)
 
     def _groups(self, found: Critical) -> Iterator[tuple[str, Atom, Flat, int]]:
         """Yield the critical elements of each operation that move y."""
@@ -196,17 +187,6 @@ class Survey:
         return [int(row) for row in np.unique(rows)][:: 1 + len(rows) // most] if len(rows) else []
 
 
-def _left(left: Mapping[str, int], unknown: Sequence[str]) -> str:
-    """Write the remark on critical elements that a sample leaves out; empty if there are none."""
-    words = []
-    if left:
-        of = ", ".join(f"{count:,} of {name}" for name, count in left.items())
-        words.append(f"more elements at or next to a kink, a jump or an edge of a domain were not looked at: {of}")
-    if unknown:
-        words.append(f"kinks behind {', '.join(unknown)} were not looked for")
-    return "; ".join(words)
-
-
 ALL_ENTRIES = 1_024
 """Most entries that may differ from 0 to check all of; of more entries, a sample."""
 
@@ -217,7 +197,7 @@ SPARSE = 4
 """Most entries of a column that may differ from 0, on average, to look at all of them."""
 
 SEED = 0
-"""Seed of the sample."""
+"""Seed of all samples."""
 
 
 @dataclass(frozen=True)
@@ -245,8 +225,8 @@ def selections(survey: Survey) -> Iterator[Selection]:
         yield Selection("all", [(symbol, j) for symbol, size in survey.sizes.items() for j in range(size)], None)
     elif survey.pattern is not None and survey.nonzeros <= ALL_ENTRIES:
         reached = {symbol: np.unique(columns).tolist() for symbol, (_, columns) in survey.pattern.items()}
-        is_all = survey.odd_count == len(survey.odd)
-        words = "all" if is_all else f"all but {survey.odd_count - len(survey.odd):,} that are 0 by structure"
+        odd, count = survey.odd
+        words = "all" if count == len(odd) else f"all but {count - len(odd):,} that are 0 by structure"
         yield Selection(words, [(symbol, j) for symbol, columns in reached.items() for j in columns], None, True)
     for most in (SAMPLE, SAMPLE // 4, SAMPLE // 16, 1):
         yield _sampled(survey, most)

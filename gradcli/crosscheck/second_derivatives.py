@@ -11,7 +11,7 @@ judged for itself.  Some entries can also be enclosed without torch, to confirm 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -19,14 +19,8 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import (
-    FIRST_BITS,
-    TOLERANCE,
-    Block,
-    Evidence,
-    Tolerance,
-)
-from gradcli.crosscheck.hessian_rows import HessianRows, Row
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Evidence, Tolerance
+from gradcli.crosscheck.hessian_rows import HessianRows
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -45,22 +39,13 @@ from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.reference.second_order import HessianProducts
-from gradcli.results import Array, Entry, Index, Of, Verdict
+from gradcli.results import Array, Entry, Index, Of
 
 KNOWN = 3
 """Most elements of each variable, for the rows and columns at which formulas of second derivatives are compared."""
-
-EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
-"""Verdicts on numbers with a truth at the point itself."""
-
-
-def direction_name(variable: str) -> str:
-    """Name the direction of a variable: no name of the language has a space."""
-    return f"u of {variable}"
 
 
 def along(point: Point, u: Mapping[str, Array]) -> Point:
@@ -79,7 +64,8 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     """
     typed, start = point.source, Span(0, 0)
     step = sympy.Symbol(STEP, real=True)
-    moving = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in typed.variables if str(s) in u}
+    # No name of the language has a space.
+    moving = {s: sympy.Symbol(f"u of {s}", real=True) for s in typed.variables if str(s) in u}
     builder = Builder(typed.text, typed.source)
     renamed: dict[Atom, Atom] = {}
     for symbol, direction in moving.items():
@@ -131,16 +117,16 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
     return Evidence(known, bits)
 
 
+def _few(size: int) -> list[int]:
+    """Choose a few flat positions below `size`, evenly spaced from the first to the last."""
+    return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
+
+
 def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
     """Return the index of an element of a variable, and the direction that moves this element alone."""
     unit = np.zeros(point.shape_of(name))
     unit.reshape(-1)[i] = 1.0
     return unravel(i, unit.shape), {name: unit}
-
-
-def _few(size: int) -> list[int]:
-    """Choose a few flat positions below `size`, evenly spaced from the first to the last."""
-    return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
 ALL_ROWS = 64
@@ -175,24 +161,9 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
-    total = sum(torch.hvp[name].size for name in wrt)
     found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
     entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
-    notes = (found.missing,) if found.missing else ()
-    words = "none" if found.left == total else "what could be decided" if found.left else "all"
-    return _judgement(
-        FamilyCheck(
-            "hvp",
-            total,
-            entries,
-            words,
-            notes,
-            is_whole=not found.left,
-            bounded=found.bounded,
-            left=found.left,
-            error=found.error,
-        )
-    )
+    return _judgement(replace(found, decided=entries))
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -200,28 +171,28 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, rows, work = HessianRows(point, tolerance, wrt), list[Entry](), list[Row](), 0
+    products, entries, rows = HessianRows(point, tolerance, wrt), list[Entry](), list[FamilyCheck]()
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
     for name, i in chosen:
         # Stop before a row that would be over, by the mean of those so far.
-        if rows and work + work // len(rows) > MOST_WORK:
+        if rows and products.work + products.work // len(rows) > MOST_WORK:
             break
         index, unit = _unit(point, name, i)
         row = {other: block[index] for other, block in torch.hessian[name].items()}
         slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
         found = products.judged(unit, row, slopes, is_row=True)
-        if found.missing:
-            notes[found.missing] = None
-            if not found.bounded:  # nothing of this row is known
-                break
+        notes |= dict.fromkeys(found.notes)
+        if found.notes and not found.bounded:  # nothing of this row is known
+            break
         rows.append(found)
         entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
-        work += found.work
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
+    how = "as many as the budget allows" if len(chosen) == total else f"corners, extremes and a sample, seed {SEED}"
+    some = f"{len(rows):,} of {total:,} rows: {how}" if rows else "none"
+    words, left = "all" if rows and len(rows) == total else some, sum(found.left for found in rows)
     return _judgement(
         FamilyCheck(
             "hessian",
@@ -238,12 +209,12 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:
-    found = judge(along(point, u), torch, (STEP,), tolerance)
+    found = judge(along(point, u), torch, (STEP,), tolerance).parts[0]
     decided = [
         replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
-        for entry in found.parts[0].decided
+        for entry in found.decided
     ]
-    return _part(found, "jvp", decided)
+    return replace(found, decided=decided, of="jvp")
 
 
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
@@ -251,16 +222,13 @@ def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance
     return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
 
 
-def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> FamilyCheck:
-    return replace(found.parts[0], decided=decided, of=of)
-
-
 def _judgement(part: FamilyCheck) -> Judgement:
     """Make the judgement of one part, with the truths that it enclosed as evidence for formulas."""
     check, entries = summarize([part])
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
-        is_known = e.of == part.of and e.proven and e.verdict in EXISTING
+        # Of verdicts that are proven, those on numbers with a truth at the point itself.
+        is_known = e.of == part.of and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
         if is_known and e.truth is not None and exists(e.truth):
             known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
     return Judgement(check, entries, Evidence(known, FIRST_BITS), (part,))
@@ -270,36 +238,16 @@ def _chosen_rows(
     point: Point, torch: SecondDerivatives, wrt: Sequence[str], tolerance: Tolerance
 ) -> list[tuple[str, int]]:
     """Choose all rows if they are few, else those of critical elements, corners, the largest, and a random rest."""
-    places = [(name, i) for name in wrt for i in range(torch.gradient[name].size)]
+    sizes = {sympy.Symbol(name, real=True): torch.gradient[name].size for name in wrt}
+    places = [(str(symbol), i) for symbol, size in sizes.items() for i in range(size)]
     if len(places) <= ALL_ROWS:
         return places
-    reference = Reference(point.program, point.shapes, point.inputs)
-    symbols = [sympy.Symbol(name, real=True) for name in wrt]
-    critical: Sequence[Direction] = []
+    blocks = ([b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items())
+    scores = [magnitude(np.concatenate(own, axis=1)).max(axis=1, initial=0.0) for own in blocks]
+    picked = pick(np.concatenate(scores), SAMPLED_ROWS, np.random.default_rng(SEED))
+    rows = [places[n] for n in picked]
     with suppress(OverTimeError):
-        survey = Survey(point, reference, _derivatives(point, {}, tolerance), symbols)
-        critical, _, _ = survey.places(SAMPLED_ROWS // 2)
-    scores = np.concatenate([_scores(torch, name) for name in wrt])
-    picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
-    rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]
+        reference = Reference(point.program, point.shapes, point.inputs)
+        survey = Survey(point, reference, _derivatives(point, {}, tolerance), list(sizes))
+        rows = [*((str(symbol), i) for symbol, i in survey.places(SAMPLED_ROWS // 2)[0]), *rows]
     return list(dict.fromkeys(rows))[:SAMPLED_ROWS]
-
-
-def _scores(torch: SecondDerivatives, name: str) -> Array:
-    """Score each row by its largest magnitude; infinite where a number is not finite."""
-    size = torch.gradient[name].size
-    blocks = [magnitude(block).reshape(size, -1) for block in torch.hessian[name].values() if block.size]
-    scores: Array = np.max([np.zeros(size), *(block.max(axis=1) for block in blocks)], axis=0)
-    return scores
-
-
-def _words(done: int, chosen: int, total: int) -> str:
-    """Describe the choice of the rows of a Hessian in the words of the answer: all, none, or the sample."""
-    if not done:
-        return "none"
-    if done == total:
-        return "all"
-    shown = f"{done:,} of {total:,} rows"
-    if chosen == total:
-        return f"{shown}: as many as the budget allows"
-    return f"{shown}: corners, extremes and a sample, seed {SEED}"

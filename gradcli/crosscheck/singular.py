@@ -9,7 +9,6 @@ derivative has one if the slopes along the rays are linear in the direction.  If
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +18,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.sample import SEED
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, is_nothing, precision
@@ -42,9 +42,6 @@ ROOM = 4
 
 MOST_MEMBERS = 40_000
 """Most members of the operations on all rays, which take some twenty microseconds each."""
-
-SEED = 0
-"""Seed of the directions in which all inputs move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +87,6 @@ class Limit:
         return self if self.ball is None else Limit(self.kind, self.ball * factor)
 
 
-def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
-    """Give the verdict if the derivative exists after all, although that of an operation inside does not."""
-    found = compare(one.entry, ball, tolerance, is_last=True)
-    if found is None or found.verdict != "disagree":
-        return found
-    return replace(found, note=f"{one.cause.reason}, but the whole is smooth here{PICKED}")
-
-
-def kink(one: Singular, left: Ball, right: Ball) -> Entry:
-    """Give the verdict if the slopes on both sides differ."""
-    below, above = to_float(left), to_float(right)
-    reason = one.cause.reason if one.cause.kind == "kink" else f"a kink: {one.cause.reason}"
-    if one.cause.kind == "slope":
-        reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
-    note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
-    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=True)
-
-
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     """Plan the enclosure of these entries, with all inputs if a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
@@ -123,16 +102,12 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
         return None
 
 
-def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list[Singular], list[Singular]]:
-    """Return a plan for as many entries as the budget admits, the entries of the plan, and the others."""
-    count = len(ones)
-    while count:
-        plan = planned(case, ones[:count])
-        if plan is not None:
-            return plan, list(ones[:count]), list(ones[count:])
-        # Some verdicts are better than none: fewer entries, until their plan fits.
-        count //= 4
-    return None, [], list(ones)
+def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, int]:
+    """Plan as many of these entries as the budget admits, and count them."""
+    count, plan = len(ones), None
+    while count and (plan := planned(case, ones[:count])) is None:
+        count //= 4  # some verdicts are better than none: fewer entries, until their plan fits
+    return plan, count
 
 
 def _picked(torch: float, left: float, right: float) -> str:
@@ -168,12 +143,10 @@ def shown_number(number: float) -> str:
 WHOLE = "whether that is so of the whole function"
 """Words for the question that was not answered."""
 
-_JUMP = Undefined("jump", "", decided=True)
-
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
-    entries, waiting = list[Entry](), deque[Singular]()
+    entries, waiting = list[Entry](), list[Singular]()
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
             entries.append(_undefined(one, one.cause.reason))
@@ -182,16 +155,14 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     try:
         with looks_limit():
             for bits in BITS:
-                plan, looked_at, left = _affordable(case, list(waiting))
-                entries += [_unseen(one, f"{WHOLE} was over the budget") for one in left]
-                waiting = deque(looked_at)
-                looks = Looks(case, plan, bits) if plan else None
-                for one in looked_at if looks else ():
-                    found = looks.verdict(one) if looks else None  # where time runs out here, it still waits
-                    waiting.popleft()
-                    if found is None:
-                        waiting.append(one)
-                    else:
+                plan, count = _affordable(case, waiting)
+                entries += [_unseen(one, f"{WHOLE} was over the budget") for one in waiting[count:]]
+                del waiting[count:]
+                looks = None if plan is None else Looks(case, plan, bits)
+                for one in list(waiting):
+                    found = None if looks is None else looks.verdict(one)  # where time runs out here, it still waits
+                    if found is not None:
+                        waiting.remove(one)
                         entries.append(found)
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
@@ -419,9 +390,20 @@ def _is_bent(along: Sequence[Limit]) -> bool:
 
 def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
     """Give the verdict if the derivatives on both sides exist; None if they may be equal, but not certainly."""
-    if not left.overlaps(right):
-        return kink(one, left, right)
-    return smooth(one, right, tolerance) if left == right or is_nothing(left - right) else None
+    cause = one.cause
+    if left.overlaps(right):
+        found = (
+            compare(one.entry, right, tolerance, is_last=True) if left == right or is_nothing(left - right) else None
+        )
+        if found is None or found.verdict != "disagree":
+            return found
+        return replace(found, note=f"{cause.reason}, but the whole is smooth here{PICKED}")
+    below, above = to_float(left), to_float(right)
+    reason = cause.reason if cause.kind == "kink" else f"a kink: {cause.reason}"
+    if cause.kind == "slope":
+        reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
+    note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
+    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=True)
 
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
@@ -441,28 +423,26 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     return list(map(settled, entries))
 
 
+def _at_jump(case: Case, entry: Entry) -> Plan | None:
+    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))])
+
+
 def _is_beside(case: Case, entry: Entry) -> bool:
     """Tell whether an element of y tends to torch's number on a ray into the point."""
-    if entry.variable is not None:
-        return False
-    row = case.row(entry)
-    plan = planned(case, [Singular(entry, _JUMP, frozenset((row,)))])
-    if plan is None:
+    if entry.variable is not None or (plan := _at_jump(case, entry)) is None:
         return False
     looks = Looks(case, plan, BITS[0])
-    limits = (Limit.of(looks.way(n, sign).get(row, Undecided())).ball for n in (0, 1) for sign in (1, -1))
-    return any(ball is not None and _is_met(case, entry, ball) for ball in limits)
+    seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
+    return any(ball is not None and _is_met(case, entry, ball) for ball in (Limit.of(one).ball for one in seen))
 
 
 def _is_of(turned: Case, entry: Entry) -> bool:
     """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
-    plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
-    if plan is None:
+    if (plan := _at_jump(turned, entry)) is None:
         return False
-    seen = plan.run(BITS[0])
     with precision(BITS[0]):
-        truth = turned.truth(entry, seen)
-    return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
+        truth = turned.truth(entry, plan.run(BITS[0]))
+        return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
 
 
 def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:

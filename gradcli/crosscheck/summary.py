@@ -102,6 +102,15 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
     return check, tuple(decided)
 
 
+def with_findings(check: Check, found: Sequence[Entry]) -> Check:
+    """Add findings to a check, whose verdict is the worst of all then."""
+    if not found:
+        return check
+    findings = sorted((*found, *check.findings), key=badness, reverse=True)[:MAX_FINDINGS]
+    count, verdict = check.findings_count + len(found), worst((check.verdict, *(one.verdict for one in found)))
+    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=count)
+
+
 def joined(checks: Sequence[Check]) -> Check:
     """Join the checks of answers that share their Jacobian: the coverage of the first, the findings of all.
 

@@ -88,85 +88,116 @@ def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     assert claim.at is None
 
 
-BY_ANOTHER = [
-    ("det(A)", "det(A)*inv(A).T", "A", _P),
-    ("logdet(A)", "inv(A).T", "A", "[[2, 1], [1, 3]]"),
-    ("trace(A@A)", "2*A.T", "A", _P),
-    ("logdet(A@A.T)", "2*inv(A@A.T)@A", "A", _A),
-    ("logdet(A@A.T)", "2*inv(A).T", "A", _P),
-    ("det(A@A)", "2*det(A)*det(A)*inv(A).T", "A", "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"),
-    ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", "A", _P),
+_LAYER = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
+_UNITS = {name: _LAYER[name] for name in ("w", "W", "x", "b")}
+_WIDE = {"w": np.ones(32), "W": np.ones((32, 20)), "x": np.ones(20), "b": np.zeros(32)}
+_OPEN = "it is proved except where a branch changes"
+_TIED = "relu(x + y - 1/7) - relu(x - y - 1/7)"
+_STEPPED = "where(x > 1/7, x - 1/7, -floor(x - 1/7)*(x - 1/7))"
+_IN_PART = "right at some points, and elsewhere the sign: the claim is the truth times -1"
+_V_MISSING = "v is missing: the claim is right for v = ones only"
+_VX = {"v": [1, 2], "x": [3, 4]}
+
+SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
+    # by a matrix: Jacobi's formula and its relatives
+    ("det(A)", "det(A)*inv(A).T", {"A": _P}, {"wrt": "A"}, "proved", ""),
+    ("logdet(A)", "inv(A).T", {"A": "[[2, 1], [1, 3]]"}, {"wrt": "A"}, "proved", ""),
+    ("trace(A@A)", "2*A.T", {"A": _P}, {"wrt": "A"}, "proved", ""),
+    ("logdet(A@A.T)", "2*inv(A@A.T)@A", {"A": _A}, {"wrt": "A"}, "proved", ""),
+    ("logdet(A@A.T)", "2*inv(A).T", {"A": _P}, {"wrt": "A"}, "proved", ""),
+    ("det(A@A)", "2*det(A)*det(A)*inv(A).T", {"A": "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"}, {"wrt": "A"}, "proved", ""),
+    ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", {"A": _P}, {"wrt": "A"}, "proved", ""),
+    # by a hidden layer: where a unit is about to fire there is no derivative, unless nothing comes of it
+    ("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", _UNITS, {"wrt": "W"}, "proved", "the proof is for "),
+    ("w@relu(W@x + b)", "w*(W@x + b > 0)", _UNITS, {"wrt": "b"}, "proved", "the proof is for "),
+    ("w@relu(W@x + b)", "relu(W@x + b)", _UNITS, {"wrt": "w"}, "proved", "the proof is for "),
+    ("(w@relu(W@x + b) - t)**2", "2*(w@relu(W@x + b) - t)*w*(W@x + b > 0)", _LAYER, {"wrt": "b"}, "proved", "for "),
+    (
+        "(w@relu(W@x + b) - t)**2",
+        "outer(2*(w@relu(W@x + b) - t)*w*(W@x + b > 0), x)",
+        _LAYER,
+        {"wrt": "W"},
+        "proved",
+        "the proof is for ",
+    ),
+    ("sum(relu(W@x))", "outer(W@x > 0, x)", {"W": _A, "x": [1, 2, 3]}, {"wrt": "W"}, "proved", "the proof is for "),
+    ("w@abs(W@x + b)", "outer(w*sign(W@x + b), x)", _UNITS, {"wrt": "W"}, "proved", "the proof is for "),
+    ("w@relu(W@x + b)", "W.T@(w*(W@x + b > 0))", _UNITS, {}, "no counterexample", _OPEN),
+    ("relu(x - 1/7) - relu(1/7 - x)", "(x > 1/7) | (x < 1/7)", {"x": 1}, {}, "no counterexample", _OPEN),
+    # for any size above 16, which is a symbol then
+    (
+        "w@relu(W@x + b)",
+        "outer(w*(W@x + b > 0), x)",
+        _WIDE,
+        {"wrt": "W", "points": 3},
+        "proved",
+        "with any size above 16 in place of 20, 32",
+    ),
+    ("sum(x**2)", "2*x", {"x": np.ones(20)}, {}, "proved", "with any size above 16 in place of 20"),
+    ("sum(x**2)", "2*x", {"x": np.ones(3)}, {}, "proved", "; the proof is for x of shape (3,)"),
+    ("x**2", "2*x", {"x": 3}, {}, "proved", "gradient; ; "),
+    # at ties: the largest of 1, 1 has no derivative by either
+    ("max(x)", "x == max(x)", {"x": [1, 1]}, {}, "proved", "it is proved where it is differentiable"),
+    ("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]}, {}, "refuted", ""),
+    ("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, {"wrt": "c"}, "refuted", ""),
+    # without a proof; decimals that were cut are held to the tolerance, also where terms cancel
+    ("x**3/3", "0.333333333333*3*x**2", {"x": 1.5}, {}, "no counterexample", ""),
+    ("x**3/9 - x/3", "0.333333333333*x**2 - 0.333333333333", {"x": 1}, {}, "no counterexample", ""),
+    ("x**2/6", "0.3333*x", {"x": 3}, {}, "refuted", "difference is 0.0001; --rtol 0.00011 would accept it"),
+    # v is given, named, forgotten, or a variable
+    ("x**2", "2*x", {"x": [1, 2]}, {"v": [1, 3]}, "refuted", _V_MISSING),
+    ("x**2", "2*x", {"x": [1, 2]}, {}, "proved", "read as vᵀJ with v = ones, the gradient of the sum"),
+    ("x**2", "2*x*[1, 3]", {"x": [1, 2]}, {"v": [1, 3]}, "proved", ""),
+    ("x**2", "6*x", {"x": [1, 2]}, {"v": [3, 3]}, "proved", ""),
+    ("sum(x**2)", "2*x", {"x": [1, 2]}, {"v": 3}, "proved", "gradient; ; read as the gradient of y itself, without v"),
+    ("sum(x**2)", "2*x*v", {"x": [1, 2]}, {"v": 3}, "proved", "vector-Jacobian product"),
+    ("v*x", "v", _VX, {}, "proved", "vector-Jacobian product"),
+    ("v*x", "diag(v)", _VX, {}, "proved", "Jacobian"),
+    ("sum(v*x)", "v", _VX, {}, "proved", "gradient"),
+    ("E*x", "E", {"x": 1, "E": 2}, {}, "proved", ""),
+    ("E*x", "x", {"x": 1, "E": 2}, {"wrt": "E"}, "proved", ""),
+    # a comma makes a vector, and statements a formula
+    ("[x*y, x + y]", "y, 1", {"x": 1, "y": 2}, {}, "proved", ""),
+    ("sin(x)**2", "s = sin(x); c = cos(x); 2*s*c", {"x": 1}, {}, "proved", ""),
+    ("x**2", "4, 8", {"x": [2, 4]}, {}, "refuted", "numbers for one point are for --expect"),
+    # the neighbours of a place are those of float32
+    ("x**2", "where(x == 33.5, 0, 2*x)", {"x": 1}, {"dtype": "float32"}, "refuted", ""),
+    # the point itself: a limit, a kink, no value
+    ("x**3/x", "2*x", {"x": 0}, {}, "proved", "the truth is a limit"),
+    ("relu(x)", "where(x > 0, 1, where(x < 0, 0, 7))", {"x": 0}, {}, "proved", "a kink with slopes 0 and 1 has no"),
+    ("log(x)", "1/x", {"x": -1}, {}, "proved", "at the point nothing was compared: log(x) has no value here"),
+    ("log(-x**2 - 1)", "2*x/(x**2 + 1)", {"x": 1}, {}, "no counterexample", "nothing was compared: "),
+    # wrong at one point that no search finds: neither refuted nor proved
+    ("x", "where(x == 1/7, 5, 1)", {"x": 2}, {}, "unproved", ""),
+    ("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}, {}, "unproved", ""),
+    ("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}, {}, "unproved", ""),
+    ("relu(x - 1/7) - relu(1/7 - x)", "where(x == 1/7, 2, 1)", {"x": 2}, {}, "unproved", ""),
+    (_STEPPED, "where(x > 1/7, 1, -floor(x - 1/7))", {"x": 2}, {}, "unproved", ""),  # x - 1/7 on both sides
+    ("relu(x - 1/7) - relu(1/7 - x)", "(x >= 1/7)*1 + (x <= 1/7)*1", {"x": 2}, {}, "unproved", ""),
+    (_TIED, "where(x + y > 1/7, 1, 0) - where(x - y >= 1/7, 1, 0)", {"x": 1, "y": 1}, {}, "unproved", ""),
+    # right in part: on one side of 0 each is the derivative, on the other -1 times it
+    *((f, text, {"x": 1}, {}, "refuted", _IN_PART) for f, text in [("abs(x)", "1"), ("x*abs(x)", "2*x")]),
+    ("asin(sin(x))", "1", {"x": 1}, {}, "refuted", _IN_PART),
+    # the derivative of norm(x) is sign(x) for a number alone, and no formula is given for that of a vector
+    ("norm(x)**2", "2*norm(x)", {"x": [3, 4]}, {}, "refuted", "a missing chain factor: the derivative of `norm(x)`; "),
+    ("sqrt(sum(x**2))**3", "3*norm(x)**2", {"x": [3, 4]}, {}, "refuted", "the derivative of `sqrt(sum(x**2))`; "),
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "name", "value"), BY_ANOTHER, ids=[f for f, *_ in BY_ANOTHER])
-def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str) -> None:
-    """Jacobi's formula and its relatives."""
-    assert _claim(f, text, {name: value}, wrt=name).status == "proved"
+@pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), SAID)
+def test_a_claim_has_its_status_and_a_remark(
+    f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
+) -> None:
+    """What it is of, its mistake and the note say what was proved, tried and left out."""
+    claim = _claim(f, text, at, **how)
+    assert claim.status == status or (status == "unproved" and claim.status != "proved")
+    assert words in f"{claim.of}; {claim.mistake}; {claim.note}"
 
 
-def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
-    """The largest of 1, 1 has none by either."""
-    assert "it is proved where it is differentiable" in _claim("max(x)", "x == max(x)", {"x": [1, 1]}).note
-    tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
-    assert (tied.status, tied.claimed, tied.truth) == ("refuted", 2.0, 1.0)
-    shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
-    assert shared.status == "refuted"
-
-
-HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
-
-LAYERS = [
-    ("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", "W"),
-    ("w@relu(W@x + b)", "w*(W@x + b > 0)", "b"),
-    ("w@relu(W@x + b)", "relu(W@x + b)", "w"),
-    ("(w@relu(W@x + b) - t)**2", "2*(w@relu(W@x + b) - t)*w*(W@x + b > 0)", "b"),
-    ("(w@relu(W@x + b) - t)**2", "outer(2*(w@relu(W@x + b) - t)*w*(W@x + b > 0), x)", "W"),
-    ("sum(relu(W@x))", "outer(W@x > 0, x)", "W"),
-    ("w@abs(W@x + b)", "outer(w*sign(W@x + b), x)", "W"),
-]
-
-
-@pytest.mark.parametrize(("f", "text", "wrt"), LAYERS, ids=[f"{f} by {wrt}" for f, _, wrt in LAYERS])
-def test_a_gradient_of_a_hidden_layer_is_proved(f: str, text: str, wrt: str) -> None:
-    """Where a unit is about to fire there is no derivative, unless nothing comes of it."""
-    at = {name: value for name, value in HIDDEN.items() if name in parse(f).names}
-    claim = _claim(f, text, at, wrt=wrt)
-    assert claim.status == "proved"
-    assert "the proof is for " in claim.note
-
-
-def test_a_layer_is_proved_for_any_size() -> None:
-    """With sizes as symbols."""
-    at = {"w": np.ones(32), "W": np.ones((32, 20)), "x": np.ones(20), "b": np.zeros(32)}
-    claim = _claim("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", at, wrt="W", points=3)
-    assert claim.status == "proved"
-    assert claim.note.endswith("with any size above 16 in place of 20, 32")
-
-
-def test_what_is_proved_but_for_boundaries_is_said_and_not_proved() -> None:
-    """By its input a network may be smooth where its units are not: 1 is the derivative of relu(x) - relu(-x) at 0."""
-    at = {name: HIDDEN[name] for name in ("w", "W", "x", "b")}
-    claim = _claim("w@relu(W@x + b)", "W.T@(w*(W@x + b > 0))", at)
-    assert claim.status == "no counterexample"
-    assert "it is proved except where a branch changes" in claim.note
-    one = _claim("relu(x - 1/7) - relu(1/7 - x)", "(x > 1/7) | (x < 1/7)", {"x": 1})
-    assert one.status == "no counterexample"
-    assert "it is proved except where a branch changes" in one.note
-
-
-HELD = [
-    ("x**3/3", "0.333333333333*3*x**2", {"x": 1.5}),
-    ("x**3/9 - x/3", "0.333333333333*x**2 - 0.333333333333", {"x": 1}),
-]
-
-
-@pytest.mark.parametrize(("f", "text", "at"), HELD, ids=[text for _, text, _ in HELD])
-def test_a_true_claim_without_a_proof_has_no_counterexample(f: str, text: str, at: At) -> None:
-    """What was tried is said; decimals that were cut are held to the tolerance, also where terms cancel."""
-    claim = _claim(f, text, at)
-    assert claim.status == "no counterexample"
-    assert claim.points == 101
+def test_kinks_that_cancel_refute_nothing() -> None:
+    """It is wrong where x crosses either, and that is no matter."""
+    claim = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"
+    assert _claim(_TIED, claim, {"x": 1, "y": 1}).status != "refuted"
 
 
 MISTAKES: list[tuple[str, str, At, str]] = [
@@ -196,15 +227,6 @@ def test_a_classic_mistake_gets_its_name(f: str, text: str, at: At, mistake: str
     claim = _claim(f, text, at)
     assert claim.status == "refuted"
     assert claim.mistake.startswith(mistake)
-
-
-def test_a_claim_without_v_is_told_so() -> None:
-    """The elementwise derivative where vᵀJ is wanted; right for v = ones."""
-    wrong = _claim("x**2", "2*x", {"x": [1, 2]}, v=[1, 3])
-    assert (wrong.status, wrong.mistake) == ("refuted", "v is missing: the claim is right for v = ones only")
-    assert _claim("x**2", "2*x", {"x": [1, 2]}).note.startswith("read as vᵀJ with v = ones, the gradient of the sum")
-    assert _claim("x**2", "2*x*[1, 3]", {"x": [1, 2]}, v=[1, 3]).status == "proved"
-    assert _claim("x**2", "6*x", {"x": [1, 2]}, v=[3, 3]).status == "proved"
 
 
 FALSE = [
@@ -261,11 +283,6 @@ def test_a_claim_that_is_false_beyond_a_breakpoint_is_refuted(f: str, text: str,
     assert abs(claim.claimed - claim.truth) > 1e-3
 
 
-def test_what_moves_by_float32_is_looked_at_in_float32() -> None:
-    """The neighbours of a place are its own."""
-    assert _claim("x**2", "where(x == 33.5, 0, 2*x)", {"x": 1}, dtype="float32").status == "refuted"
-
-
 AT_THE_POINT = [
     ("maximum(x, y) + minimum(x, y)", "where(x == y, 3, 1)", {"x": 1, "y": 1}, 1.0),
     ("relu(x) - relu(-x)", "where(x == 0, 0, 1)", {"x": 0}, 1.0),
@@ -284,23 +301,6 @@ def test_the_point_itself_is_compared(f: str, text: str, at: At, truth: float) -
     number = _expect(f, claim.claimed, at)
     assert (number.status, number.truth) == ("refuted", truth)
     assert _expect(f, truth, at).status == "agrees"
-
-
-def test_a_truth_that_is_a_limit_is_said_to_be_one() -> None:
-    """The function has no value at 0."""
-    claim = _claim("x**3/x", "2*x", {"x": 0})
-    assert (claim.status, claim.points) == ("proved", 101)
-    assert "the truth is a limit" in claim.note
-
-
-def test_a_kink_has_no_derivative_to_claim() -> None:
-    """At the point the claim says nothing that could be right or wrong; the slopes are said."""
-    claim = _claim("relu(x)", "where(x > 0, 1, where(x < 0, 0, 7))", {"x": 0})
-    assert claim.status == "proved"
-    assert "a kink with slopes 0 and 1 has no derivative to claim" in claim.note
-    number = _expect("relu(x)", 0, {"x": 0})
-    assert (number.status, number.points) == ("no counterexample", 0)
-    assert "a kink with slopes 0 and 1 has no derivative to claim" in number.note
 
 
 def test_a_counterexample_differs_visibly() -> None:
@@ -335,23 +335,6 @@ def test_no_nonsense_is_said_of_a_mistake(f: str, text: str, at: At) -> None:
     assert "right at some points" not in claim.mistake
 
 
-def test_a_proof_is_no_proof_at_a_boundary_that_is_no_kink() -> None:
-    """For a number that no search would find: wrong at one point only, so neither refuted nor proved."""
-    assert _claim("x", "where(x == 1/7, 5, 1)", {"x": 2}).status != "proved"
-    assert _claim("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}).status != "proved"
-    assert _claim("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}).status != "proved"
-    assert _claim("relu(x - 1/7) - relu(1/7 - x)", "where(x == 1/7, 2, 1)", {"x": 2}).status != "proved"
-    stepped = "where(x > 1/7, x - 1/7, -floor(x - 1/7)*(x - 1/7))"  # x - 1/7 on both sides
-    assert _claim(stepped, "where(x > 1/7, 1, -floor(x - 1/7))", {"x": 2}).status != "proved"
-    by_rule = "where(x >= 1/7, 1, 0) + where(x <= 1/7, 1, 0)"
-    assert _claim("relu(x - 1/7) - relu(1/7 - x)", by_rule, {"x": 2}).status != "proved"
-    both = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"  # wrong where x crosses either, and that is no matter
-    assert _claim("relu(x + y - 1/7) - relu(x - y - 1/7)", both, {"x": 1, "y": 1}).status != "refuted"
-    cancelling = "relu(x + y - 1/7) - relu(x - y - 1/7)"  # by x at (1/7, 0): smooth
-    claim = "where(x + y > 1/7, 1, 0) - where(x - y >= 1/7, 1, 0)"
-    assert _claim(cancelling, claim, {"x": 1, "y": 1}).status != "proved"
-
-
 def test_the_counterexample_is_the_users_own_point_or_a_simple_one() -> None:
     """x**3 and x**2 have the derivatives 3 and 2 at 1; 3*x**2 = 3*x holds at 0 and 1."""
     own = _claim("x**3", "3*x**3", {"x": 2})
@@ -375,20 +358,6 @@ def test_a_counterexample_of_every_v_shows_its_v() -> None:
     assert (claim.claimed, claim.truth) == (2 * x * v**2, 2 * x * v)
 
 
-def test_the_tolerance_of_cut_decimals_is_said() -> None:
-    """The relative difference of 1/3 and 0.3333 is 1e-4."""
-    claim = _claim("x**2/6", "0.3333*x", {"x": 3})
-    assert claim.status == "refuted"
-    assert "the relative difference is 0.0001; --rtol 0.00011 would accept it" in claim.note
-
-
-def test_a_proof_says_for_which_sizes_it_holds() -> None:
-    """A size above 16 is a symbol."""
-    assert _claim("sum(x**2)", "2*x", {"x": np.ones(20)}).note.endswith("with any size above 16 in place of 20")
-    assert _claim("sum(x**2)", "2*x", {"x": np.ones(3)}).note == "the proof is for x of shape (3,)"
-    assert _claim("x**2", "2*x", {"x": 3}).note == ""
-
-
 def test_large_claims_are_sampled_and_said_so() -> None:
     """A hundred thousand entries of a gradient; a Jacobian of sixty thousand."""
     gradient = _claim("sum(x**2)", "2*x", {"x": np.linspace(0, 1, 100_000)})
@@ -398,45 +367,18 @@ def test_large_claims_are_sampled_and_said_so() -> None:
     assert jacobian.status == "refuted"
 
 
-def test_a_point_without_a_derivative_does_not_count() -> None:
-    """The claim is tried elsewhere, and what was not compared is said."""
-    claim = _claim("log(x)", "1/x", {"x": -1})
-    assert (claim.status, claim.points) == ("proved", 100)
-    assert "at the point nothing was compared: log(x) has no value here" in claim.note
-    nowhere = _claim("log(-x**2 - 1)", "2*x/(x**2 + 1)", {"x": 1})
-    assert (nowhere.status, nowhere.points) == ("no counterexample", 0)
-    assert "nothing was compared: " in nowhere.note
-
-
-def test_numbers_for_one_point_are_no_formula() -> None:
-    """They are for --expect."""
-    claim = _claim("x**2", "4, 8", {"x": [2, 4]})
-    assert claim.status == "refuted"
-    assert "numbers for one point are for --expect" in claim.note
-
-
-def test_a_comma_makes_a_vector_and_statements_a_formula() -> None:
-    """As in values, and as in functions."""
-    assert _claim("[x*y, x + y]", "y, 1", {"x": 1, "y": 2}).status == "proved"
-    assert _claim("sin(x)**2", "s = sin(x); c = cos(x); 2*s*c", {"x": 1}).status == "proved"
-
-
-def test_a_gradient_is_of_y_itself_whatever_v_is() -> None:
-    """Of a y of one element, a claim for vᵀJ names v."""
-    claim = _claim("sum(x**2)", "2*x", {"x": [1, 2]}, v=3)
-    assert (claim.status, claim.of) == ("proved", "gradient")
-    assert "without v" in claim.note
-    assert _claim("sum(x**2)", "2*x*v", {"x": [1, 2]}, v=3).of == "vector-Jacobian product"
-
-
-def test_a_variable_may_be_called_v() -> None:
-    """It is the variable then, and the gradient vector has no name."""
-    at = {"v": [1, 2], "x": [3, 4]}
-    assert _claim("v*x", "v", at).of == "vector-Jacobian product"
-    assert _claim("v*x", "diag(v)", at).status == "proved"
-    assert _claim("sum(v*x)", "v", at).status == "proved"
-    assert _claim("E*x", "E", {"x": 1, "E": 2}).status == "proved"
-    assert _claim("E*x", "x", {"x": 1, "E": 2}, wrt="E").status == "proved"
+@pytest.mark.parametrize(
+    ("f", "text", "x", "points"),
+    [
+        ("log(x)", "1/x", -1, 100),
+        ("log(-x**2 - 1)", "2*x/(x**2 + 1)", 1, 0),
+        ("x**3/x", "2*x", 0, 101),
+        ("x**3/3", "0.333333333333*3*x**2", 1.5, 101),
+    ],
+)
+def test_a_point_without_a_derivative_does_not_count(f: str, text: str, x: float, points: int) -> None:
+    """The claim is tried elsewhere."""
+    assert _claim(f, text, {"x": x}).points == points
 
 
 ERRORS = [
@@ -497,22 +439,6 @@ def test_no_tolerance_is_suggested_that_would_accept_anything() -> None:
     """--rtol 2.1 would accept a wrong sign."""
     wrong = _expect("sum(x**2)", "-2, -4", {"x": [1, 2]})
     assert wrong.note == "the relative difference is 2"
-
-
-@pytest.mark.parametrize(("f", "text"), [("abs(x)", "1"), ("x*abs(x)", "2*x"), ("asin(sin(x))", "1")])
-def test_a_claim_that_is_right_in_part_is_said_to_be(f: str, text: str) -> None:
-    """On one side of 0 each is the derivative, on the other -1 times it."""
-    mistake = _claim(f, text, {"x": 1}).mistake
-    assert mistake == "right at some points, and elsewhere the sign: the claim is the truth times -1"
-
-
-@pytest.mark.parametrize(
-    ("f", "text", "inner"),
-    [("norm(x)**2", "2*norm(x)", "norm(x)"), ("sqrt(sum(x**2))**3", "3*norm(x)**2", "sqrt(sum(x**2))")],
-)
-def test_no_formula_of_a_number_is_given_for_the_norm_of_a_vector(f: str, text: str, inner: str) -> None:
-    """The derivative of norm(x) is sign(x) for a number alone."""
-    assert _claim(f, text, {"x": [3, 4]}).mistake == f"a missing chain factor: the derivative of `{inner}`"
 
 
 def test_expected_numbers_at_a_kink_are_not_compared() -> None:

@@ -45,16 +45,6 @@ def test_one_kink_of_two_variables_is_told_by_variable() -> None:
     assert [(f.variable, f.one_sided) for f in check.findings] == [("x", (-1, 1)), ("y", (-1, 1))]
 
 
-@pytest.mark.parametrize("text", ["median(x)", "sorted(x)[1]"])
-def test_a_slope_that_depends_on_how_all_inputs_move_is_a_kink(text: str) -> None:
-    """Of three that tie each alone leaves the median where it is, and torch's slope of the sum is that of all."""
-    check = checked(text, [1, 1, 1])
-    assert check.verdict == "kink"
-    assert all(
-        "here, and its slope depends on how all inputs move together; torch picked" in f.note for f in check.findings
-    )
-
-
 @pytest.mark.parametrize(("command", "options"), [("hessian", {}), ("hvp", {"u": [1.0, 1.0]})])
 def test_second_derivatives_where_y_has_no_value_are_undefined(command: str, options: Any) -> None:
     """Also those by elements that have nothing to do with it, as their gradient is."""
@@ -105,31 +95,6 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
     check = asked("eval", "atan2(y, x)", {"y": "-0.0,0", "x": "-1,-1"})
     assert [(f.row, f.verdict, f.proven) for f in check.findings] == [((0,), "kink", False)]
     assert "torch gives -3.141592653589793, the value on one side, by the sign of a 0" in check.findings[0].note
-
-
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("x*atan2(y, -1)", {"x": 3, "y": -0.0}),
-        ("exp(atan2(-(y - y), x))", {"y": 3, "x": -2}),
-        ("x*atan2(y, -1) + atan2(-y, -1)", {"x": 1.5, "y": -0.0}),
-    ],
-)
-def test_torch_takes_a_side_by_the_sign_of_a_zero_that_the_reals_have_not(text: str, at: dict[str, Any]) -> None:
-    """Of an input, or of what is 0 on the way; in the value, and in derivatives that it is a factor of."""
-    check = asked("grad", text, at)
-    assert check.verdict == "kink"
-    assert "by the sign of a 0" in check.findings[0].note
-
-
-@pytest.mark.parametrize("text", ["atan2(y, y)", "asinh(atan2(y, y))", "atan2(y, -y**2)", "atan2(y, x)", "atan(1/y)"])
-@pytest.mark.parametrize("zero", ["0", "-0.0"])
-def test_there_is_no_angle_at_the_origin(text: str, zero: str) -> None:
-    """Torch gives one of 0, pi and -pi by the signs of two zeros, the function of reals has none."""
-    at = {name: zero for name in "xy" if name in text}
-    check = asked("grad", text, at)
-    assert check.verdict == "undefined"
-    assert "has no value here" in check.findings[0].note
 
 
 def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
@@ -202,9 +167,3 @@ def test_a_formula_that_takes_another_side_than_torch_is_said_to(text: str, has:
     """Of relu it is 1 where x is 0 or more, and torch takes 0."""
     (found,) = asked("grad", text, {"x": 0.0}).findings
     assert found.note.endswith(f", where the formula has {has}") == bool(has)
-
-
-@pytest.mark.parametrize("text", ["maximum(x, y) + minimum(x, y)", "abs(x - y) + 2*minimum(x, y)"])
-def test_kinks_that_cancel_in_a_product_are_none(text: str) -> None:
-    """By hand: x + y, and x - y."""
-    assert asked("grad", text, {"x": 1.0, "y": 1.0}).verdict == "agree"

@@ -12,6 +12,8 @@ import pytest
 from gradcli.results import Check, Entry
 from tests.crosscheck.asking import checked
 
+ANGLES = ("atan2(y, y)", "asinh(atan2(y, y))", "atan2(y, -y**2)", "atan2(y, x)", "atan(1/y)")
+
 VERDICTS: list[tuple[str, Any, str, str]] = [
     ("log(x)", -1, "undefined", "needs x > 0"),
     ("log(x)", 0, "undefined", "grows without bound nearby"),
@@ -118,6 +120,24 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("x**y", {"x": [0.0, 1.0], "y": 1.0}, "agree", ""),
     ("cosine_similarity(a, b, dim=0)", {"a": 1, "b": "3,4"}, "agree", ""),  # torch stretches a first
     ("log(x)*0 + x", [-1.0, 2.0], "undefined", ""),
+    # infinities, single points and what spreads a nan are not taken for one that is handled
+    ("nansum(log(x))", [1, 0], "undefined", ""),  # -inf, and no nan
+    ("nansum(x/y)", {"x": [1, 0], "y": [1, 0]}, "undefined", ""),  # nan at this very point alone
+    ("where(isnan(x**0), 0, 5)*y", {"x": nan, "y": 1}, "agree", ""),  # nan**0 is 1
+    ("where(isnan(x**y), 0, 5)", {"x": nan, "y": 0}, "undefined", ""),
+    ("maximum(x, y)", {"x": 1, "y": nan}, "undefined", ""),
+    ("relu(x)", nan, "undefined", ""),
+    *((text, 4, "undefined", "") for text in ("softshrink(acos(x))", "threshold(acos(x), 0, 0)", "angle(acos(x))")),
+    # each alone leaves the median where it is, and torch's slope of the sum is that of all
+    *((text, [1, 1, 1], "kink", "depends on how all inputs move together") for text in ("median(x)", "sorted(x)[1]")),
+    # torch takes a side by the sign of a zero, of an input or on the way, and the reals have none
+    ("x*atan2(y, -1)", {"x": 3, "y": -0.0}, "kink", "by the sign of a 0"),
+    ("exp(atan2(-(y - y), x))", {"y": 3, "x": -2}, "kink", "by the sign of a 0"),
+    ("x*atan2(y, -1) + atan2(-y, -1)", {"x": 1.5, "y": -0.0}, "kink", "by the sign of a 0"),
+    # there is no angle at the origin, whatever the signs of its zeros
+    *((text, zero, "undefined", "has no value here") for text in ANGLES for zero in ("0", "-0.0")),
+    # kinks that cancel in a product with ones: x + y, and x - y
+    *((text, 1, "agree", "") for text in ("maximum(x, y) + minimum(x, y)", "abs(x - y) + 2*minimum(x, y)")),
 ]
 """What the note of a finding says is the last column."""
 
