@@ -34,7 +34,7 @@ ALLOWED = {
     "language": "collector errors language",
     "autodiff": "collector errors results language autodiff progress",
     "symbolic": "errors results language notation symbolic progress",
-    "reference": "errors language reference progress",
+    "reference": "language reference progress",
     "crosscheck": "collector errors results language symbolic reference crosscheck progress",
     "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "errors results language symbolic reference crosscheck claims",
