@@ -146,7 +146,7 @@ WHOLE = "whether that is so of the whole function"
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
-    entries, waiting = list[Entry](), list[Singular]()
+    entries, waiting, looks = list[Entry](), list[Singular](), None
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
             entries.append(_undefined(one, one.cause.reason))
@@ -166,6 +166,8 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
                         entries.append(found)
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
+    if looks is not None and looks.is_over:
+        return entries + [_unseen(one, f"{WHOLE} was over the budget") for one in waiting]
     return entries + [_untold(one) for one in waiting]
 
 
@@ -221,9 +223,14 @@ class Looks:
             taken |= rows
         return [tuple(members) for members, _ in groups]
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the looks so far took all the work that they may take."""
+        return self.rays.work > MOST_MEMBERS
+
     def _on(self, key: Key, moving: Callable[[], Mapping[Direction, float]]) -> Mapping[int, Element]:
         if key not in self._known:
-            if self.rays.work > MOST_MEMBERS:
+            if self.is_over:
                 return {}
             self._known[key] = self.rays.on(moving())
         return self._known[key]
@@ -257,9 +264,8 @@ class Looks:
     def _no_value(self, one: Singular, rows: Sequence[int]) -> Entry | None:
         """Decide whether y, which has no value at the point, has one around it, and a limit."""
         seen = [self.way(n, sign) for n in (0, 1) for sign in (1, -1)]
-        if not all(row in look for look in seen for row in rows):
-            return _unseen(one, f"{WHOLE} was over the budget")
-        by_row, reason = [[Limit.of(look[row]) for look in seen] for row in rows], one.cause.reason
+        by_row = [[Limit.of(look.get(row, Undecided())) for look in seen] for row in rows]
+        reason = one.cause.reason
         kinds = {limit.kind for limits in by_row for limit in limits}
         if kinds == {"absent"}:
             return _undefined(one, reason)
@@ -314,9 +320,7 @@ class Looks:
         """Decide whether the derivative of y, which has a value here, exists, exists on each side, or is infinite."""
         left, right = (self.one_sided(one, sign) for sign in (-1, 1))
         if "unknown" in (left.kind, right.kind) and "absent" not in (left.kind, right.kind):
-            jump = self._jump(one, left, right)
-            is_over = self.rays.work > MOST_MEMBERS and not self.side(self.case.direction(one.entry), 1)
-            return jump or (_unseen(one, f"{WHOLE} was over the budget") if is_over else None)
+            return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
             found = _meeting(one, left.ball, right.ball, self.case.tolerance)
             if found is not None and found.verdict == "disagree" and _is_bent(self._along(one)):

@@ -35,7 +35,6 @@ from gradcli.reference.series import (
     FLAT,
     FUNCTIONS,
     LINEAR,
-    ONE,
     Absent,
     Divergent,
     Nan,
@@ -98,11 +97,12 @@ class Rays:
     def _reached(self, moving: Collection[Direction]) -> Mapping[Atom, Flat]:
         """Find the elements of lines that the plan needs and that these directions move."""
         numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
-        return {
-            atom: np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[atom])
-            for atom, (directions, elements) in self.plan.pairs.items()
-            if atom in self.plan.needed
-        }
+        found = {}
+        for atom, (directions, elements) in self.plan.pairs.items():
+            if atom in self.plan.needed:
+                reached = np.unique(elements[np.isin(directions, numbers)])
+                found[atom] = reached[np.isin(reached, self.plan.needed[atom])]
+        return found
 
     def _element(self, operand: Atom, element: int) -> Element:
         """Return an operand at one of its elements; its value where it is not known to move."""
@@ -132,11 +132,12 @@ class Rays:
         is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
         for k, position, source in self.reference.footprint.parts(line, elements):
             operand = line.call.operands[k]
-            pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
             moving = self.known.get(operand, {})
+            moves = np.isin(source, [*moving])
             # Members that do not move are in the value of the sum, which `_anchored` puts back for the constant term.
-            if is_sum and all(_is_continuous(moving[s]) for _, s in pairs if s in moving):
-                pairs = [(e, s) for e, s in pairs if s in moving]
+            is_left = is_sum and all(_is_continuous(moving[s]) for s in source[moves].tolist())
+            taken = moves if is_left else slice(None)
+            pairs = list(zip(elements[position[taken]].tolist(), source[taken].tolist(), strict=True))
             self.work += len(pairs) + len(source) // SKIPPED
             is_number = not isinstance(operand, sympy.Symbol)
             number = _still(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
@@ -290,7 +291,7 @@ def _eigenvalue(elements: list[Series], e: int) -> Series:
     if found is None:
         raise Undecided
     rests = [p for a in elements for p in (*dict(a.terms), a.rest) if p is not None and p > LINEAR]
-    rest = Series((), min([(2 * ONE, 0), *rests]), all(a.is_continuous for a in elements))
+    rest = Series((), min([(2, 0), *rests]), all(a.is_continuous for a in elements))
     return ray(of.eigenvalues[e % order], found[e % order]) + rest
 
 

@@ -30,16 +30,17 @@ from gradcli.reference.balls import Ball, fraction, integer_power, is_nothing
 MOST_TERMS = 8
 """Most terms of a series, enough to see a difference that cancels to the sixth order."""
 
-ZERO, ONE = Fraction(0), Fraction(1)
+Exponent = Fraction | int
+"""Exponent of t: an int where it is whole, as fractions are slow to hash and to compare."""
 
-Power = tuple[Fraction, int]
+Power = tuple[Exponent, int]
 """(e, -m) of t**e*L**m: of two, the smaller is larger near the point."""
 
-CONSTANT: Power = (ZERO, 0)
+CONSTANT: Power = (0, 0)
 
-LINEAR: Power = (ONE, 0)
+LINEAR: Power = (1, 0)
 
-FLAT: Power = (Fraction(10**6), 0)
+FLAT: Power = (10**6, 0)
 """Power of a function that is smaller than all powers of t, as exp(-1/t) is."""
 
 
@@ -128,7 +129,7 @@ class Series:
         Raises:
             Undecided: It may be either.
         """
-        own = (Fraction(order), 0)
+        own = (order, 0)
         steep = [(p, c) for p, c in self.moving().terms if p < own and (p[1] != 0 or p[0].denominator != 1)]
         if steep:
             Series(tuple(steep)).sign()  # raises if the coefficient may be 0
@@ -196,7 +197,7 @@ def ray(ball: Ball, weight: Ball) -> Series:
     """Build the series of an input that moves by weight*t.
 
     >>> ray(arb(2), arb(-1)).terms
-    (((Fraction(0, 1), 0), 2.00000000000000), ((Fraction(1, 1), 0), -1.00000000000000))
+    (((0, 0), 2.00000000000000), ((1, 0), -1.00000000000000))
     """
     return Series((*constant(ball).terms, (LINEAR, weight)))
 
@@ -235,7 +236,9 @@ def power(a: Series, exponent: Fraction) -> Series:
         raise Undecided
     steps = range(MOST_TERMS - 1)
     coefficients = [*accumulate(steps, lambda c, k: c * exact(exponent - k) / (k + 1), initial=arb(1))]
-    lead = Series((((e * exponent, int(m * exponent)), _power(first, exponent)),))
+    times = e * exponent
+    leading = (times.numerator if times.denominator == 1 else times, int(m * exponent))
+    lead = Series(((leading, _power(first, exponent)),))
     return lead * composed(coefficients, _over_first(a))
 
 
@@ -277,7 +280,7 @@ def composed(coefficients: Sequence[Ball], small: Series) -> Series:
     return total
 
 
-def exact(number: Fraction) -> Ball:
+def exact(number: Exponent) -> Ball:
     """Return the ball of a rational number."""
     return arb(number.numerator) / number.denominator
 
@@ -296,7 +299,7 @@ def exp(a: Series) -> Series:
     if not steep:
         return _analytic("exp", a)
     (p, c), *others = steep
-    if p < (ZERO, -1):
+    if p < (0, -1):
         if a.sign() > 0:
             raise Divergent
         return Series((), FLAT, a.is_continuous)
@@ -320,7 +323,7 @@ def log(a: Series) -> Series:
     if m:
         raise Undecided
     coefficients = [arb(0), *(exact(Fraction((-1) ** (k + 1), k)) for k in range(1, MOST_TERMS))]
-    lead = [((ZERO, -1), exact(-e))] if e else []
+    lead = [((0, -1), exact(-e))] if e else []
     return Series((*lead, *constant(first.log()).terms)) + composed(coefficients, _over_first(a))
 
 

@@ -28,9 +28,10 @@ def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
     assert all(f.one_sided == (0, 1) for f in check.findings)
     check = checked("sin(x)/x", np.zeros(1_000))
     assert (check.verdict, check.checked) == ("removable", 1_000)
-    check = checked("sum(sin(x)/x)", np.zeros(1_000))
-    assert check.verdict == "removable"
-    assert check.checked < check.entries
+    for size in (100, 1_000):  # of which some looks are within the budget; the others are not called undefined
+        check = checked("sum(sin(x)/x)", np.zeros(size))
+        assert check.verdict == "removable"
+        assert check.checked < check.entries
 
 
 def test_an_entry_that_does_not_depend_on_a_missing_value_is_an_exact_zero() -> None:
