@@ -236,7 +236,7 @@ CEILINGS = {
     "notation": 160,
     "questions": 2570,
     "recording": 1780,
-    "reference": 3830,
+    "reference": 3840,
     "report": 2370,
     "requests": 240,
     "results": 480,
