@@ -238,7 +238,7 @@ class ClaimComparison:
         width, height = math.prod(self.subject.x), math.prod(self.subject.y)
 
         def some(size: int, most: int) -> list[int]:
-            return sorted(pick(np.zeros(size), most, generator))
+            return sorted(pick(generator.random(size), most, generator))
 
         if self.reading.of != "Jacobian":
             return [Entry(name, None, unravel(j, self.subject.x), "unchecked", math.nan) for j in some(width, most)]

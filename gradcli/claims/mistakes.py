@@ -47,7 +47,7 @@ MOST_LINES = 30
 LONGEST = 40
 """Characters of a formula that is shown."""
 
-_ROOTS = map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi))
+_ROOTS = tuple(map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi)))
 _CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2, *_ROOTS)
 
 CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))

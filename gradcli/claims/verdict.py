@@ -34,6 +34,9 @@ MOST_OFF = 0.1
 MORE = 1.01
 """How much above the largest difference a tolerance is suggested."""
 
+POINTS = 100
+"""Random points at which a claim that is not proved is compared, next to the one that is given."""
+
 
 def claimed(
     subject: Subject,
@@ -41,7 +44,7 @@ def claimed(
     inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
-    points: int = 100,
+    points: int = POINTS,
     seed: int = 0,
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,

@@ -366,7 +366,7 @@ class _Formulas:
                         total += evaluate(expression, {**env, **indices}) * arb(weight)
                     except OverWorkError:
                         return None
-            # At the last precision, nothing is 0.
+            # At the last precision, less than 2**(-bits/2) counts as 0.
             least = -bits // 2 if bits == ZERO_BITS else -math.inf
             if exists(total) and is_sharp(total, KNOWN_BITS, least):
                 return float(total.mid()) + 0.0

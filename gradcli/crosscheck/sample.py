@@ -6,6 +6,7 @@ operations, shows which entries are 0 by structure and which a sample must not l
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,12 +77,16 @@ class Survey:
             return found
         if max(self.sizes.values(), default=0) > MOST:
             return None
-        for symbol, size in self.sizes.items():
-            try:
-                columns, rows = self.reference.wide.followed({symbol: (np.arange(size), np.arange(size))})
-            except OverBudgetError:
-                return None
-            found[symbol] = rows, columns
+        ends = np.cumsum([0, *self.sizes.values()]).tolist()
+        places = dict(zip(self.sizes, itertools.pairwise(ends), strict=True))
+        start = {symbol: (np.arange(first, end), np.arange(end - first)) for symbol, (first, end) in places.items()}
+        try:  # all variables at once, as each walk goes over all lines
+            columns, rows = self.reference.wide.followed(start)
+        except OverBudgetError:
+            return None
+        for symbol, (first, end) in places.items():
+            is_own = (columns >= first) & (columns < end)
+            found[symbol] = rows[is_own], columns[is_own] - first
         return found
 
     @property

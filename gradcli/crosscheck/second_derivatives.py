@@ -242,7 +242,7 @@ def _chosen_rows(
     places = [(str(symbol), i) for symbol, size in sizes.items() for i in range(size)]
     if len(places) <= ALL_ROWS:
         return places
-    blocks = ([b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items())
+    blocks = ([b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items() if size)
     scores = [magnitude(np.concatenate(own, axis=1)).max(axis=1, initial=0.0) for own in blocks]
     picked = pick(np.concatenate(scores), SAMPLED_ROWS, np.random.default_rng(SEED))
     rows = [places[n] for n in picked]

@@ -427,13 +427,14 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     return list(map(settled, entries))
 
 
-def _at_jump(case: Case, entry: Entry) -> Plan | None:
+def _plan_at_jump(case: Case, entry: Entry) -> Plan | None:
+    """Plan the enclosure of an entry as at a jump; None if that is over the budget."""
     return planned(case, [Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))])
 
 
 def _is_beside(case: Case, entry: Entry) -> bool:
     """Tell whether an element of y tends to torch's number on a ray into the point."""
-    if entry.variable is not None or (plan := _at_jump(case, entry)) is None:
+    if entry.variable is not None or (plan := _plan_at_jump(case, entry)) is None:
         return False
     looks = Looks(case, plan, BITS[0])
     seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
@@ -442,7 +443,7 @@ def _is_beside(case: Case, entry: Entry) -> bool:
 
 def _is_of(turned: Case, entry: Entry) -> bool:
     """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
-    if (plan := _at_jump(turned, entry)) is None:
+    if (plan := _plan_at_jump(turned, entry)) is None:
         return False
     with precision(BITS[0]):
         truth = turned.truth(entry, plan.run(BITS[0]))

@@ -32,7 +32,7 @@ array_values, linear_maps        a Program on them: the value of each line, and 
 sweep                            its derivatives on them, back for rows of y or forward for directions, or both
 deadline                         how long all this may take
 rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
-spectral                         eigenvalues and exponentials of matrices, and their derivatives
+spectral                         eigenvalues of symmetric matrices
 exact_forms                      which values are certainly the same number
 dependencies                     which element comes from which, and which entries are 0 by that
 enclosure_plan, enclosure_pass   tangents at the elements that are asked for

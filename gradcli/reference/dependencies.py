@@ -260,7 +260,9 @@ def distinct(parts: Sequence[Flat]) -> Flat:
     if len(joined) < 2:
         return joined
     if joined.max() < DENSE:
-        return np.flatnonzero(np.bincount(joined))
+        is_among = np.zeros(int(joined.max()) + 1, dtype=bool)
+        is_among[joined] = True
+        return np.flatnonzero(is_among)
     ordered: Flat = np.sort(joined)
     kept: Flat = ordered[np.concatenate([np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]])]
     return kept

@@ -61,9 +61,10 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
 @cache
 def _product(is_left_wide: bool, is_right_wide: bool) -> Program:
     """Return the meaning of `a @ b`, by whether each of the two has more than one dimension."""
-    a = "a[..., None, :]" if is_left_wide and is_right_wide else "a"
-    b = "transpose(b, -2, -1)" if is_right_wide else "b"
-    return parse_meaning(f"sum({a}*{b}{'[..., None, :, :]' if a != 'a' else ''}, -1)", ("a", "b"))
+    factors = "a*transpose(b, -2, -1)" if is_right_wide else "a*b"
+    if is_left_wide and is_right_wide:  # a[..., i, new, k] and b[..., new, j, k]
+        factors = "a[..., None, :]*transpose(b, -2, -1)[..., None, :, :]"
+    return parse_meaning(f"sum({factors}, -1)", ("a", "b"))
 
 
 def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:

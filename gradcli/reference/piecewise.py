@@ -1,8 +1,9 @@
 """Operations that take one of their operands, and those of whole lists and matrices.
 
 An operand that `where`, `maximum`, `minimum`, `amax` or `amin` does not take adds nothing, whatever it is; where two
-meet there is no slope, and series decide.  A product, a determinant or an inverse has one partial derivative for each
-pair of a result and an element that it is made of.
+meet there is no slope, and series decide.  A product, a determinant, an inverse, an eigenvalue or an exponential has
+one partial derivative for each pair of a result and an element that it is made of; along E that of exp(A) is the upper
+right block of exp([[A, E], [0, A]]) (N. Higham, "Functions of Matrices", 2008, (3.16)).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Eigenvalues and exponentials of matrices as balls, with their derivatives.
+"""Eigenvalues of symmetric matrices as balls, with their derivatives, and block matrices.
 
-    eigenvalues    λ_k, of the symmetric part of A, ascending        ∂λ_k/∂A = P_k, the projection on the eigenvector
-    exponential    exp(A)                 ∂exp(A)/∂A along E = the upper right block of exp([[A, E], [0, A]])
+λ_k is the k-th eigenvalue of the symmetric part of A, ascending; ∂λ_k/∂A = P_k, the projection on its eigenvector.
 
 The middle of the balls is moved a little where Arb does not tell its eigenvalues apart; by Weyl's theorem none of them
 moves by more than the norm of the matrix that was added.  P_k is the product of (A - λ_j)/(λ_k - λ_j) over all j but k.
-Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorem 4.3.1; N. Higham, "Functions of Matrices", 2008, (3.16).
+Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorem 4.3.1.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
         NoRuleError: An operation has no rule, or it is too much at once.
     """
     _require_room(values, len(v))
-    return _of_variables(values, _back(values, v, {})[0], len(v))
+    return _of_variables(values, _swept_back(values, v, {})[0], len(v))
 
 
 def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
@@ -58,10 +58,10 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
         NoRuleError: An operation has no rule.
     """
     one = np.ones((1, *values.shapes.get(values.program.output, ())))
-    return _of_variables(values, _back(values, one, changes(values, u))[1], 1)
+    return _of_variables(values, _swept_back(values, one, changes(values, u))[1], 1)
 
 
-def _back(values: Values, v: Array, moving: Mapping[Atom, Flow]) -> tuple[dict[Atom, Flow], dict[Atom, Flow]]:
+def _swept_back(values: Values, v: Array, moving: Mapping[Atom, Flow]) -> tuple[dict[Atom, Flow], dict[Atom, Flow]]:
     """Compute the adjoints of the variables, and their tangents as the values change by `moving`."""
     adjoints, found = {values.program.output: Flow(exact(v, values.kind), v != 0)}, dict[Atom, Flow]()
     with np.errstate(all="ignore"):
