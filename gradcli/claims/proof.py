@@ -235,7 +235,7 @@ def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, region
     for row in range(math.prod(y)):
         for column in range(math.prod(subject.x)):
             at = unravel(column, subject.x)
-            truth, values = derivative.at(unravel(row, y), at)
+            truth, values = derivative.entry_formula(unravel(row, y), at)
             here = {symbol: Integer(n) for symbol, n in values.items()}
             written = [bottom_up(side.xreplace(here), _terms_of).xreplace(weights) for side in (truth, sides.claim)]
             target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable

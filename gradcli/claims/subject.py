@@ -66,7 +66,7 @@ class Subject:
     v: Array | None
 
     @classmethod
-    def of(cls, program: Program, shapes: Mapping[Atom, Shape], variable: str, v: Array | None) -> Subject:
+    def from_program(cls, program: Program, shapes: Mapping[Atom, Shape], variable: str, v: Array | None) -> Subject:
         """The subject for a Program, the shapes of its variables at least, and the name of one of them."""
         symbol = next(s for s in program.variables if str(s) == variable)
         own = {s: shapes[s] for s in program.variables}

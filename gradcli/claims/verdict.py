@@ -66,7 +66,7 @@ def claimed(
 
     >>> from gradcli.language.parsing import parse
     >>> f = parse("x**3")
-    >>> cube, at = Subject.of(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
+    >>> cube, at = Subject.from_program(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
     >>> claimed(cube, "3*x**2", at, Tolerance(2**-30)).status
     'proved'
     >>> wrong = claimed(cube, "x**2", at, Tolerance(2**-30))
@@ -151,7 +151,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
 
     >>> from gradcli.language.parsing import parse
     >>> f = parse("sum(x**2)")
-    >>> squares, at = Subject.of(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
+    >>> squares, at = Subject.from_program(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
     >>> wrong = expected(squares, "2, 4.1", at, Tolerance(2**-30))
     >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
     ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')

@@ -84,7 +84,7 @@ def _complete() -> int:
 
 def _other(body: Callable[..., Any], argument: click.Parameter | None) -> click.Command:
     """Build a command that is on no function."""
-    return OnceCommand.of(body.__name__, body, typed(body.__name__), *filter(None, [argument]))
+    return OnceCommand.from_options(body.__name__, body, typed(body.__name__), *filter(None, [argument]))
 
 
 _WITH_ARGUMENTS = {streams.batch: streams.REQUESTS, streams.run: streams.WORDS, **info_commands.COMMANDS}

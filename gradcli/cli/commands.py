@@ -100,7 +100,9 @@ def command_of(
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = options.COMMANDS[name].help if name in options.COMMANDS else body.__doc__
-    return ExpressionCommand.of(name, run, table, _EXPRESSION, hidden=is_hidden, add_help_option=no_files is None)
+    return ExpressionCommand.from_options(
+        name, run, table, _EXPRESSION, hidden=is_hidden, add_help_option=no_files is None
+    )
 
 
 def _require_question(table: Iterable[Option]) -> None:

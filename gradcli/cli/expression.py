@@ -149,7 +149,7 @@ class OnceCommand(TyperCommand):
     """Command that takes options anywhere, and refuses one given twice, where click would forget the first value."""
 
     @classmethod
-    def of(
+    def from_options(
         cls, name: str, body: Callable[..., Any], options: Iterable[Option], *arguments: click.Parameter, **facts: Any
     ) -> Self:
         """Make a command.

@@ -48,7 +48,7 @@ def warm(action: str, idle: int) -> str:
     """
     if not paths.is_possible():
         raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
-    if not paths.made():
+    if not paths.make_folder():
         message = f"the folder {paths.folder()} cannot be used: it has to be yours, and closed to others"
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     from gradcli.warm import control
@@ -73,7 +73,7 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
 
     word = os.environ.get(paths.VARIABLE, "")
     is_wanted = word == "1" if word else settings.peek("warm") is True
-    if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.made():
+    if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.make_folder():
         return
     from gradcli.warm import control
 
@@ -146,7 +146,7 @@ def _lines(tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
     path = settings.place()
     yield f"file: {path or 'none'}{' (not there)' * (path is not None and not os.path.exists(path))}"
     rows = {
-        command: [(f"{key.replace('_', '-')} = {settings.written(value)}", origin) for key, (value, origin) in own]
+        command: [(f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin) for key, (value, origin) in own]
         for command, own in ((command, table.items()) for command, table in tables.items())
     }
     width = max(len(setting) for lines in rows.values() for setting, _ in lines)

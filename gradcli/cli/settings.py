@@ -151,8 +151,8 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
                 raise UsageError(f"{whose} {where}", hint=did_you_mean(name, keys) or hint)
             if wrong := fault(option, one):
                 right = True if option.kind is OptionKind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
-                message = f"{name} = {written(one)} {wrong} {where}"
-                raise UsageError(message, hint=f"write {name} = {written(right)}")
+                message = f"{name} = {toml_text(one)} {wrong} {where}"
+                raise UsageError(message, hint=f"write {name} = {toml_text(right)}")
             if option.key in settings:
                 raise UsageError(f"{name} is set a second time {where}", hint="set it once")
             settings[option.key] = one
@@ -163,7 +163,7 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
     return found
 
 
-def written(value: object) -> str:
+def toml_text(value: object) -> str:
     """Write a value as in the file."""
     if isinstance(value, bool):
         return str(value).lower()

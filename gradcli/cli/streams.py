@@ -72,9 +72,9 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
-    points = PointSource.of(path, given, names, columns)
+    points = PointSource.from_path(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
-    work = Work.of(line.expression, asked, keep=keep, form=form)
+    work = Work.from_question(line.expression, asked, keep=keep, form=form)
     if is_folder:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(

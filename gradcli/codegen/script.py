@@ -41,7 +41,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import TorchCalls, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
-from gradcli.language.program.program_text import written
+from gradcli.language.program.program_text import as_written
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
 from gradcli.report import Screen, rendered
@@ -357,7 +357,7 @@ def gradcli_text(task: Task) -> str:
     called = {given: sympy.Symbol(name, real=True) for name, given in script.variables.items()}
     named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
     name, lines = program.output_name, tuple(needed(program.lines, program.output))
-    text = written(replace(program, lines=lines), named, lambda *_, **__: script.names.temporary(), name).text
+    text = as_written(replace(program, lines=lines), named, lambda *_, **__: script.names.temporary(), name).text
     script.function()
     script.written[:] = text.split("\n")  # which stands for the calls of torch
     script.go_back(name)

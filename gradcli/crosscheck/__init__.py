@@ -13,7 +13,7 @@ readings `disagree`.
 >>> def verdict(text, at, value, slope):
 ...     program = parse(text)
 ...     shapes = infer(program, {program.variables[0]: ()})
-...     point = Point.of(program, shapes, {"x": np.array(at)}, passes=record)
+...     point = Point.from_inputs(program, shapes, {"x": np.array(at)}, passes=record)
 ...     numbers = Torch("float64", np.array(value), {"x": np.array(slope)})
 ...     return judge(point, numbers, ("x",)).check.verdict
 >>> verdict("x**2", 3.0, 9.0, 6.0)

@@ -89,7 +89,7 @@ def at_boundaries(
 def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
     require_time()
     known = infer(program, {symbol: shapes[symbol] for symbol in program.variables})
-    return Point.of(program, known, {name: inputs[name] for name in program.names})
+    return Point.from_inputs(program, known, {name: inputs[name] for name in program.names})
 
 
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:

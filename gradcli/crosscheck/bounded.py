@@ -159,7 +159,7 @@ class _Prover:
         if torch.judges_value:
             found = self.agreeing(torch.value, value, proof)
             if not any(entry.variable is None for entry in proof.shown):
-                proof.shown += self.shown(None, torch.value, value, found)
+                proof.shown += self.examples(None, torch.value, value, found)
             proof.value |= found.ravel()
         is_there = value.is_known.ravel()
         for name, rows, columns, truth in self._blocks():
@@ -169,7 +169,7 @@ class _Prover:
             exists = is_there[rows, None] if torch.jacobian is not None else is_there.all()
             agreeing = self.agreeing(given, truth, proof) & exists
             if not any(entry.variable == name for entry in proof.shown):
-                proof.shown += self.shown(name, given, truth, agreeing, rows.start, columns.start)
+                proof.shown += self.examples(name, given, truth, agreeing, rows.start, columns.start)
             proof.blocks[name][rows, columns] |= agreeing
             distance = abs(given - truth.middle)
             if self.values.kind is np.float64:
@@ -181,7 +181,7 @@ class _Prover:
             proof.lost[name][rows, columns] = is_off
             if is_off.any():
                 worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
-                off = self.shown(name, given, truth, worst, rows.start, columns.start)
+                off = self.examples(name, given, truth, worst, rows.start, columns.start)
                 proof.off += map(self._lost, off)
 
     def _lost(self, entry: Entry) -> Entry:
@@ -243,7 +243,7 @@ class _Prover:
         proof.error = max(proof.error, float(errors.max(initial=0.0)))
         return np.asarray(found)
 
-    def shown(
+    def examples(
         self,
         name: str | None,
         numbers: npt.NDArray[np.floating],

@@ -210,7 +210,7 @@ class Evidence:
     reached: Mapping[tuple[str, int], Sequence[int]] | None = None
 
     @classmethod
-    def at(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
+    def enclosed(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
         """Enclose columns of a Jacobian without torch; None where the work is over the budget."""
         try:
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
@@ -241,7 +241,7 @@ class Evidence:
         }
         return cls(blocks, bits, reached)
 
-    def of(self, derivative: Derivative) -> list[Truth]:
+    def truths(self, derivative: Derivative) -> list[Truth]:
         """Return the entries of this block with a known truth, as many as are compared, the nonzero ones first."""
         found = self.blocks.get((derivative.first, derivative.variable), {})
         entries = [(row, column, ball) for (row, column), ball in found.items()]

@@ -123,7 +123,7 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
         generator = np.random.default_rng(seed)
         inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
         inputs |= _positions(point, shapes, generator)
-        probe = Point.of(point.source, shapes, inputs)
+        probe = Point.from_inputs(point.source, shapes, inputs)
         moved = {
             name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
             for name, (symbol, _) in directions.items()
@@ -166,8 +166,8 @@ def _compare(
     confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes}, MOST_WORK)
-        for n, (row, column, truth) in enumerate(evidence.of(derivative)):
-            expression, indices = derivative.at(row, column)
+        for n, (row, column, truth) in enumerate(evidence.truths(derivative)):
+            expression, indices = derivative.entry_formula(row, column)
             try:
                 found = evaluate(expression, {**env, **indices})
             except OverWorkError:
@@ -235,7 +235,7 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
         directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
-        return Evidence.at(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+        return Evidence.enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
     from gradcli.crosscheck.second_derivatives import truths_of
 
     wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))

@@ -140,7 +140,7 @@ def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     directions = point.directions(names)
     try:
         with time_limit():
-            return Evidence.at(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+            return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
     except OverTimeError:
         return None
 
@@ -361,7 +361,7 @@ class _Formulas:
             with precision(bits):
                 total, env = arb(0), self._environment(derivative, bits)
                 for row, weight in weights.items():
-                    expression, indices = derivative.at(row, column)
+                    expression, indices = derivative.entry_formula(row, column)
                     try:
                         total += evaluate(expression, {**env, **indices}) * arb(weight)
                     except OverWorkError:

@@ -197,7 +197,7 @@ class Sample:
         return {"most": self.most, "rows": listed, "kept": scores}
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Sample:
+    def from_facts(cls, facts: Mapping[str, Any]) -> Sample:
         """Rebuild a sample from its `facts`."""
         rows = {}
         for number, called, inputs, values, dtype in facts["rows"]:

@@ -46,7 +46,7 @@ class Point:
     passes: RecordPasses | None = None
 
     @classmethod
-    def of(
+    def from_inputs(
         cls,
         typed: Program,
         shapes: Mapping[Atom, Shape],
@@ -56,7 +56,7 @@ class Point:
         """Make the point of a Program as typed, shapes of its symbols (at least of the variables) and its inputs."""
         source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive = source.made(in_total)
+        primitive = source.transformed(in_total)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
 
     @cached_property

@@ -57,7 +57,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
-    >>> point = Point.of(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
+    >>> point = Point.from_inputs(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
     >>> line = along(point, {"x": np.array([1.0, 0.0])})
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
     (('x', 'u of x', 'step along u'), ['mul', 'add', 'pow'])
@@ -83,7 +83,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes = {symbol: point.shapes[symbol] for symbol in typed.variables}
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
-    return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
+    return Point.from_inputs(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
 
 
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:
@@ -100,7 +100,7 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
     with suppress(OverTimeError, OverBudgetError), time_limit():
         if of == "jvp":
             line, rows = along(point, u), np.array(_few(point.rows), dtype=np.int64)
-            found = Evidence.at(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
+            found = Evidence.enclosed(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
             return Evidence({("", ""): found.blocks.get(("", STEP), {}) if found else {}}, bits)
         products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
         y = products.run.values.get(products.reference.program.output, {})

@@ -52,7 +52,7 @@ class Limit:
     ball: Ball | None = None
 
     @classmethod
-    def of(cls, element: Element) -> Limit:
+    def from_element(cls, element: Element) -> Limit:
         """Return the limit of an element."""
         if isinstance(element, Absent):
             return cls("absent")
@@ -124,13 +124,13 @@ def sides_in_words(left: Limit, right: Limit) -> str:
         return "it grows without bound"
     words = {"infinite": "grows without bound", "absent": "does not exist", "unknown": "is not known"}
     found = [
-        f"{words.get(one.kind) or f'tends to {shown(one.ball)}'} on the {name}"
+        f"{words.get(one.kind) or f'tends to {midpoint(one.ball)}'} on the {name}"
         for name, one in (("left", left), ("right", right))
     ]
     return f"it {' and '.join(found)}"
 
 
-def shown(ball: Outcome | None) -> str:
+def midpoint(ball: Outcome | None) -> str:
     """Write the midpoint of an outcome for messages; `nothing` without one."""
     return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
 
@@ -264,7 +264,7 @@ class Looks:
     def _no_value(self, one: Singular, rows: Sequence[int]) -> Entry | None:
         """Decide whether y, which has no value at the point, has one around it, and a limit."""
         seen = [self.way(n, sign) for n in (0, 1) for sign in (1, -1)]
-        by_row = [[Limit.of(look.get(row, Undecided())) for look in seen] for row in rows]
+        by_row = [[Limit.from_element(look.get(row, Undecided())) for look in seen] for row in rows]
         reason = one.cause.reason
         kinds = {limit.kind for limits in by_row for limit in limits}
         if kinds == {"absent"}:
@@ -310,7 +310,7 @@ class Looks:
         for row in one.rows:
             element, weight = look.get(row, Undecided()), self.case.weight(one.entry, row)
             if not isinstance(element, Series) or not math.isfinite(weight):
-                return Limit.of(Undecided() if isinstance(element, Series) else element)
+                return Limit.from_element(Undecided() if isinstance(element, Series) else element)
             total += element.scaled(arb(weight))
         return Limit.of_slope(total)
 
@@ -335,7 +335,7 @@ class Looks:
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
         look = self.side(self.case.direction(one.entry), sign)
-        kinds = [Limit.of(look.get(row, Undecided())).kind for row in one.rows]
+        kinds = [Limit.from_element(look.get(row, Undecided())).kind for row in one.rows]
         if "absent" in kinds or "infinite" in kinds:
             return Limit("absent" if "absent" in kinds else "infinite")
         is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
@@ -354,7 +354,7 @@ class Looks:
             looks = [self.side(direction, sign) for sign in (-1, 1)]
             left, right = (look.get(row, Undecided()) for look in looks)
             is_there = all(self._goes_on(row, element) for element in (left, right)) or not has_value
-            if not is_there or not Limit.of(left).meets(Limit.of(right)):
+            if not is_there or not Limit.from_element(left).meets(Limit.from_element(right)):
                 return unknown, unknown
             found = [Limit.of_slope(element, 2) for element in (left, right) if isinstance(element, Series)]
         return found[0], found[1]
@@ -370,7 +370,7 @@ class Looks:
         looks = [self.side(self.case.direction(one.entry), sign) for sign in (-1, 1)]
         for row in sorted(one.rows):
             here = self.here.values.get(row)
-            limits = [Limit.of(look.get(row, Undecided())) for look in looks]
+            limits = [Limit.from_element(look.get(row, Undecided())) for look in looks]
             known = [limit.ball for limit in limits if limit.ball is not None]
             if here is None or isinstance(here, Undefined) or len(known) < len(looks):
                 continue
@@ -378,7 +378,9 @@ class Looks:
                 below, above = (self._slope(one, look).times(sign) for look, sign in zip(looks, (-1, 1), strict=True))
                 is_known = below.ball is not None and above.ball is not None
                 beside = (to_float(below.ball), to_float(above.ball)) if is_known else None
-                jumps = f"from {shown(known[0])} on the left over {shown(here)} to {shown(known[1])} on the right"
+                jumps = (
+                    f"from {midpoint(known[0])} on the left over {midpoint(here)} to {midpoint(known[1])} on the right"
+                )
                 picked = shown_number(number_of(one.entry))
                 note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
                 return replace(one.entry, verdict="kink", note=note, one_sided=beside)
@@ -438,7 +440,9 @@ def _is_beside(case: Case, entry: Entry) -> bool:
         return False
     looks = Looks(case, plan, BITS[0])
     seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
-    return any(ball is not None and _is_met(case, entry, ball) for ball in (Limit.of(one).ball for one in seen))
+    return any(
+        ball is not None and _is_met(case, entry, ball) for ball in (Limit.from_element(one).ball for one in seen)
+    )
 
 
 def _is_of(turned: Case, entry: Entry) -> bool:

@@ -168,7 +168,7 @@ class Error:
     relative: float
 
     @classmethod
-    def of(cls, number: float, truth: Outcome) -> Error:
+    def from_number(cls, number: float, truth: Outcome) -> Error:
         """Compute the proven error; 0 for a finite number without a truth to compare with."""
         known, is_finite = arb(0) if isinstance(truth, Undefined) else truth, math.isfinite(number)
         if not is_finite and (exists(known.mid()) or float(known.mid()) != number):
@@ -255,7 +255,7 @@ class ErrorTrace:
 
     def value(self, place: Place) -> Error:
         """Compute the error of one element of a line."""
-        return Error.of(self.number(place), self.truth.values[place[0]][place[1]])
+        return Error.from_number(self.number(place), self.truth.values[place[0]][place[1]])
 
     def number(self, place: Place) -> float:
         """Return torch's number of an element; at the start the entry's, as kernels may compute in another order."""

@@ -96,7 +96,7 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[Form]:
     """
     known = {} if known is None else known
     for atom, u in _parts(form):
-        part, shown = form.shown(atom), form.shown(u)
+        part, shown = form.text_of(atom), form.text_of(u)
         if (part, shown) not in known:
             known[part, shown] = tuple(_all(form, atom, u, Fraction(0)))
         for series in known[part, shown]:
@@ -132,7 +132,9 @@ def with_series(original: Form, inputs: Mapping[str, Array]) -> Form | None:
             for one in series:
                 edits[atom] = _edit(form, atom, u, one)
                 inside |= {line.symbol for line in needed(form.program.lines, atom)}
-                reasons.append(f"{form.shown(atom)} is 0/0 at {form.shown(u)} = {one.center}, and its series is taken")
+                reasons.append(
+                    f"{form.text_of(atom)} is 0/0 at {form.text_of(u)} = {one.center}, and its series is taken"
+                )
         form = (form.rewritten(edits, "; ".join(reasons)) if edits else None) or form
     return None if form is original else replace(form, basis=original)
 
@@ -216,7 +218,7 @@ def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) 
     identity = PowerSeries.identity(radius)
     known = {u: identity + PowerSeries.constant(_rational(center), radius) if center else identity}
 
-    def of(one: Atom) -> PowerSeries:
+    def series_of(one: Atom) -> PowerSeries:
         if one not in known:
             value, call = exact(one), form.nodes.get(one)
             if value is not None:
@@ -224,14 +226,14 @@ def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) 
             elif call is None:
                 raise NoSeriesError
             elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
-                known[one] = of(call.operands[0]).power(int(exponent))
+                known[one] = series_of(call.operands[0]).power(int(exponent))
             elif call.op.name == "pow" and exact(call.operands[1]) == Fraction(1, 2):
-                known[one] = combined("sqrt", [of(call.operands[0])])
+                known[one] = combined("sqrt", [series_of(call.operands[0])])
             else:
-                known[one] = combined(call.op.name, [of(operand) for operand in call.operands])
+                known[one] = combined(call.op.name, [series_of(operand) for operand in call.operands])
         return known[one]
 
-    of(atom)
+    series_of(atom)
     return known
 
 

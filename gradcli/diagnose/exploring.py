@@ -140,7 +140,7 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
         measure: Measures the bits that a form loses.
         seconds: The longest time of the search.
     """
-    loss = measure.of(original.program)
+    loss = measure.lost_bits(original.program)
     if loss is None:
         return []
     start, is_small = Measured(original, loss), len(original.program.lines) <= MOST_OPERATIONS
@@ -154,7 +154,7 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
             require_time()
             if form is None or form.text in forms or len(forms) > MOST_MEASURED:
                 continue
-            if (loss := measure.of(form.program)) is not None:
+            if (loss := measure.lost_bits(form.program)) is not None:
                 new = forms[form.text] = Measured(form, loss)
                 heapq.heappush(waiting, (new.rank, next(counter), new))
 

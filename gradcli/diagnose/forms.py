@@ -81,7 +81,7 @@ class Form:
     def _expressions(self) -> ProgramText:
         return ProgramText(self.program.lines, {atom: name for name, atom in self.program.named.items()})
 
-    def shown(self, atom: Atom) -> str:
+    def text_of(self, atom: Atom) -> str:
         """Write a value as text."""
         return self._expressions.expression(atom, is_whole=True).text
 
@@ -249,10 +249,10 @@ def _number(lines: Iterable[Line], output: Atom, known: dict[object, int]) -> in
     """Return a number that is the same for the same lines."""
     numbers: dict[Atom, int] = {}
 
-    def of(atom: Atom) -> int:
+    def number(atom: Atom) -> int:
         return numbers[atom] if atom in numbers else known.setdefault(atom, len(known))
 
     for line in lines:
-        key = line.call.op.name, tuple(map(of, line.call.operands)), line.call.statics
+        key = line.call.op.name, tuple(map(number, line.call.operands)), line.call.statics
         numbers[line.symbol] = known.setdefault(key, len(known))
-    return of(output)
+    return number(output)

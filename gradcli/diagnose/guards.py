@@ -44,7 +44,7 @@ def guarded(form: Form, culprit: Atom | None) -> Form | None:
     together, why = form, "what is not taken of each branch is kept from infinities"
     if culprit is not None:
         harmless = _guard(form.nodes[culprit])[1]
-        why = f"{form.shown(culprit)} is computed in the branch not taken too, and is given {harmless} there"
+        why = f"{form.text_of(culprit)} is computed in the branch not taken too, and is given {harmless} there"
     for _ in range(MOST_ROUNDS if culprit is None else 1):
         edits = {choice: edit for choice in together.nodes if (edit := _edit(together, choice, culprit)) is not None}
         found = together.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES)), why) if edits else None

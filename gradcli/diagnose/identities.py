@@ -64,7 +64,7 @@ class RewriteRule:
 
     def _why(self, form: Form, names: Mapping[str, Atom]) -> str:
         """Give the reason in the user's own names, unless they are long."""
-        texts = {name: form.shown(names[name]) for name in re.findall(r"\{(\w+)\}", self.reason)}
+        texts = {name: form.text_of(names[name]) for name in re.findall(r"\{(\w+)\}", self.reason)}
         instead = {"it": "a part of it"}
         return self.reason.format_map(
             {name: text if len(text) <= LONGEST_NAME else instead.get(name, name) for name, text in texts.items()}

@@ -122,7 +122,7 @@ def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     part = measure.part([n for n, bits in enumerate(best_of(found).loss.bits) if bits > ENOUGH])
     known = {one.form.text for one in found}
     for one in searched(original, part, SECONDS * patience() / 2):
-        if one.form.text not in known and (loss := measure.of(one.form.program)) is not None:
+        if one.form.text not in known and (loss := measure.lost_bits(one.form.program)) is not None:
             yield replace(one, loss=loss)
 
 
@@ -173,7 +173,7 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
     reasons = tuple(dict.fromkeys((*split.first.form.reasons, *split.second.form.reasons)))
     best: list[Measured] = []
     for form in _joined(original, split, number):
-        loss = None if form is None else measure.of(form.program)
+        loss = None if form is None else measure.lost_bits(form.program)
         if form is None or loss is None or loss.beyond(ENOUGH) > worth:
             continue
         if not best or loss.beyond(ENOUGH) < best[0].loss.beyond(ENOUGH) - PLATEAU:
@@ -223,7 +223,7 @@ def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: Me
             break
         middle = _between(low, high)
         at = measure_at({**others, split.name: np.asarray(middle, others[split.name].dtype)})
-        first, second = (at.of(one.form.program) for one in (split.first, split.second))
+        first, second = (at.lost_bits(one.form.program) for one in (split.first, split.second))
         if first is None or second is None or first.beyond(ENOUGH) == second.beyond(ENOUGH):
             break  # both serve, or nothing is known there
         low, high = (middle, high) if first.beyond(ENOUGH) < second.beyond(ENOUGH) else (low, middle)

@@ -156,7 +156,7 @@ class Measure:
         other.asked, other.has_point = 0, bool(places)
         return other
 
-    def of(self, program: Program) -> LostBits | None:
+    def lost_bits(self, program: Program) -> LostBits | None:
         """Measure the bits that a form loses; None if it cannot be run, or the truth at the point is not known.
 
         Args:
@@ -225,7 +225,7 @@ def point_of(program: Program, inputs: Mapping[str, Array]) -> Point:
         GradcliError: Their shapes do not go together.
     """
     shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    return Point.of(program, infer(program, shapes), inputs)
+    return Point.from_inputs(program, infer(program, shapes), inputs)
 
 
 def enclosed(

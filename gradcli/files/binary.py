@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.decoding import Array, Start, choice, named_twice, require_room, shown
+from gradcli.files.decoding import Array, Start, choice, named_twice, quoted, require_room
 from gradcli.results import Block, Cells, RowSource
 
 MAGIC = np.lib.format.MAGIC_PREFIX
@@ -106,7 +106,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
         TooLargeError: It is larger than is held.
     """
     if part is not None:
-        raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
+        raise InputError(f"{name} is one array and has no part {quoted(part)}", hint="leave out the colon and the name")
     with ExitStack() as stack:
         array = mapped(stream, name, stack, head, VALUE_BYTES)
         require_numbers(array.dtype, name)
@@ -148,10 +148,10 @@ def opened_npz(stream: BinaryIO, name: str) -> Iterator[dict[str, Callable[[], I
             for member in archive.infolist():
                 known = member.filename.removesuffix(".npy")
                 if known in members:
-                    raise InputError(f"{name} has two arrays {shown(known)}", hint="save it again with numpy.savez")
+                    raise InputError(f"{name} has two arrays {quoted(known)}", hint="save it again with numpy.savez")
                 # Deflate gives out no more than it is asked for; bzip2 and LZMA give out whatever a block unpacks to.
                 if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    message = f"the array {shown(known)} of {name} is encrypted, or compressed in another way"
+                    message = f"the array {quoted(known)} of {name} is encrypted, or compressed in another way"
                     raise InputError(message, hint="save it with numpy.savez or numpy.savez_compressed")
                 members[known] = partial(archive.open, member)
             yield members
@@ -176,7 +176,7 @@ def _chosen(names: list[str], name: str, part: str | None) -> str:
     if part in names:
         return str(part)
     if part is not None:
-        message = f"{name} has no array {shown(part)}"
+        message = f"{name} has no array {quoted(part)}"
     elif len(names) != 1:
         message = f"{name} has {len(names)} arrays, and none is named" if names else f"{name} has no arrays"
     else:
@@ -245,7 +245,7 @@ def columns_of_npz(stream: BinaryIO, name: str, variables: Sequence[str], stack:
     first, count = next(iter(used.items()), ("", 0))
     for member, other in used.items():
         if other != count:
-            said = f"{name} has {count:,} rows of {shown(first)} and {other:,} of {shown(member)}"
+            said = f"{name} has {count:,} rows of {quoted(first)} and {other:,} of {quoted(member)}"
             raise InputError(said, hint="every array has a row a point, on its first axis")
     return {member: found[member] for member, length in rows.items() if length == count}
 
@@ -282,7 +282,7 @@ class ArrayRows:
             first: The first row that is needed.
         """
         for name in wanted:
-            require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
+            require_numbers(self._columns[name].dtype, f"the column {quoted(name)} of {self.source.name}")
         for start in range((first - 1) // most * most, self.count, most):
             self.passed = last = min(start + most, self.count)
             kept: dict[str, Cells] = {name: _cells(a[start:last]) for name, a in self._columns.items() if keep}

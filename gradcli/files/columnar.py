@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.files.decoding import Start, shown
+from gradcli.files.decoding import Start, quoted
 from gradcli.results import Array, Block, Cells, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
@@ -103,7 +103,7 @@ class ParquetRows:
             first: The first row that is needed; groups before it are not read.
         """
         for name in wanted:
-            whose = f"the column {shown(name)} of {self._name}"
+            whose = f"the column {quoted(name)} of {self._name}"
             require_numbers(self._schema.field(name).type, self.source.columns[name], whose)
         columns, number = list(self._schema.names if keep else wanted), 1
         with self._whole():
@@ -133,10 +133,10 @@ class ParquetRows:
             cells, shape = batch.column(names.index(name)), self.source.columns[name]
             columns[name], bad = numbers_of(cells, shape)
             for row in bad:
-                what = f"{row_called(number + row, None, group)} of {self._name}, column {shown(name)}: "
+                what = f"{row_called(number + row, None, group)} of {self._name}, column {quoted(name)}: "
                 cell = cells[row].as_py()
                 is_null = cell is None or not shape
-                said = "the cell is null" if is_null else f"{shown(str(cell))} has not the shape {shape}, with numbers"
+                said = "the cell is null" if is_null else f"{quoted(str(cell))} has not the shape {shape}, with numbers"
                 faults.setdefault(row, Fault(row, what + said, "write nan where a number is missing"))
         kept: dict[str, Cells] = {name: batch.column(names.index(name)) for name in names} if keep else {}
         if faults:  # `take` has no kernel for views, and leaves out the rows at fault
@@ -270,10 +270,10 @@ def arrays_of(frame: Any, chosen: list[str]) -> dict[str, Array]:
         for name in chosen:
             cells = table.column(name).combine_chunks()
             shape = shape_of(cells.type, cells)
-            require_numbers(cells.type, shape, f"the column {shown(name)}")
+            require_numbers(cells.type, shape, f"the column {quoted(name)}")
             found[name], bad = numbers_of(cells, shape)
             if shape and bad:
-                message = f"row {bad[0]} of the column {shown(name)} is no vector of shape {shape}"
+                message = f"row {bad[0]} of the column {quoted(name)} is no vector of shape {shape}"
                 raise InputError(message, hint="a variable has one shape in all rows")
     except (pa.ArrowException, NotImplementedError, TypeError, ValueError) as error:
         said = str(error).partition("\n")[0]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.files.decoding import Array, choice, shown
+from gradcli.files.decoding import Array, choice, quoted
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""
@@ -68,7 +68,7 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     line, cells, _ = first
     header = [cell.strip() for cell in cells] if any(map(_is_name, cells)) else None
     chosen = range(len(cells)) if part is None else [_column(part, header, line, cells, name)]
-    columns = [(shown(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
+    columns = [(quoted(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
     found = array("d")
     for line, row, reason in rows if header else itertools.chain([first], rows):
         values = None if reason else numbers_of(row, chosen, len(cells))
@@ -145,7 +145,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
     >>> fault("1,000", ",")
     ("'1,000' is not a number", 'write 1000, or decimals with a point')
     """
-    what = f"{shown(cell)} is not a number" if cell else "the cell is empty"
+    what = f"{quoted(cell)} is not a number" if cell else "the cell is empty"
     if cell.lower() in _MISSING:
         return what, "write nan where a number is missing"
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", cell):
@@ -156,7 +156,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
     if re.search(r"[;\t ]", cell) and separator in (",", "\t"):
         return what, f"the cells are separated by {SEPARATORS[separator]}"
     if is_number(cell, float) and cell.isascii() and "_" not in cell:
-        return f"{shown(cell)} is beyond the range of float64", "write inf if infinity is meant"
+        return f"{quoted(cell)} is beyond the range of float64", "write inf if infinity is meant"
     return what, _NUMBERS
 
 
@@ -182,7 +182,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
         hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}"
-        raise InputError(f"{name} has {len(named)} columns {shown(part)}", hint=hint)
+        raise InputError(f"{name} has {len(named)} columns {quoted(part)}", hint=hint)
     if named:
         return named[0]
     index = int(part) if part.isascii() and part.isdecimal() and len(part) < 10 else count
@@ -191,10 +191,10 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
         if header and count == 1 and (found := re.search(r"[;\t]", header[0])):
             advice = "name the file .tsv" if found[0] == "\t" else "write decimals with a point"
             hint = f"the cells seem to be separated by {SEPARATORS[found[0]]}: {advice}"
-        raise InputError(f"{name} has no column {shown(part)}", hint=hint if count > 1 or header else "leave it out")
+        raise InputError(f"{name} has no column {quoted(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
-        message = f"row {line} of {name} may be names or numbers: {shown(header[index])} is in column {index}"
+        message = f"row {line} of {name} may be names or numbers: {quoted(header[index])} is in column {index}"
         raise InputError(
             message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
         )

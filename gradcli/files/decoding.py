@@ -67,10 +67,10 @@ def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def shown(word: str) -> str:
+def quoted(word: str) -> str:
     """A cell or a name in quotes, cut to what a message has room for.
 
-    >>> shown("abc")
+    >>> quoted("abc")
     "'abc'"
     """
     return f"'{word}'" if len(word) <= _CELL else f"'{word[:_CELL]}...'"
@@ -85,7 +85,7 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
     known = list(names)
     if not known:
         return f"there are no {what}"
-    listed = ", ".join(map(shown, known[:_MOST_NAMES])) + ", ..." * (len(known) > _MOST_NAMES)
+    listed = ", ".join(map(quoted, known[:_MOST_NAMES])) + ", ..." * (len(known) > _MOST_NAMES)
     closest = did_you_mean(word, known[:1_000]) if word and len(word) < 100 else None
     return f"{closest} the {what} are {listed}" if closest else f"the {what} are {listed}"
 
@@ -144,11 +144,11 @@ def _part(value: Any, name: str, part: str | None) -> Any:
     rest = part
     while rest is not None:
         if not isinstance(value, dict):
-            message = f"{name} has no part {shown(part or '')}: there is {_kind(value)} where an object must be"
+            message = f"{name} has no part {quoted(part or '')}: there is {_kind(value)} where an object must be"
             raise InputError(message, hint="leave out the colon and the key" if rest == part else "name fewer keys")
         key, dot, after = (rest, "", "") if rest in value else rest.partition(".")
         if key not in value:
-            raise InputError(f"{name} has no key {shown(key)}", hint=choice("keys", key, value))
+            raise InputError(f"{name} has no key {quoted(key)}", hint=choice("keys", key, value))
         value, rest = value[key], after if dot else None
     if isinstance(value, dict):
         where = f"{part}." if part else ""
@@ -196,7 +196,7 @@ def _number(item: Any, index: int, shape: tuple[int, ...], name: str) -> float:
 def _kind(value: Any) -> str:
     match value:
         case str():
-            return f"the text {shown(value)}"
+            return f"the text {quoted(value)}"
         case list():
             return f"a list of {len(value)}"
         case _:

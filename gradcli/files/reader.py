@@ -47,10 +47,10 @@ class FileReference:
         return cls(text, text, None)
 
     @classmethod
-    def of(cls, text: str) -> FileReference:
+    def parse(cls, text: str) -> FileReference:
         """The longest path that exists, colons and all; where none does, the one that ends in a known suffix.
 
-        >>> FileReference.of("-:price").part, FileReference.of("nowhere.csv:price").path
+        >>> FileReference.parse("-:price").part, FileReference.parse("nowhere.csv:price").path
         ('price', 'nowhere.csv')
         """
         if text in _STDIN or len(text) > _LONGEST or os.path.lexists(text):
@@ -160,7 +160,7 @@ class Files:
             InputError: It cannot be read, or holds other than real numbers in the shape of an array.
             TooLargeError: It is larger than the stated bounds.
         """
-        asked = FileReference.of(reference)
+        asked = FileReference.parse(reference)
         with self._opened(asked, source) as stream:
             if asked.suffix in FORMATS or asked.is_stream:
                 return _read(stream, asked)

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple, cast
 from gradcli.errors import InputError
 from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
-from gradcli.files.decoding import Start, named_twice, shown
+from gradcli.files.decoding import Start, named_twice, quoted
 from gradcli.files.reader import FileReference, Files
 from gradcli.files.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.options import ROW_SUFFIXES
@@ -108,7 +108,7 @@ class PointSource(Record):
     before: int = 0
 
     @classmethod
-    def of(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> PointSource:
+    def from_path(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> PointSource:
         """The files that a path, a folder or a pattern names.
 
         Raises:
@@ -241,7 +241,7 @@ class Joined:
         """
         for name in columns:
             if source.columns.get(name) != self.source.columns[name]:
-                message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
+                message = f"{source.name} has no column {quoted(name)} of the shape that the first file has"
                 raise InputError(message, hint="the files of a table have the same columns")
 
 

@@ -28,7 +28,7 @@ from gradcli.files.atomic import TEMPORARY, target
 from gradcli.files.binary import write_npy, write_npz
 from gradcli.files.columnar import is_numeric, pyarrow
 from gradcli.files.csv_tables import is_number, number
-from gradcli.files.decoding import array_of, shown
+from gradcli.files.decoding import array_of, quoted
 from gradcli.results import Array, Cells, Mapped, Quantity, RowSource
 from gradcli.results.record import Record
 
@@ -160,7 +160,7 @@ def numeric(cells: Sequence[Any], shape: tuple[int, ...], column: str | None = N
             found[row] = number(cell) if is_word else array_of(cell, "a cell").reshape(shape)
         except (ValueError, GradcliError):
             if column is not None and cell not in (None, ""):
-                said = f"--keep keeps the column {shown(column)}, and {shown(str(cell))} in it is not a number"
+                said = f"--keep keeps the column {quoted(column)}, and {quoted(str(cell))} in it is not a number"
                 raise InputError(said, hint="arrays hold numbers: write .csv or .jsonl, or leave out --keep") from None
     return found
 

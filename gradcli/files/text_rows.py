@@ -22,7 +22,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
-from gradcli.files.decoding import Array, Start, array_of, named_twice, shown
+from gradcli.files.decoding import Array, Start, array_of, named_twice, quoted
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
@@ -277,7 +277,7 @@ class Delimited(TextRows):
         fits = len(cells) == len(variables)
         example = ",".join(variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
         raise InputError(
-            f"{self._name} has no row of names: its first row is {shown(line)}",
+            f"{self._name} has no row of names: its first row is {quoted(line)}",
             hint=f"name the columns by --columns {example}, or in the first row",
         )
 
@@ -301,7 +301,7 @@ class Delimited(TextRows):
 
     def _exact(self, lines: list[str], wanted: Sequence[str], usecols: list[int]) -> Iterator[_Rows]:
         """Read lines one by one, with what is wrong in them, some at a time."""
-        width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
+        width, columns = len(self._header), list(zip(map(quoted, wanted), usecols, strict=True))
         rows = records(lines, self._separator)
         while part := list(itertools.islice(rows, _MOST_ROWS)):
             table: list[list[float]] = []
@@ -345,7 +345,7 @@ class ObjectRows(TextRows):
             with contextlib.suppress(InputError):
                 rows.append(_object(line, ""))
         if not rows:
-            said = f"begins with no object of JSON: {shown(lines[0])}" if lines else "is empty"
+            said = f"begins with no object of JSON: {quoted(lines[0])}" if lines else "is empty"
             raise InputError(f"{name} {said}", hint=_HINT)
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(rows[0], ())
         for key in shapes.keys() & set(variables):
@@ -366,7 +366,7 @@ class ObjectRows(TextRows):
                 for name, column in kept.items():
                     column[index] = row.get(name)
                 if keep and (fresh := next((key for key in row if key not in kept), None)) is not None:
-                    said = f"{where} has a key {shown(fresh)}, which the first row has not, and --keep keeps its keys"
+                    said = f"{where} has a key {quoted(fresh)}, which the first row has not, and --keep keeps its keys"
                     raise InputError(said, hint="give every row the same keys, null where there is nothing")
                 cells = [self._cell(row, name, where) for name in wanted]
             except GradcliError as error:
@@ -383,12 +383,12 @@ class ObjectRows(TextRows):
         if type(value) is float and not shape and math.isfinite(value):
             return value
         if name not in row:
-            keys = ", ".join(map(shown, list(row)[:8]))
-            raise InputError(f"{where} has no key {shown(name)}", hint=f"its keys are {keys}")
-        array = array_of(value, f"{where}, key {shown(name)},")
+            keys = ", ".join(map(quoted, list(row)[:8]))
+            raise InputError(f"{where} has no key {quoted(name)}", hint=f"its keys are {keys}")
+        array = array_of(value, f"{where}, key {quoted(name)},")
         if array.shape != shape:
             sizes = f"shape {array.shape}, and in the first row {shape}"
-            raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
+            raise InputError(f"{where}, key {quoted(name)}, has {sizes}", hint="a variable has one shape in all rows")
         return array
 
 
@@ -405,7 +405,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
         place = f", at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(f"{where} is not JSON: {reason}{place}", hint=_HINT) from None
     if not isinstance(row, dict):
-        raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
+        raise InputError(f"{where} is not an object: {quoted(line.strip())}", hint=_HINT)
     return row
 
 

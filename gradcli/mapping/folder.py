@@ -58,7 +58,7 @@ class FolderPart(Record):
     sample: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> FolderPart:
+    def from_rows(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> FolderPart:
         """Describe a part that was written, and write that next to it."""
         counts = tally.read, tally.written, tally.faulty, tally.first or None
         sample = tally.sample.facts() if tally.sample else None
@@ -192,4 +192,4 @@ def _as_json(value: Any) -> Any:
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
     from gradcli.crosscheck.many_points import Sample
 
-    return Sample.of(facts) if facts else None
+    return Sample.from_facts(facts) if facts else None

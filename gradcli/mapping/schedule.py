@@ -173,7 +173,7 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
         if piece.start is not None:
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
-    return FolderPart.of(path, piece.path, (piece.first, piece.last), stream.tally)
+    return FolderPart.from_rows(path, piece.path, (piece.first, piece.last), stream.tally)
 
 
 _Pieces = Sequence[tuple[RowRange, str]]

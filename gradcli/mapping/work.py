@@ -41,7 +41,7 @@ class Work(Record):
     form: str
 
     @classmethod
-    def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
+    def from_question(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
         named = target(expression)
         code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None

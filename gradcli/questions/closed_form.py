@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.ops import Kind
-from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
+from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shape_text
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet
 from gradcli.notation import Notation
@@ -61,10 +61,14 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     shape = named.shapes.get(named.program.output, ())
     command = of or ("grad" if math.prod(shape) == 1 else "jacobian")
     if command in OF_ONE_ELEMENT and math.prod(shape) != 1:
-        message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shown(named.of(shape))}"
+        message = (
+            f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shape_text(named.in_names(shape))}"
+        )
         raise InputError(message, hint="use sum(...), or jacobian, or --shape for other sizes")
     wrt = chosen_variables(inquiry, replace(snippet, program=typed))
-    point = Point.of(typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {})  # no values are asked for
+    point = Point.from_inputs(
+        typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
+    )  # no values are asked for
     formulas, check = _confirmed(point, typed, _derived(command, point, typed, wrt), named)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:
@@ -79,7 +83,10 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         expression=program.expression,
         wrt=wrt,
         output=program.output_name,
-        shapes={program.output_name: named.of(shape), **{name: tuple(map(str, s)) for name, s in named.given.items()}},
+        shapes={
+            program.output_name: named.in_names(shape),
+            **{name: tuple(map(str, s)) for name, s in named.given.items()},
+        },
         blocks={block: together[block] for block in formulas.shown},
         omitted=formulas.omitted,
         products={name: together[name] for name in products},
@@ -186,7 +193,7 @@ def _products(
 ) -> tuple[dict[str, Formula], Check]:
     """Derive the formulas of vᵀJ, and join their check with that of the Jacobian's formulas."""
     v = weighted.variables[-1]
-    point = Point.of(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
+    point = Point.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
     blocks = {
         block: replace(found, of="vjp") if isinstance(found, Derivative) else found
         for block, found in of_jacobian(point, wrt).blocks.items()
@@ -246,7 +253,9 @@ def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text:
     """Tell whether a text is proved to be the gradient by one variable."""
     try:
         with time_limit():
-            subject = Subject.of(program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None)
+            subject = Subject.from_program(
+                program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None
+            )
             reading = read_claim(subject, text)
             return reading.of == "gradient" and prove(subject, reading) is not None
     except (GradcliError, OverTimeError):

@@ -123,14 +123,14 @@ class Question:
         """Tell whether values decided the lines of the Program, so that other points may have another one."""
         return self.program.guards is not None if self.live is None else self.live.is_of_point
 
-    def at(self, arrays: Mapping[str, Array]) -> Question:
+    def with_values(self, arrays: Mapping[str, Array]) -> Question:
         """Return the question at another point, with these values in place of some of its own."""
         arrays = {**self.arrays, **arrays}
         if self.anew is not None:
             return replace(self.anew, at={**self.anew.at, **arrays}).question()
         if self.live is None:
             return replace(self, arrays=arrays)
-        live = self.live.at(arrays)
+        live = self.live.with_values(arrays)
         program = replace(live.program, called=self.program.called, warnings=self.program.warnings)
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
@@ -202,7 +202,7 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program and its values in the form that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, self.record)
+        return Point.from_inputs(self.program, self.shapes, self.arrays, self.record)
 
     @cached_property
     def record(self) -> RecordPasses:

@@ -406,7 +406,7 @@ class Stream:
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
         question = self.plan.question
-        looks = {row.number: question.at(row.inputs) for row in held}
+        looks = {row.number: question.with_values(row.inputs) for row in held}
         found = {}
         for row in held:
             value, *blocks = row.values

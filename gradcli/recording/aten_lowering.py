@@ -188,7 +188,7 @@ class AtenLowering:
             value = given.get(parameter, ())
             operands += value if isinstance(value, list | tuple) else [value]
         statics = tuple(_static(parameter, given[parameter]) for parameter in row.signature if parameter in row.statics)
-        return self.lowering.made(row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
+        return self.lowering.result_of(row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
 
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.

@@ -100,7 +100,7 @@ class TensorNames:
         self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
-    def of(self, tensor: Tensor, frame: FrameType | None) -> str:
+    def name_of(self, tensor: Tensor, frame: FrameType | None) -> str:
         """Choose the best name for a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)

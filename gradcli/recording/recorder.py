@@ -21,7 +21,7 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.program.program_text import OUTPUTS, written
+from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording import aten_calls as calls
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
@@ -165,7 +165,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         inside = {line.symbol for line in program.lines}
         named = {name: atom for name, (atom, _) in self.named.items() if atom in inside}
         last = next((name for name, atom in named.items() if atom == program.output), "")
-        return written(program, named, self.names.free, last or self.names.first(OUTPUTS))
+        return as_written(program, named, self.names.free, last or self.names.first(OUTPUTS))
 
     def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
         """Give tensors found elsewhere, such as running means, the numbers that they had before."""
@@ -410,7 +410,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return self._detached[atom]
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
-            return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
+            return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
         is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
         if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
             message = f"autograd follows a tensor{place} that was changed, or made, by what it does not follow"
@@ -432,7 +432,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if base is not None:
             return self._made_value(tensor, place)
         self._require_seen(tensor, place)
-        name = self.names.of(tensor, place.frame)
+        name = self.names.name_of(tensor, place.frame)
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
                 return as_atom(tensor.item())
@@ -448,7 +448,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
         """Give the value of a tensor made by the function: a number, written-out whole numbers, or a named constant."""
         if tensor.requires_grad:
-            return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
+            return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
         with self.paused():
             flat = tensor.detach().reshape(-1)
             is_same = bool(flat.numel()) and tensor.dtype is not torch.bool and bool((flat == flat[0]).all())
@@ -457,7 +457,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
                 return as_atom(first) if not tensor.ndim else self.lines.row("full", tuple(tensor.shape), first)
             if self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
                 return self.lines.literal(tensor.detach())
-        return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
+        return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
 
     def _picked(self, atom: Atom, places: Tensor) -> Atom:
         return self._derived(self.lines.picked(atom, places.reshape(-1).tolist(), tuple(places.shape)), atom)

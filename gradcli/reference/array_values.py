@@ -140,9 +140,9 @@ class Values:
     @property
     def value(self) -> Bounds:
         """Bounds of y."""
-        return self.of(self.program.output)
+        return self.bounds_of(self.program.output)
 
-    def of(self, atom: Atom) -> Bounds:
+    def bounds_of(self, atom: Atom) -> Bounds:
         """Return the bounds of a line, a variable or a number."""
         if atom in self.values:
             return self.values[atom]
@@ -155,7 +155,7 @@ class Values:
         op, operands = line.call.op, line.call.operands
         if self.moves.intersection(operands) and not op.is_detached and op.kind is not Kind.COUNT:
             self.moves.add(line.symbol)
-        inside = [_ENDS[a] if op.sense and a in _ENDS else self.of(a) for a in operands]
+        inside = [_ENDS[a] if op.sense and a in _ENDS else self.bounds_of(a) for a in operands]
         try:
             self.values[line.symbol], self.ways[line.symbol] = self._local(line, inside)
         except NoRuleError:

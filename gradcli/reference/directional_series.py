@@ -140,7 +140,7 @@ class Rays:
             pairs = list(zip(elements[position[taken]].tolist(), source[taken].tolist(), strict=True))
             self.work += len(pairs) + len(source) // SKIPPED
             is_number = not isinstance(operand, sympy.Symbol)
-            number = _still(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
+            number = _still(self.run.values_at(line, k, source[:1])[0]) if is_number and pairs else None
             for e, s in pairs:
                 a = number or self._element(operand, s)
                 if is_compared and isinstance(a, Series) and a.is_continuous and not a.constant.is_exact():

@@ -176,7 +176,7 @@ class Run:
                 return {e: groups[e].value(e) for e in out}
         totals: dict[int, Outcome] = {}
         for k, position, source in self.reference.footprint.parts(line, elements):
-            for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
+            for p, outcome in zip(position.tolist(), self.values_at(line, k, source), strict=True):
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
         # For elements to which none moves: the padding of a movement, the empty sum of a reduction.
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
@@ -184,9 +184,9 @@ class Run:
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return operand k of an elementwise operation at each of its elements."""
-        return self.at(line, k, self.reference.footprint.down(line, k, elements)[1])
+        return self.values_at(line, k, self.reference.footprint.down(line, k, elements)[1])
 
-    def at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
+    def values_at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return the values of operand k at flat positions of the operand itself."""
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):

@@ -98,7 +98,7 @@ def critical(
 def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
     """Find the critical elements of a line by point; for an extreme, those of its operand."""
     call, op, shape = line.call, line.call.op, values.shapes[line.symbol]
-    operands, value = [values.of(a) for a in call.operands], values.of(line.symbol)
+    operands, value = [values.bounds_of(a) for a in call.operands], values.bounds_of(line.symbol)
     if op.kind is Kind.REDUCTION and op.is_extreme:
         won, lost = winners(operands[0], axes_of(values.shapes[call.operands[0]], call.statics[0]), op.folds_by)
         return call.operands[0], ~(won | lost) & operands[0].is_known

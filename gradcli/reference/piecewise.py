@@ -141,7 +141,7 @@ def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
     for inside in members.values():
         # Results that share all of their elements, as the n² of an inverse do, share one group.
         if inside not in known:
-            entering = run.at(line, 0, np.array(inside, dtype=np.int64))
+            entering = run.values_at(line, 0, np.array(inside, dtype=np.int64))
             entering = run.rounding.entering(op, entering, order) if run.rounding else entering
             kind = Group if any(isinstance(v, Undefined) for v in entering) else _class_of(op)
             known[inside] = kind(op, shown, order, inside, entering, form)

@@ -81,7 +81,9 @@ class PowerSeries:
     radius: fmpq
 
     @classmethod
-    def of(cls, shift: int, coefficients: Sequence[fmpq], arcs: Sequence[acb], radius: fmpq) -> PowerSeries:
+    def from_coefficients(
+        cls, shift: int, coefficients: Sequence[fmpq], arcs: Sequence[acb], radius: fmpq
+    ) -> PowerSeries:
         """Build the series, without the zeros in front.
 
         Raises:
@@ -95,12 +97,12 @@ class PowerSeries:
     @classmethod
     def constant(cls, value: fmpq, radius: fmpq) -> PowerSeries:
         """Build the series of one number everywhere."""
-        return cls.of(0, [value] + [fmpq(0)] * (ORDER - 1), [acb(value)] * ARCS, radius)
+        return cls.from_coefficients(0, [value] + [fmpq(0)] * (ORDER - 1), [acb(value)] * ARCS, radius)
 
     @classmethod
     def identity(cls, radius: fmpq) -> PowerSeries:
         """Build the series of u."""
-        return cls.of(1, [fmpq(1)] + [fmpq(0)] * (ORDER - 1), _circle(radius), radius)
+        return cls.from_coefficients(1, [fmpq(1)] + [fmpq(0)] * (ORDER - 1), _circle(radius), radius)
 
     def __add__(self, other: PowerSeries) -> PowerSeries:
         shift = min(self.shift, other.shift)
@@ -124,7 +126,7 @@ class PowerSeries:
         self, other: PowerSeries, join: Callable[[acb, acb], acb], shift: int, found: list[fmpq], order: int
     ) -> PowerSeries:
         arcs = [join(a, b) for a, b in zip(self.arcs, other.arcs, strict=True)]
-        return PowerSeries.of(shift, (found + [fmpq(0)] * order)[:order], arcs, self.radius)
+        return PowerSeries.from_coefficients(shift, (found + [fmpq(0)] * order)[:order], arcs, self.radius)
 
     def __neg__(self) -> PowerSeries:
         return PowerSeries.constant(fmpq(-1), self.radius) * self
@@ -162,7 +164,7 @@ class PowerSeries:
             raise NoSeriesError
         order = len(self.coefficients) + self.shift
         coefficients = [found[n] for n in range(order)]
-        return PowerSeries.of(0, coefficients, [function(one) for one in self.arcs], self.radius)
+        return PowerSeries.from_coefficients(0, coefficients, [function(one) for one in self.arcs], self.radius)
 
     def relative_error(self, terms: int, reach: fmpq, order: int = 0) -> Ball:
         """Bound the error of the first terms of a function or its derivative, relative to it, for |u| <= reach.

@@ -73,7 +73,7 @@ class RoundedRun(Run):
         elif op.kind is not Kind.MOVEMENT and not is_aggregate(op):
             sizes = dict.fromkeys(out, arb(0))
             for k, position, source in self.reference.footprint.parts(line, elements):
-                for p, term in zip(position.tolist(), self.at(line, k, source), strict=True):
+                for p, term in zip(position.tolist(), self.values_at(line, k, source), strict=True):
                     if not isinstance(term, Undefined) and exists(term):
                         sizes[out[p]] += abs(term).upper()
             for e, total in found.items():

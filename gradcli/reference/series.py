@@ -423,7 +423,7 @@ def _cosh(x: Any) -> Any:
 def _bessel(order: int) -> Callable[[arb_series], arb_series]:
     """Build I(order), by the derivative of I(n), which is half of I(n-1) + I(n+1) (DLMF 10.29.1)."""
 
-    def of(x: arb_series) -> arb_series:
+    def bessel(x: arb_series) -> arb_series:
         at = arb(x[0])
         terms = [
             sum(math.comb(k, j) * at.bessel_i(abs(order - k + 2 * j)) for j in range(k + 1))
@@ -432,7 +432,7 @@ def _bessel(order: int) -> Callable[[arb_series], arb_series]:
         ]
         return arb_series(terms, prec=MOST_TERMS)
 
-    return of
+    return bessel
 
 
 def _sinc(x: arb_series) -> arb_series:

@@ -174,7 +174,9 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapp
     if call.op.kind is Kind.ELEMENTWISE and not (call.op.coefficients or call.op.is_branch or call.op.is_extreme):
         rule = rule_of(call)
         routes = [spread(values.shapes.get(a, ()), shape) for a in call.operands]
-        environment = named(call, [route.there(values.of(a)) for route, a in zip(routes, call.operands, strict=True)])
+        environment = named(
+            call, [route.there(values.bounds_of(a)) for route, a in zip(routes, call.operands, strict=True)]
+        )
         for m in range(len(rule.parameters)):
             second = second_slope(rule, k, m)
             if second != 0 and call.operands[m] in moving:

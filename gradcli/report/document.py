@@ -221,7 +221,7 @@ class Screen(Record):
     color: bool = False
     encoding: str = "ascii"
 
-    def shown(self, words: str) -> str:
+    def in_characters(self, words: str) -> str:
         """Write words in the screen's characters, so that a column is as wide as the escapes in it."""
         if not self.ascii:
             return words

@@ -148,11 +148,11 @@ def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
     """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
     match part:
         case doc.Styled(words=plain):
-            return screen.shown(plain)
+            return screen.in_characters(plain)
         case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
-            return screen.shown(notation.text if screen.ascii else notation.pretty)
+            return screen.in_characters(notation.text if screen.ascii else notation.pretty)
         case doc.ArrayNumbers(array=array):
-            return screen.shown(elements(array) if is_alone else in_a_line(array))
+            return screen.in_characters(elements(array) if is_alone else in_a_line(array))
         case doc.WordList(words=names):
             return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
         case doc.EquationCell(right=right):

@@ -236,7 +236,7 @@ def _contradicted(made: Recorded, arrays: Mapping[str, Array], numbers: Torch) -
     if any(made.boundaries(names)):
         return set()
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-    point = Point.of(program, shapes, {name: arrays[name] for name in program.names}, record)
+    point = Point.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
     entries = judge(point, numbers, names).entries
     return {entry.variable for entry in entries if entry.verdict in ("disagree", "nan-trap")}
 

@@ -233,7 +233,7 @@ class Recorded:
         tensors = {name: leaf.tensor for name, leaf in self.recorder.leaves.items() if name in given}
         return self.call.recorded(tensors, given)
 
-    def at(self, arrays: Mapping[str, Array]) -> Recorded:
+    def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""
         given = {name: array for name, array in arrays.items() if name not in self.constants}
         other = replace(self.call, given={**self.call.given, **given}).recorded()

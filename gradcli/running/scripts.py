@@ -239,7 +239,7 @@ class ScriptRecorder(Recorder):
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
-    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> tuple[Recorded, Inquiry]:
+    def recorded_inquiry(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> tuple[Recorded, Inquiry]:
         """Give the recording of a tensor, and the inquiry that every question about it begins with.
 
         Args:
@@ -337,7 +337,7 @@ class ScriptRecorder(Recorder):
             raise InputError("a pass of several outputs at once is not answered")
         inputs = given.get("inputs")
         wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-        made, inquiry = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
+        made, inquiry = self.recorded_inquiry(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
         answer = answered(inquiry, () if v is None else (array_of(v),))[1][0]
         norms: dict[str, list[float]] = {}
         for name, array in answer.vjp.items():

@@ -76,7 +76,7 @@ class Derivative:
     element: Expr | None = None
     called: Mapping[sympy.Symbol, Expr] = field(default_factory=dict)
 
-    def at(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
+    def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
         for chosen, expression in self.cases:
@@ -97,7 +97,7 @@ class OutputElement:
         self.program, self.shapes = program, shapes
 
     @cached_property
-    def written(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
+    def output_entries(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
         """The elements of its lines, the index of y, and y there."""
         entries = Entries(self.program, self.shapes)
         rows = entries.indices("i", self.shapes.get(self.program.output, ()))
@@ -106,7 +106,7 @@ class OutputElement:
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
         """Its derivative by one variable; see `differentiate`."""
         doing("deriving the formula")
-        written, rows, element = self.written
+        written, rows, element = self.output_entries
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)
         target = target_of(variable, columns)
@@ -283,7 +283,7 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
     Raises:
         NoFormulaError: There is none, or it would be too long.
     """
-    entries, rows, element = OutputElement(program, shapes).written
+    entries, rows, element = OutputElement(program, shapes).output_entries
     shape = shapes.get(program.output, ())
     cases, parts = in_parts(
         element, rows, shape, lambda part: collapsed(_along(part, directions, shapes), entries.ranges)

@@ -56,7 +56,7 @@ class Quotients:
         one = context.constant(1)
         self._known: dict[Expr, Quotient] = {s: (g, one) for s, g in zip(ordered, context.gens(), strict=False)}
 
-    def of(self, expression: Expr) -> Quotient:
+    def quotient(self, expression: Expr) -> Quotient:
         """A rational function as a fraction.
 
         Raises:
@@ -72,7 +72,7 @@ class Quotients:
         place = self.place.get(symbol)
         if place is None or numerator.degrees()[place] < power:
             return numerator
-        above, below = self.of(value)
+        above, below = self.quotient(value)
         by_power: dict[int, dict[tuple[int, ...], Any]] = {}
         for exponents, coefficient in numerator.terms():
             rest = (*exponents[:place], exponents[place] % power, *exponents[place + 1 :])
@@ -90,12 +90,12 @@ class Quotients:
             case sympy.Rational():
                 return self.context.constant(fmpq(int(expression.p), int(expression.q))), one
             case sympy.Add():
-                return reduce(self._sum, map(self.of, expression.args))
+                return reduce(self._sum, map(self.quotient, expression.args))
             case sympy.Mul():
-                parts = [self.of(factor) for factor in expression.args]
+                parts = [self.quotient(factor) for factor in expression.args]
                 return reduce(lambda a, b: (self._product(a[0], b[0]), self._product(a[1], b[1])), parts)
             case sympy.Pow(exp=sympy.Integer()):
-                above, below = self.of(expression.base)
+                above, below = self.quotient(expression.base)
                 n = int(expression.exp)
                 above, below = (above, below) if n >= 0 else (below, above)
                 if below == 0:
@@ -291,7 +291,7 @@ class _Parts:
         """Tell whether the numerator is 0 modulo the relations, those of outer roots first."""
         symbols = {*self.symbols.values(), *rational.free_symbols}
         quotients = Quotients(symbols)
-        numerator, _ = quotients.of(rational)
+        numerator, _ = quotients.quotient(rational)
         # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
         for symbol, power, value in reversed(self.relations):
             numerator = quotients.with_power(numerator, symbol, power, value)

@@ -59,7 +59,7 @@ class _Tensor:
     chain: tuple[_Tensor, ...] = ()
     outer: tuple[_Tensor, ...] = ()
 
-    def at(self, level: int) -> str:
+    def bracketed(self, level: int) -> str:
         """In brackets where it would fall apart."""
         return self.text if self.level >= level else f"({self.text})"
 
@@ -72,7 +72,7 @@ class _Tensor:
         if self.chain:
             return _chained([one.along(one.axes[::-1]) for one in self.chain[::-1]], axes)
         is_turned = self.level == 4 and self.text.endswith(".T")
-        return _Tensor(self.text.removesuffix(".T") if is_turned else f"{self.at(4)}.T", axes)
+        return _Tensor(self.text.removesuffix(".T") if is_turned else f"{self.bracketed(4)}.T", axes)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
         found = replace(term, tensor=term.tensor.along(axes)).whole
     except NoMatrixFormError:
         return None
-    return WholeTensors(f"-{found.at(1)}" if term.number < 0 else found.text)
+    return WholeTensors(f"-{found.bracketed(1)}" if term.number < 0 else found.text)
 
 
 class _MatrixReader:
@@ -132,7 +132,7 @@ class _MatrixReader:
         """An expression with these indices, or some of them, as one tensor."""
         term = self.term(expression, axes)
         whole = term.whole
-        return _Tensor(f"-{whole.at(1)}", whole.axes, 0) if term.number < 0 else whole
+        return _Tensor(f"-{whole.bracketed(1)}", whole.axes, 0) if term.number < 0 else whole
 
     def term(self, expression: Expr, axes: Axes) -> _Term:
         """An expression with these indices, its number and scalars apart."""
@@ -160,7 +160,7 @@ class _MatrixReader:
                 one = self._power(factor.base, abs(factor.exp), every)
                 is_below = bool(factor.exp < 0)
                 if is_below and set(one.axes) & set(bound):
-                    one, is_below = _Tensor(f"1/{one.at(3)}", one.axes, 1), False
+                    one, is_below = _Tensor(f"1/{one.bracketed(3)}", one.axes, 1), False
                 (below if is_below else above).append(one)
             elif not isinstance(factor, sympy.Sum):
                 term = self.term(factor, every)
@@ -227,8 +227,8 @@ def _multiplied(above: Sequence[_Tensor], below: Sequence[_Tensor], axes: Axes) 
     """Numbers and tensors beside one another."""
     if len(above) == 1 and not below:
         return replace(above[0], axes=axes)
-    text = "*".join([above[0].at(1), *(one.at(2) for one in above[1:])])
-    return _Tensor(text + "".join(f"/{one.at(3)}" for one in below), axes, 1)
+    text = "*".join([above[0].bracketed(1), *(one.bracketed(2) for one in above[1:])])
+    return _Tensor(text + "".join(f"/{one.bracketed(3)}" for one in below), axes, 1)
 
 
 def _contracted(tensors: list[_Tensor], bound: list[Expr]) -> list[_Tensor]:
@@ -281,7 +281,7 @@ def _raised(one: _Tensor, power: Expr) -> _Tensor:
         return one
     if power == sympy.S.Half:
         return _Tensor(f"sqrt({one.text})", one.axes)
-    return _Tensor(f"{one.at(4)}**{power if power.is_Integer else f'({power})'}", one.axes, 3)
+    return _Tensor(f"{one.bracketed(4)}**{power if power.is_Integer else f'({power})'}", one.axes, 3)
 
 
 def _times(parts: Sequence[_Tensor]) -> _Tensor:
@@ -290,7 +290,7 @@ def _times(parts: Sequence[_Tensor]) -> _Tensor:
         raise NoMatrixFormError
     if len(parts) == 1:
         return parts[0]
-    return _Tensor("⊙".join([parts[0].at(1), *(one.at(3) for one in parts[1:])]), parts[0].axes, 1)
+    return _Tensor("⊙".join([parts[0].bracketed(1), *(one.bracketed(3) for one in parts[1:])]), parts[0].axes, 1)
 
 
 def _matmul(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:
@@ -305,7 +305,7 @@ def _outer(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
 def _chained(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
     if len(parts) == 1:
         return parts[0]
-    text = "@".join(one.at(2 if one is parts[0] and not one.chain else 3) for one in parts)
+    text = "@".join(one.bracketed(2 if one is parts[0] and not one.chain else 3) for one in parts)
     return _Tensor(text, axes, 2, tuple(parts))
 
 
@@ -327,5 +327,5 @@ def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | No
 def _added(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor:
     """A sum by the signs of numbers, those with a plus first, then products of matrices, then what is short."""
     ordered = sorted(terms, key=lambda pair: (bool(pair[1] < 0), not pair[0].chain, len(pair[0].text)))
-    text = "".join(f" {'-' if number < 0 else '+'} {one.at(1)}" for one, number in ordered)
+    text = "".join(f" {'-' if number < 0 else '+'} {one.bracketed(1)}" for one, number in ordered)
     return _Tensor(text.removeprefix(" + ") if text[1] == "+" else f"-{text[3:]}", axes, 0)

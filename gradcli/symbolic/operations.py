@@ -133,11 +133,11 @@ class Operation(Typed):
         return _UNICODE[found[0]]
 
 
-def written(call: Call, name: Callable[[Atom], str]) -> Notation:
+def notation_of(call: Call, name: Callable[[Atom], str]) -> Notation:
     """One operation in terms of the names of its operands.
 
     >>> from gradcli.language.parsing import parse
-    >>> [written(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
+    >>> [notation_of(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
     ['x²']
     """
     names = {atom: name(atom) for atom in call.operands if isinstance(atom, sympy.Symbol)}

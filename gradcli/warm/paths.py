@@ -67,7 +67,7 @@ def is_safe() -> bool:
     return _is_ours(folder())
 
 
-def made() -> bool:
+def make_folder() -> bool:
     """Make the folder where it is missing; tell whether it is safe."""
     try:
         os.mkdir(folder(), 0o700)

@@ -54,7 +54,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         program: What a child runs; its exit code is that of the call.
     """
     path = paths.socket_path()
-    if not paths.made():
+    if not paths.make_folder():
         return
     os.umask(0o077)  # each child takes that of its call
     with open(path.removesuffix("socket") + "lock", "a", encoding="ascii") as lock:

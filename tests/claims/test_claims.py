@@ -29,14 +29,14 @@ def _claim(f: str, text: str, at: At, *, v: Any = None, wrt: str = "x", **option
     program, arrays = parse(f, given=frozenset(at)), {name: read_value(value, name) for name, value in at.items()}
     shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     weights = None if v is None else read_value(v, "v")
-    return claimed(Subject.of(program, shapes, wrt, weights), text, arrays, TOLERANCE["float64"], **options)
+    return claimed(Subject.from_program(program, shapes, wrt, weights), text, arrays, TOLERANCE["float64"], **options)
 
 
 def _expect(f: str, value: Any, at: At, *, v: Any = None, wrt: str = "x") -> Claim:
     program, arrays = parse(f), {name: read_value(value, name) for name, value in at.items()}
     shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     weights = None if v is None else read_value(v, "v")
-    return expected(Subject.of(program, shapes, wrt, weights), value, arrays, TOLERANCE["float64"])
+    return expected(Subject.from_program(program, shapes, wrt, weights), value, arrays, TOLERANCE["float64"])
 
 
 PROVED: list[tuple[str, str, At, str]] = [

@@ -58,7 +58,7 @@ class _Function:
         """What becomes of a claim at a random point."""
         program = parse(self.text)
         at = {name: np.array(self.dice.randint(-32, 32) / 16) for name in program.names}
-        subject = Subject.of(program, dict.fromkeys(program.variables, ()), "x", None)
+        subject = Subject.from_program(program, dict.fromkeys(program.variables, ()), "x", None)
         return claimed(subject, text, at, TOLERANCE["float64"])
 
     def beyond(self) -> str:

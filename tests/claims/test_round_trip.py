@@ -43,7 +43,7 @@ def _formulas(text: str, values: Mapping[str, str]) -> Iterator[tuple[Subject, F
             derivative = differentiate(primitive, infer(primitive, shapes), symbol)
         except NoFormulaError:
             continue
-        yield Subject.of(program, shapes, str(symbol), None), formula(derivative, program), arrays
+        yield Subject.from_program(program, shapes, str(symbol), None), formula(derivative, program), arrays
 
 
 WRITTEN: list[tuple[str, Mapping[str, str]]] = [

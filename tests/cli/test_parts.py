@@ -45,7 +45,7 @@ def test_the_parts_of_a_text_joined_are_the_whole(
         cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
         cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
         patch.setattr(text_rows, "PIECE", 2 * chunk)
-        points = PointSource.of("in.csv", None, ["x"])
+        points = PointSource.from_path("in.csv", None, ["x"])
         with points.rows("in.csv", Files()) as rows:
             found = list(schedule.pieces_of(points, rows.source))
     assert {run.code for run in (whole, *cut, *cut_at_rows)} == {0}
@@ -149,8 +149,8 @@ def test_a_damaged_manifest_is_told(spoil: str, gradcli: Command, folder: Path) 
 
 def _into(folder: str, points: str = "data/*.parquet", **options: Any) -> Any:
     """The stream of a run, and its manifest."""
-    found = PointSource.of(points, None, ["x"])
-    work = Work.of("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet")
+    found = PointSource.from_path(points, None, ["x"])
+    work = Work.from_question("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet")
     function = function_of(work.expression, work.code)
     return into_folder(work, found, points, function, folder, **options)
 

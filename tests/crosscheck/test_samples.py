@@ -184,7 +184,7 @@ def test_a_kink_among_many_elements_is_found(
 
 def _judged(text: str, x: np.ndarray[Any, Any], jacobian: np.ndarray[Any, Any]) -> Check:
     program = parse(text)
-    point = Point.of(program, {program.variables[0]: x.shape}, {"x": x}, record_passes)
+    point = Point.from_inputs(program, {program.variables[0]: x.shape}, {"x": x}, record_passes)
     return judge(point, Torch("float64", x**2, {"x": jacobian}), ("x",)).check
 
 
@@ -208,7 +208,7 @@ def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: floa
     """It is a rounding of the largest entry: the diagonal of L depends on no later row."""
     program = parse("cholesky(A)", shapes={"A": (2, 2)})
     x = np.array([[2.0, 1.0], [1.0, 3.0]])
-    point = Point.of(program, {program.variables[0]: x.shape}, {"A": x}, record_passes)
+    point = Point.from_inputs(program, {program.variables[0]: x.shape}, {"A": x}, record_passes)
     answer = Function("cholesky(A)").jacobian({"A": x})
     assert answer.jacobian is not None
     jacobian = np.array(answer.jacobian["A"])
@@ -222,7 +222,9 @@ def test_what_is_small_among_many_entries_is_no_rounding(dtype: str) -> None:
     program = parse("sum((w*m) @ x)", shapes={"w": (100, 200), "m": (100, 200), "x": (200,)})
     m = np.arange(20_000.0).reshape(100, 200) % 2
     inputs = {"w": m + 1, "m": m, "x": np.ones(200)}
-    point = Point.of(program, {one: inputs[str(one)].shape for one in program.variables}, inputs, record_passes)
+    point = Point.from_inputs(
+        program, {one: inputs[str(one)].shape for one in program.variables}, inputs, record_passes
+    )
     planted = np.where(m == 0, 0.002, m).astype(dtype)
     torch = Torch(dtype, np.array(m.sum() * 2, dtype), None, np.ones(()), {"w": planted})
     assert judge(point, torch, ("w",)).check.verdict == "disagree"

@@ -101,7 +101,7 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
 def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
     """It is on neither side."""
     program = parse("atan2(y, -1)")
-    point = Point.of(program, {program.variables[0]: ()}, {"y": np.array(0.0)}, record_passes)
+    point = Point.from_inputs(program, {program.variables[0]: ()}, {"y": np.array(0.0)}, record_passes)
     for planted, verdict in ((3.0, "disagree"), (np.pi, "agree"), (-np.pi, "kink")):
         check = judge(point, Torch("float64", np.array(planted), None), ()).check
         assert check.verdict == verdict
@@ -118,7 +118,7 @@ def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
 def test_what_no_series_tells_refutes_nothing(text: str, x: float, verdicts: tuple[str, str]) -> None:
     """And what no bits tell apart is one number: neither a kink nor an order is made of its rounding."""
     program = parse(text)
-    point = Point.of(program, {program.variables[0]: ()}, {"x": np.array(x)})
+    point = Point.from_inputs(program, {program.variables[0]: ()}, {"x": np.array(x)})
     value = Function(text).eval({"x": x}).value
     numbers = (Torch("float64", value, {"x": np.array(planted)}) for planted in (np.e, 1e9))
     found = tuple(judge(point, one, ("x",)).check.verdict for one in numbers)

@@ -86,8 +86,8 @@ def cluster() -> Iterator[distributed.LocalCluster]:
 
 def _run(expression: str, table: str, folder: Path, scheduler: str | None = None, **options: Any) -> list[str]:
     """The parts of a run, by name and checksum."""
-    points = PointSource.of(table, None, ["x"])
-    work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet")
+    points = PointSource.from_path(table, None, ["x"])
+    work = Work.from_question(expression, {"on_error": "fail"}, keep=False, form="parquet")
     function = function_of(work.expression, work.code)
     into_folder(work, points, table, function, f"{folder}/", scheduler=scheduler, **options)
     return _parts(folder)

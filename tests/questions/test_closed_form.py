@@ -67,13 +67,13 @@ def test_variables_have_the_shapes_that_the_operations_need(expression: str) -> 
 def test_other_sizes_are_made_of_names(expression: str, shape: tuple[str, ...]) -> None:
     """What a list, a slice and a view make of them."""
     found = named_shapes(parse(expression), {})
-    assert found.of(found.shapes[found.program.output]) == shape
+    assert found.in_names(found.shapes[found.program.output]) == shape
 
 
 def test_numbers_that_happen_to_be_the_same_are_told_apart() -> None:
     """What stands for n is 211; so is the size of the constant, which is no n."""
     found = named_shapes(parse("cat([x, zeros(211)])"), {})
-    assert found.of(found.shapes[found.program.output]) == ("n + 211",)
+    assert found.in_names(found.shapes[found.program.output]) == ("n + 211",)
     assert Function("sum(cat([x, zeros(211)]))*mean(x)").closed_form("grad").blocks["", "x"].text.count("211") == 0
 
 

@@ -20,7 +20,7 @@ from tests.parsing import parse
 
 def _products(text: str, at: Mapping[str, Any]) -> HessianProducts:
     program = parse(text)
-    point = Point.of(program, {s: at[str(s)].shape for s in program.variables}, at)
+    point = Point.from_inputs(program, {s: at[str(s)].shape for s in program.variables}, at)
     return HessianProducts(Reference(point.program, point.shapes, point.inputs), 128)
 
 

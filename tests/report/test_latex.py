@@ -17,7 +17,7 @@ from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
 from gradcli.report import Screen, rendered
 from gradcli.report.render.latex import matrix
-from gradcli.symbolic.operations import written
+from gradcli.symbolic.operations import notation_of
 from tests import latex, recorded
 from tests.conftest import Command
 from tests.parsing import parse
@@ -139,7 +139,7 @@ def test_the_product_is_written_out_where_it_fits() -> None:
 )
 def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
     """Signs, powers, calls; keys and keywords as they are typed."""
-    shown = written(parse(text).lines[0].call, str).latex
+    shown = notation_of(parse(text).lines[0].call, str).latex
     assert shown == expected
     latex.check(shown, is_math=True)
 
@@ -147,7 +147,7 @@ def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
 def test_every_operation_compiles() -> None:
     """Every line of each worked example."""
     for line in (line for op in ops.TABLE.values() for line in parse(op.worked_example[0]).lines):
-        latex.check(written(line.call, str).latex, is_math=True)
+        latex.check(notation_of(line.call, str).latex, is_math=True)
 
 
 @given(st.text(min_size=1, max_size=8))

@@ -103,7 +103,7 @@ def require_equal(
         step += 1
     for index in indices[::step]:
         row, column = index[: len(derivative.rows)], index[len(derivative.rows) :]
-        expression, values = derivative.at(row, column)
+        expression, values = derivative.entry_formula(row, column)
         found = float(compile_ball(expression)({**env, **values}).mid())
         np.testing.assert_allclose(found, expected[index], rtol, atol, err_msg=str(index))
 

@@ -208,14 +208,14 @@ def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, s
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(short))
     assert not paths.is_safe()
-    assert paths.made()
+    assert paths.make_folder()
     folder = Path(paths.folder())
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o770)
-    assert not paths.made()
+    assert not paths.make_folder()
     folder.rmdir()
     folder.write_text("", encoding="ascii")
-    assert not paths.made()
+    assert not paths.make_folder()
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert not paths.is_safe()
 

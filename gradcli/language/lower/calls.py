@@ -291,7 +291,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
             atoms = (a for a, _ in bound.values)
             return self.inlined(meaning, dict(zip(bound.op.operands, atoms, strict=True)), whole), whole
-        found = self.made(bound.op, bound.values, bound.constants, whole)
+        found = self.result_of(bound.op, bound.values, bound.constants, whole)
         is_along = bound.op.name in EXTREMES and not bound.extra and bound.statics["dim"] is not None
         if library or self.is_meaning or not (is_along or (bound.op.kind is Kind.SCAN and bound.op.is_extreme)):
             return found
@@ -320,7 +320,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if isinstance(node, Loop):
             terms = self.terms(node)
             if op.name in ("stack", "cat"):
-                return self.made(op, terms, (0,), span)
+                return self.result_of(op, terms, (0,), span)
             if op.name not in _FOLDS:
                 message, hint = f"{op.name} does not take a generator", f"write {op.name}([... for ...])"
                 raise self.source.error(message, arguments.opening.span, hint=hint)
@@ -358,7 +358,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         is_of_linalg = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
         return is_of_linalg and (dim is None or (isinstance(dim, tuple) and len(dim) == 2))
 
-    def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
+    def result_of(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """Append the line of a call whose arguments are bound."""
         atoms = [a for a, _ in operands]
         if op.name == "log" and len(atoms) == 2:

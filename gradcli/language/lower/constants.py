@@ -205,7 +205,7 @@ class Constants(ShapeInference):
         only = bound.only
         if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
             return "..." if only.token.text == "..." else NEW
-        if only is not None and self.source.shown(only.span) in NEW_AXES:
+        if only is not None and self.source.single_line(only.span) in NEW_AXES:
             return NEW
         if only is not None:
             return self.integer(only)

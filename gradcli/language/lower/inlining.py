@@ -112,7 +112,7 @@ class Inlining(Decisions):
         """Return the numbers of an operand that the call depends on: positions, a mask, a share."""
         op = bound.op
         if name in op.conditions:
-            return self._decided(self.as_number(atom, where), where, "x", self.source.shown(where))
+            return self._decided(self.as_number(atom, where), where, "x", self.source.single_line(where))
         if name not in (*op.whole, *op.numbers):
             return None
         found = self.numbers(atom)
@@ -166,7 +166,7 @@ class Inlining(Decisions):
             raise self.source.error(message, where, hint=hint)
         self.scope.warnings.append(f"values decided which elements {shown} takes: the answer is of those")
         found = self.value_at_point(mask)
-        self.scope.guards.append(Guard(mask, self.source.shown(where), "other elements are taken"))
+        self.scope.guards.append(Guard(mask, self.source.single_line(where), "other elements are taken"))
         if len(self.scope.guards) > MOST_DECIDED or self._work > MOST_WORK:
             message = "values decide too much here: there are too many masks, or too large ones"
             raise self.source.error(message, where, hint="fewer masks, or smaller tensors", kind=TooLargeError)

@@ -152,7 +152,7 @@ class Lowering(Calls):
         """Make the Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
         atom, span = self._one_output(output)
-        name, value = scope.last_name, self.source.shown(span).partition("=")[2].strip()
+        name, value = scope.last_name, self.source.single_line(span).partition("=")[2].strip()
         if name in scope.variables and self.builder.made_of(atom)[1].isdisjoint(scope.variables.values()):
             hint = f"give the value by --at {name}={value}, or in a statement before"
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
@@ -314,7 +314,7 @@ class Lowering(Calls):
         shape = self.needed_shape(self.one(*operand))
         axes = range(1 if shape is None else len(shape))
         counts = tuple(self.emit("count", [operand[0]], span, (axis,)) for axis in axes)
-        shown = self.source.shown(span)
+        shown = self.source.single_line(span)
         return self.scope.together(Several(shown, counts, is_provisional=shape is None)), span
 
     # -- indices
@@ -338,7 +338,7 @@ class Lowering(Calls):
         is_plain = isinstance(node, nodes.NumberNode | nodes.Word) or (
             isinstance(node, nodes.Unary) and node.sign.text != "~"
         )
-        if node is None or is_plain or self.source.shown(node.span) in NEW_AXES:
+        if node is None or is_plain or self.source.single_line(node.span) in NEW_AXES:
             return None
         if self.is_meaning:
             if isinstance(node, nodes.Items):

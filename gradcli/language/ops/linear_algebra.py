@@ -95,7 +95,7 @@ def _eigenvectors(_: Constants, shapes: Shapes) -> str:
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
     """Make the writer of singular vectors, by the smaller product of A and its transpose; the others are A @ v/σ."""
 
-    def written(_: Constants, shapes: Shapes) -> str:
+    def write(_: Constants, shapes: Shapes) -> str:
         *batch, rows, columns = _matrix_of(shapes, f"{side}_singular_vectors")
         is_tall, turned, weights = rows >= columns, "transpose(A, -2, -1)", f"exp(-arange({columns}))"
         product = f"s = {turned} @ A" if is_tall else f"s = A @ {turned}"
@@ -107,7 +107,7 @@ def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
             return f"{text}; 1*v"
         return f"{text}; {'A' if is_tall else turned} @ v/unsqueeze(d, -2)"
 
-    return written
+    return write
 
 
 def _triangle(constants: Constants) -> str:

@@ -23,11 +23,11 @@ def _appended(constants: Constants) -> str:
 def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
     """Make the writer of a movement of NumPy, which is over all dimensions where none are given."""
 
-    def written(constants: Constants, shapes: Shapes) -> str:
+    def write(constants: Constants, shapes: Shapes) -> str:
         dims = constants["dims"]
         return f"{name}(x, {tuple(range(len(shapes[0])))[::step] if dims is None else dims})"
 
-    return written
+    return write
 
 
 DRAWN = "numbers that code draws"

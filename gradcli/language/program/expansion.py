@@ -38,7 +38,7 @@ def expand(program: Program, keep: Callable[[Call], bool] = _is_primitive) -> Pr
 
 def in_primitives(program: Program) -> Program:
     """Replace every defined operation by its meaning, for the readings other than torch."""
-    return program.made(expand)
+    return program.transformed(expand)
 
 
 def in_total(program: Program) -> Program:

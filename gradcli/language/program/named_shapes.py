@@ -58,12 +58,12 @@ class NamedShapes:
     numbers: Mapping[str, int]
     shapes: Mapping[Atom, Shape]
 
-    def of(self, shape: Shape) -> tuple[str, ...]:
+    def in_names(self, shape: Shape) -> tuple[str, ...]:
         """Write a shape in names.
 
         >>> from gradcli.language.parsing import parse
         >>> found = named_shapes(parse("cat([x, x])"), {})
-        >>> found.of(found.shapes[found.program.output])
+        >>> found.in_names(found.shapes[found.program.output])
         ('2*n',)
         """
         return tuple(str(self.sizes.get(size, size)) for size in shape)
@@ -87,20 +87,20 @@ class NamedShapes:
         """Numbers that are made of names, with their expressions; the sizes of all lines are covered."""
         names = [name for name in self.numbers if any(name in shape for shape in self.given.values())]
 
-        def at(*steps: str) -> Any:
+        def sizes_at(*steps: str) -> Any:
             """List all sizes where a name stands for one more, for each time that it is among the steps."""
             numbers = {name: number + steps.count(name) for name, number in self.numbers.items()}
             shapes = _inferred(self.program, self.given, numbers) if steps else self.shapes
             return np.array([size for shape in shapes.values() for size in shape], dtype=object)
 
-        here = at()
-        slopes = {name: at(name) - here for name in names}
-        if any((at(name, name) - here != 2 * slope).any() for name, slope in slopes.items()):
+        here = sizes_at()
+        slopes = {name: sizes_at(name) - here for name in names}
+        if any((sizes_at(name, name) - here != 2 * slope).any() for name, slope in slopes.items()):
             raise _NotInNamesError
         offsets = {name: sympy.Symbol(name, integer=True, positive=True) - self.numbers[name] for name in names}
         whole = sum((slopes[name] * offsets[name] for name in names), here)
         for a, b in itertools.combinations(names, 2):
-            whole = whole + (at(a, b) - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
+            whole = whole + (sizes_at(a, b) - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
         found: dict[int, Expr] = {}
         for size, expression in zip(here, map(sympy.expand, whole), strict=True):
             if found.setdefault(size, expression) != expression:
@@ -116,10 +116,10 @@ class _NotInNamesError(Exception):
     """Failure to write a size in names: it is not affine in one."""
 
 
-def shown(shape: Sequence[object]) -> str:
+def shape_text(shape: Sequence[object]) -> str:
     """Write a shape in names and numbers.
 
-    >>> shown(("m", 2)), shown(("n",)), shown(())
+    >>> shape_text(("m", 2)), shape_text(("n",)), shape_text(())
     ('(m, 2)', '(n,)', '()')
     """
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"

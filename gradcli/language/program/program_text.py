@@ -108,7 +108,7 @@ class ProgramText:
         return TextPiece(f"{name}(") + _joined(parts) + ")"
 
 
-def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
+def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
     """Return the Program with its text, in which each line has a place.
 
     Args:

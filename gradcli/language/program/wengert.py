@@ -250,7 +250,7 @@ class Program:
         """Lines with shapes of operands that were found to fit, as a Program may be run at many points."""
         return set()
 
-    def made(self, make: Callable[[Program], Program]) -> Program:
+    def transformed(self, make: Callable[[Program], Program]) -> Program:
         """Apply a function to this Program, once for each function."""
         if make not in self._made:
             self._made[make] = make(self)

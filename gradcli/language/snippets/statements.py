@@ -379,7 +379,7 @@ class Statements(Drawing):
         arguments = last.arguments if isinstance(last, nodes.NameNode | nodes.Member) else None
         span = node.token.span.to(last.span)
         if self.is_code_path(path) and arguments is not None:
-            raise self.source.code(f"'{self.source.shown(node.token.span.to(arguments.opening.span))}...)'", span)
+            raise self.source.code(f"'{self.source.single_line(node.token.span.to(arguments.opening.span))}...)'", span)
         if arguments is None or not self.is_torch:
             return super().named(node, trailers)
         match path:

@@ -34,7 +34,7 @@ class SourceText:
         """Return the text at a range."""
         return self.text[span.start : span.stop]
 
-    def shown(self, span: Span) -> str:
+    def single_line(self, span: Span) -> str:
         """Return the text at a range, on one line."""
         return " ".join(self.excerpt(span).split())
 

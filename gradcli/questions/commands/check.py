@@ -294,7 +294,7 @@ def _look(
     first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
 ) -> _AtPoint:
     """Ask torch and the judge at one point."""
-    question = first.at(drawn)
+    question = first.with_values(drawn)
     jacobian = question.jacobian if cotangent is None else None
     v = None if cotangent is None else question.weights(cotangent)
     product = None if v is None else question.product(v)
@@ -413,7 +413,7 @@ def _claimed_of(
 
 
 def _subject(question: Question, name: str, v: Array | None) -> Subject:
-    return Subject.of(question.program, question.shapes, name, v)
+    return Subject.from_program(question.program, question.shapes, name, v)
 
 
 def _claims(
@@ -423,7 +423,7 @@ def _claims(
     question, v = look.question, look.numbers.v
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
-        there = question.at(at)
+        there = question.with_values(at)
         return None if any(judging.boundaries(there)) else _subject(there, name, v)
 
     for name, text in claims.items():

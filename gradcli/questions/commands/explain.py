@@ -40,7 +40,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Explanation, Formula, Step, Term, Verdict
-from gradcli.symbolic.operations import LONGEST, Slope, alone, constant, local, rule, slope, written
+from gradcli.symbolic.operations import LONGEST, Slope, alone, constant, local, notation_of, rule, slope
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def explain(
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))
-    lines = walk.shown()
+    lines = walk.forward_lines()
     adjoints = list(walk.adjoints(product.v, product.vjp))
     if inquiry.check:
         adjoints = judged(walk, adjoints, product.v)
@@ -167,7 +167,7 @@ class Walk:
             names[line.symbol] = self.name if line.symbol == self.output else first or next(free)
         return names
 
-    def shown(self) -> list[tuple[str, Atom, Line | str]]:
+    def forward_lines(self) -> list[tuple[str, Atom, Line | str]]:
         """List the lines of the forward pass, and names that repeat one, as (name, symbol, Line or repeated name).
 
         Without any line, the output is the only one.
@@ -190,7 +190,7 @@ class Walk:
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
             return Step(name, Digits(made) if atom.is_number else Named(made), value)
-        return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
+        return Step(name, notation_of(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """Yield the adjoints of the backward pass, from that of the output to those of the variables."""
@@ -309,7 +309,7 @@ class Walk:
         if derivative is None or len(derivative.cases) > 1:
             return term
         inputs = {self.names[a]: self.trace.values[a] for a in line.call.operands if a in self.trace.values}
-        if not confirm(Point.of(program, inside, inputs), derivative, None).holds:
+        if not confirm(Point.from_inputs(program, inside, inputs), derivative, None).holds:
             return term
         cell = formula(derivative, program).cells[0]
         if len(cell.text) > LONGEST:
@@ -404,4 +404,4 @@ def _is_confirmed(call: Call, name: str) -> bool:
     program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "one line")
     derivative = local(program, shapes, name)
     inputs = {str(s): np.array(0.5) for s in program.variables}
-    return derivative is not None and confirm(Point.of(program, shapes, inputs), derivative, None).holds
+    return derivative is not None and confirm(Point.from_inputs(program, shapes, inputs), derivative, None).holds

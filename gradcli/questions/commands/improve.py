@@ -139,7 +139,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     given = {name: array for name, array in question.arrays.items() if name not in ranges}
     common = question.common | {"inputs": given, "form": question.program.expression.strip()}
     answer = Improvement(command="improve", ranges=ranges, outcome="none", bits=bits, points=0, **common)
-    typed = measure.of(program) if measure.has_point else None
+    typed = measure.lost_bits(program) if measure.has_point else None
     if typed is None:
         return replace(answer, notes=unknown) if measure.untried else _judged(question, sample, answer)
     answer = replace(answer, points=len(measure.points), before=_lost(typed, bits), notes=unknown)

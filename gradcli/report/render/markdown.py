@@ -38,7 +38,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
         case doc.Abreast(lines=parts):
             yield from (_paragraph(part, screen) for part in parts)
         case doc.Graph():
-            yield fenced("\n".join(map(screen.shown, drawings.tree(node, screen))))
+            yield fenced("\n".join(map(screen.in_characters, drawings.tree(node, screen))))
         case doc.ScriptText(source=source, language=language):
             yield fenced(in_ascii(source) if screen.ascii else source, _FENCES.get(language, language))
         case _:

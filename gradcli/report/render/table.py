@@ -96,7 +96,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Abreast(lines=parts):
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Graph():
-            yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
+            yield Text(screen.in_characters("\n".join(drawings.tree(node, screen))))
         case doc.ScriptText():
             yield Text(node.source)
         case _:
