@@ -174,9 +174,10 @@ class _Command:
         self._module, self._name = f"gradcli.questions.commands.{module}", name
 
     def __get__(self, function: Function | None, owner: type[Function]) -> Any:
-        method = public(getattr(import_module(self._module), self._name))
-        setattr(Function, self._name, method)
-        return getattr(owner if function is None else function, self._name)
+        method = getattr(import_module(self._module), self._name)
+        method.__module__, method.__qualname__ = __name__, f"Function.{self._name}"
+        setattr(Function, self._name, method := public(method))
+        return method.__get__(function, owner)
 
 
 for _name, _module in {**dict(zip(QUESTIONS, QUESTIONS, strict=True)), "vjps": "vjp"}.items():

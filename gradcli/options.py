@@ -144,14 +144,13 @@ groups SWITCH functions
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "questions", "commands")
+_FOLDER = Path(__file__).parent / "questions" / "commands"
 _ORDER = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval", "check", "improve", "explain", "graph", "code")
 
 
@@ -169,18 +168,17 @@ class Documentation(NamedTuple):
     rows: Sequence[str]
 
 
-def _documentation(path: str) -> Documentation:
+def _documentation(module: Path) -> Documentation:
     """Read the docstring of a module, as a text."""
-    with open(path, encoding="utf-8") as module:
-        text, _, options = module.read().split('"""')[1].partition("\n\nOptions:")
+    text, _, options = module.read_text(encoding="utf-8").split('"""')[1].partition("\n\nOptions:")
     names, *rows = options.rstrip("\n").split("\n\n")
     return Documentation(text.replace("Examples:", "\b\nExamples:"), names.split(), rows)
 
 
-QUESTIONS = tuple(dict.fromkeys((*_ORDER, *(name[:-3] for name in sorted(os.listdir(_FOLDER)) if name[0] != "_"))))
+QUESTIONS = tuple(dict.fromkeys((*_ORDER, *sorted(file.stem for file in _FOLDER.glob("[a-z]*.py")))))
 """The commands that answer on a function at a point; a request may have only these."""
 
-COMMANDS = {name: _documentation(os.path.join(_FOLDER, f"{name}.py")) for name in QUESTIONS}
+COMMANDS = {name: _documentation(_FOLDER / f"{name}.py") for name in QUESTIONS}
 DERIVATIVES, JUDGED = (
     tuple(name for name, one in COMMANDS.items() if group in one.names) for group in ("DERIVATIVES", "JUDGED")
 )
@@ -361,7 +359,7 @@ def _option(row: str, *commands: str) -> Option:
 
 def _options() -> Iterator[Option]:
     """Yield all options in the order in which the help of a command lists them."""
-    for row in _documentation(__file__).rows:
+    for row in _documentation(Path(__file__)).rows:
         if row == "OWN":
             yield from (_option(own, name) for name, one in COMMANDS.items() for own in one.rows)
         else:

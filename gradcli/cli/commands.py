@@ -61,7 +61,10 @@ class CommandLine:
         """Answer the question of the command."""
         from gradcli.requests import ask
 
-        return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
+        given = dict(self.arguments)
+        if self.command == "vjp" and (several := given.pop("v", [])):
+            given |= {"vs": several} if len(several) > 1 else {"v": several[0]}
+        return ask(self.function, self.command, given, budget=self.presentation.get("budget"))
 
 
 def command_of(

@@ -220,7 +220,8 @@ class Joined:
             with ExitStack() as stack:
                 if place:
                     self._rows = stack.enter_context(self._points.opened(file, self._files))
-                if self._rows.count == 0:  # no rows, of which lists would have no shape
+                is_one_of_several = bool(self._points.files[1:] or self._points.source)
+                if is_one_of_several and self._rows.count == 0:  # no rows, of which lists would have no shape
                     continue
                 source = self._rows.source
                 self._require_same(source, self.source.columns if keep else wanted)

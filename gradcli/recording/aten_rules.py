@@ -27,9 +27,13 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 # -- losses
 
 
-def _bce(a: AtenLowering, self: Value, target: Value, pos_weight: Value = None, reduction: int = 1, **how: Any) -> Any:
+def _bce(
+    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
+) -> Any:
+    if weight is not None:
+        return NotImplemented
     name = "weighted_" * (pos_weight is not None) + "binary_cross_entropy_with_logits"
-    return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction, **how)
+    return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction)
 
 
 # -- arithmetic

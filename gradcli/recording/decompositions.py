@@ -11,6 +11,7 @@ Source: V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learn
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import operator
@@ -451,11 +452,16 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def _free_of_compiler(function: Any) -> None:
-    """Let a reference of torch's run as it is: the first would import the compiler to be kept from it, for 1.4 s."""
-    if isinstance(function, FunctionType) and not hasattr(function, "__dynamo_disable"):
-        function.__dynamo_disable = function  # type: ignore[attr-defined]
+    """Let a reference of torch's run as it is: the first would import the compiler to be kept from it, for 1.4 s.
+
+    That holds for the whole process, which may still compile what is its own.
+    """
+    is_of_torch = isinstance(function, FunctionType) and function.__module__.startswith("torch.")
+    if is_of_torch and not hasattr(function, "__dynamo_disable"):
+        function.__dynamo_disable = function
         for cell in function.__closure__ or ():
-            _free_of_compiler(cell.cell_contents)
+            with contextlib.suppress(ValueError):  # an empty cell
+                _free_of_compiler(cell.cell_contents)
 
 
 for _reference in (*torch._decomp.decomposition_table.values(), *vars(torch._refs).values()):

@@ -78,8 +78,6 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     if command in ("", *DERIVATIVES) and function.wants_formula(options):
         method = "closed_form"
         options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
-    if isinstance(several := options.get("v"), list):  # as the shell takes it
-        options |= {"vs": options.pop("v")} if len(several) > 1 else {"v": several[0]}
     if method == "vjp" and ("vs" in options or "accumulate" in options):
         method = "vjps"
         options |= {"vs": [options.pop("v")]} if "v" in options else {}

@@ -141,4 +141,5 @@ def largest(array: Array) -> float:
 
 def is_close(found: Array, own: Array, room: float) -> bool:
     """Tell whether two arrays are the same, also in NaN and infinities, but for differences up to `room`."""
-    return found.shape == own.shape and np.allclose(found, own, rtol=0.0, atol=room, equal_nan=True)
+    with np.errstate(over="ignore"):
+        return found.shape == own.shape and np.allclose(found, own, rtol=0.0, atol=room, equal_nan=True)

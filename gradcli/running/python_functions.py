@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +43,7 @@ class PythonFunction(Function):
     ) -> None:
         self.expression = called
         self._function, self._given = function, dict(given or {})
-        self.borrowed = contextlib.ExitStack()
+        self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
         self._taken = signature(function, called, count).fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
         weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
@@ -101,7 +100,11 @@ class PythonFunction(Function):
 
     def _give_back(self) -> None:
         """Give tensors found elsewhere their numbers back."""
-        self.borrowed.close()
+        for tensor, before, requires_grad in self.borrowed.values():
+            tensor.data.copy_(before)
+            if tensor.is_leaf:
+                tensor.requires_grad_(requires_grad)
+        self.borrowed.clear()
 
     # -- recorded
 

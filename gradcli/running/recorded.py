@@ -263,7 +263,7 @@ class FunctionCall:
     given: Mapping[str, Array]
     dtype: Dtype
     whole: frozenset[str] = frozenset()
-    borrowed: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
+    borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
 
     def recorded(
@@ -346,10 +346,11 @@ class FunctionCall:
         The tensors keep these values until the question is answered, as the backward pass reads them.
         """
         for name, tensor in constants.items():
-            if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
-                self.borrowed.callback(tensor.data.copy_, tensor.detach().clone())
+            is_moved = name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True)
+            if is_moved or (name in wrt and not tensor.requires_grad):
+                self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
+            if is_moved:
                 tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
-            self.borrowed.callback(tensor.requires_grad_, tensor.requires_grad)
             tensor.requires_grad_(tensor.requires_grad or name in wrt)
 
 

@@ -179,6 +179,7 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x*z", "t.npz", npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
     ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
     ("x", "t.npz", npz(x=np.ones(1, np.complex64)), [], "complex numbers"),
+    ("x", "t.npy", npy(np.zeros(0, dtype="U3")), [], "holds text"),
     ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
     ("x", "t.csv.gz", gzip.compress(b"x\n1\n" * 99)[:-9], [], "'t.csv.gz' cannot be decompressed: compressed"),
     ("x", "t.csv.gz", b"x\n1\n", [], "'t.csv.gz' cannot be decompressed: not a gzipped file"),

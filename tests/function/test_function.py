@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import pickle
 import pkgutil
 import pydoc
 import traceback
@@ -14,13 +15,33 @@ import pytest
 import torch
 
 import gradcli
-from gradcli import results
+from gradcli import Function, results
 from gradcli.errors import GradcliError, InputError
 from gradcli.questions.question import Dtype
 from tests.checks import check_of
 from tests.truths import TRUTHS, Truth
 
 PLAIN = ("grad", "hessian", "hvp", "jacobian", "jvp", "vjp")
+
+
+class _Noted(Function):
+    asked = 0
+
+    def grad(self, *args: Any, **options: Any) -> results.Gradient:
+        """Count the calls."""
+        self.asked += 1
+        return super().grad(*args, **options)
+
+
+def test_a_method_is_one_of_a_class() -> None:
+    """It can be overridden, pickled and named."""
+    f = _Noted("x**2")
+    assert f.grad(3).grad["x"] == 6
+    assert f.asked == 1
+    assert pickle.loads(pickle.dumps(Function.grad)) is Function.grad
+    untyped: Any = Function("x").vjp
+    with pytest.raises(TypeError, match=r"Function\.vjp\(\)"):
+        untyped(3, "1", "2")
 
 
 def test_the_package_shows_what_users_call() -> None:

@@ -72,6 +72,26 @@ def test_a_function_that_gives_no_argument_back_is_run_with_it() -> None:
     assert record(lambda x: M[0] * 2, X).vjp(v="ones").value.tolist() == [4.0, 0.6, 0.2]
 
 
+class _Clamped(torch.nn.Module):
+    """A module that puts other numbers into its weight, in memory of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.weight.data = self.weight.data.clamp(-10, 10)
+        return self.weight * x
+
+
+def test_weights_that_a_question_moved_have_their_numbers_again() -> None:
+    """Also where the module puts them into other memory."""
+    module = _Clamped()
+    record(module, X).check(v="ones", random=3, box={"weight": "5..6"})
+    assert module.weight.tolist() == [1.0, 1.0, 1.0]
+    assert module.weight.requires_grad
+
+
 BY_NUMBERS = ("by_number", "by_difference", "by_truth")
 
 

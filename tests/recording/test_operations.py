@@ -35,6 +35,8 @@ CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "batch_of_factors": lambda x: torch.linalg.cholesky(torch.stack([M, 2 * M]) * x.sum()),
     "batch_of_systems": lambda x: torch.linalg.solve(torch.stack([M, 2 * M]), x.expand(2, 3)),
     "checked_inverse": lambda x: torch.linalg.inv_ex(x * M, check_errors=True).inverse,
+    "weighted_cross_entropy": lambda x: F.binary_cross_entropy(x.sigmoid(), M[2] / 2, M[0], reduction="sum"),
+    "weighted_cross_entropy_of_logits": lambda x: F.binary_cross_entropy_with_logits(x, M[2], M[0], pos_weight=M[1]),
     "max_unpool2d": lambda x: F.max_unpool2d(
         *F.max_pool2d((x[0] * M).view(1, 1, 3, 3), 2, return_indices=True), (2, 2)
     ),

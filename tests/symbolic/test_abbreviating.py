@@ -14,6 +14,7 @@ from gradcli.results import ClosedForm, Formula
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.abbreviating import Definition, put_back
+from tests.checks import check_of
 
 BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     (
@@ -55,6 +56,13 @@ def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[
     found = _formulas(Function(text).closed_form(command))
     assert [cell.pretty for formula in found for cell in formula.brief] == formulas
     assert [f"{name.pretty} = {one.pretty}" for name, one in found[0].definitions] == where
+
+
+def test_a_softmax_of_elements_that_only_an_index_in_another_names_keeps_its_formula() -> None:
+    """It has no name: x[2*k + j] is of no index that a name could have."""
+    answer = Function("log_softmax(x.view(3, 2), 0)[0, 0]").grad([0.5, 1.5, -0.7, 2.2, 0.3, 3.1])
+    assert answer.symbolic["x"].text
+    assert check_of(answer).verdict == "agree"
 
 
 def _is_of(formula: sympy.Expr, brief: sympy.Expr, one: Definition) -> bool:

@@ -160,7 +160,12 @@ class Drawing(Dtypes):
         if self.make_generator is None:
             raise self.source.code(f"'{path}'", span)
         name, mark = path.rpartition(".")[2], len(self.said)
-        found = self.bind(TABLE[name], Token("name", name, span), arguments, []).statics["shape"]
+        given = self.bind(TABLE[name], Token("name", name, span), arguments, []).statics
+        if given["seed"]:
+            raise self.source.error(
+                f"{path} takes sizes, or a tuple of them", span, hint="torch.manual_seed(0) before it"
+            )
+        found = given["shape"]
         sizes = found if isinstance(found, tuple) else (found,)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"

@@ -1,4 +1,4 @@
-"""What all readings say of a derivative, side by side.
+"""Compare all readings of a derivative, side by side.
 
 Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
 unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
@@ -147,6 +147,7 @@ def check(
     (True, 6.0, 6.0, 6.0, 0.0)
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
+    allow = tuple(allow)
     _require_sensible(tolerances, allow, random, box or {}, seed)
     inquiry = self._asked(at, **options)
     if claim and not (inquiry.at or inquiry.snippet.values or box or expect):
@@ -174,7 +175,7 @@ def check(
     passed = not failing and (found.is_whole or not require_all) and not elsewhere
     return results.Checking(
         command="check",
-        allowed=tuple(allow),
+        allowed=allow,
         requires_all=require_all,
         failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
         passed=passed and all(_passes(one, allow) for one in claimed_ones),

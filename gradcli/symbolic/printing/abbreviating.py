@@ -192,6 +192,8 @@ def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
         if power.is_Integer and power > 0:
             met = (a for x in sympy.preorder_traversal(here) if isinstance(x, sympy.Indexed) for a in x.indices)
             index = [a for a in dict.fromkeys(met) if a == t or a in free_indices(g)]
+            if t not in index:  # only inside of an index, such as 2*k + i
+                continue
             places = dict(zip(index, placeholders(len(index)), strict=True))
             others = {a: p for a, p in places.items() if a != t}
             above = total.function.xreplace({k: places[t]}).xreplace(others)
