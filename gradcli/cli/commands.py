@@ -182,7 +182,7 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
 
 
 def derivative(line: CommandLine) -> Result:
-    """What an expression without a command stands for: its derivative.
+    """Answer an expression without a command by its derivative.
 
     That is vjp of a function with one output, else jacobian, whose options it has; a formula where no value is given.
 

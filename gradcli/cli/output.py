@@ -214,7 +214,7 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
     if kind in ("npy", "npz") and kind in LACKS.get(command, ()):
-        if command in ("check", "graph"):
+        if "npz" not in LACKS[command]:
             raise InputError(f"what {command} answers is not one array", hint="write an .npz")
         raise InputError(f"{command} answers with no arrays", hint="write a .txt or a .json")
 

@@ -91,7 +91,7 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
 
 
 def named_twice(name: str) -> InputError:
-    """The error for names of columns that are in the rows, and beside them."""
+    """Make the error for columns that are named both in the rows and by --columns."""
     return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
 
 

@@ -41,8 +41,8 @@ _HELD = frozenset(
 )
 """Arguments about the storage of a tensor, and about ways to the same values; rows take none of them."""
 
-_SPELLED = {"unbiased": "correction"}
-"""Parameters of rows for arguments that would be taken for others."""
+_RENAMED = {"unbiased": "correction"}
+"""Parameters of rows by the other names that ATen has for them."""
 
 _REDUCTIONS = ("none", "mean", "sum")
 """Reductions of a loss, by torch's number."""
@@ -219,7 +219,7 @@ def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -
     Raises:
         NoRowError: The row lacks an argument that is not the default.
     """
-    plain = {_SPELLED.get(key, key): value for key, value in arguments.items() if key not in _HELD}
+    plain = {_RENAMED.get(key, key): value for key, value in arguments.items() if key not in _HELD}
     others = (one for one in row.signature if one not in plain)
     found = {key if key in row.signature else next(others, f"{key}="): value for key, value in plain.items()}
     for one in function._schema.arguments:

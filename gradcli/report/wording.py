@@ -238,7 +238,7 @@ def counterexample(claim: results.Claim) -> str:
 
 
 def sampled(sampling: results.Sampling) -> str:
-    """Which random points were looked at."""
+    """Name the random points that were looked at."""
     boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
     return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
 

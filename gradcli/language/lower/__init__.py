@@ -1,7 +1,8 @@
 """A tree to a Program: meanings of names and calls, constants and loops.
 
-The lowering is one class in layers, each of which extends those before it: `Lines`, `Sizes`, `Constants`, then
-`Binder`, `Indices`, `Inlining` and `Libraries`, then `Calls` and `Lowering`.  The reader of statements extends it too.
+The lowering is one class in layers, each of which extends those before it: `Lines`, `ShapeInference`, `Constants`,
+then `Binder`, `Indices`, `Decisions`, `Inlining` and `Libraries`, then `Calls` and `Lowering`.  The reader of
+statements extends it too.
 
 programs      one rule a node, and the statements of a text
 scope         state shared by the rules: meanings of names, and the lines so far, the first layer

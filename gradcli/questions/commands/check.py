@@ -147,8 +147,7 @@ def check(
     (True, 6.0, 6.0, 6.0, 0.0)
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
-    allow = tuple(allow)
-    _require_sensible(tolerances, allow, random, box or {}, seed)
+    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     inquiry = self._asked(at, **options)
     if claim and not (inquiry.at or inquiry.snippet.values or box or expect):
         inquiry = at_random_values(inquiry, seed)

@@ -74,7 +74,7 @@ BITS = 128
 """Bits of precision of that comparison."""
 
 CLOSE = {"float64": 1e-6, "float32": 1e-3}
-"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown next to it."""
+"""Largest relative distance of a formula's value from torch's slope, which may have lost digits, to be shown."""
 
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
 """Operations whose local Jacobian is worth seeing; that of a movement of elements has only ones and zeros."""
@@ -132,7 +132,11 @@ def explain(
 
 
 class Walk:
-    """The lines that y depends on, their names, and the order of the backward pass."""
+    """Lines that y depends on with their names, and the terms of the backward pass in its order.
+
+    Values, adjoints and the terms that lines add to them are torch's (`autodiff.trace`); the formulas are of the
+    symbolic reading, shown where the reference confirms them and they give torch's numbers.
+    """
 
     def __init__(self, question: Question, found: Trace) -> None:
         self.question, self.trace = question, found

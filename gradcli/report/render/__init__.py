@@ -1,4 +1,4 @@
-"""Answers as text, a module a format, which has the name of its module; a new module is a new format.
+"""Answers as text, a module a format, which has the name of its module; `gradcli.options` lists them.
 
 A module writes documents, nodes from top to bottom, by `render(document, screen)`, and asks nothing of the answer; or
 it walks over the fields of the answer by `pieces(answer, form)`, as JSON, CSV and bare numbers do.  No module
