@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _FIRST = (
     "--version; --help; vjp --help; functions sin --format markdown; vjp x**2+sin(x) --at 1,2 --v 1,1 --full; vjp x+; "
     "jacobian [x*y,x+y] --at x=3 --at y=5 --json; grad abs(x) --at 0; check x**3 --at 2 --claim 3*x**2; "
-    "grad mean((X@w-y)**2)"
+    "grad mean((X@w-y)**2); x**2 --at 3"
 )
 """Calls answered before the first fork, besides the first example of each command, so that no call spends its time on
 work that is done once."""
