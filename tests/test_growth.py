@@ -17,6 +17,7 @@ LINEAR = 2.6
 
 TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
     "variables": lambda n: ("+".join(f"a{k}" for k in range(n)), "grad", {f"a{k}": 1 for k in range(n)}),
+    "products": lambda n: ("+".join(f"a{k}*a{k + 1}" for k in range(n)), "grad", {f"a{k}": 1 for k in range(n + 1)}),
     "values missing": lambda n: ("+".join(f"a{k}" for k in range(n)), "grad", {}),
     "terms": lambda n: ("x" + "+x" * n, "grad", {"x": 1}),
     "comparisons": lambda n: ("x*(" + "1" + "<1" * n + ")", "grad", {"x": 1}),

@@ -114,7 +114,9 @@ def test_rewrites_mend_what_cancels() -> None:
     mended = 0
     for text, where in HAMMING.items():
         bad = good = 0
-        for at, truth in _samples(text, where):
+        samples = list(_samples(text, where))
+        assert len(samples) == POINTS, text
+        for at, truth in samples:
             check = check_of(Function(text).jacobian(dict(at)))
             assert check.verdict != "disagree", (text, at)
             if not _is_right(text, at, truth):

@@ -37,7 +37,7 @@ HOSTILE = [
     "einsum('" + "a" * 500 + "', x)",
     "'" * 99,
     "e" + "1" * 5_000,
-    "+".join(f"a{n}" for n in range(120)),
+    "+".join(f"a{n:020}" for n in range(120)),
 ]
 
 

@@ -52,6 +52,12 @@ def test_without_unicode_our_own_words_are_in_ascii(
         assert len(rule) == len(row)
 
 
+def test_a_real_start_in_ascii() -> None:
+    """Likewise in a process whose streams have that encoding from the first."""
+    run = process(GRADCLI, *MAIN_JOB, PYTHONIOENCODING="ascii")
+    assert (run.code, run.err, run.out.isascii(), NO_UNICODE[2][1] in run.out) == (0, "", True, True)
+
+
 def test_without_a_locale_there_is_an_answer_and_an_error() -> None:
     """Typed text is shown with replacements, without a traceback."""
     for words, code in ((MAIN_JOB, 0), (["eval", "sine(é∂)", "--color", "always"], 2)):

@@ -77,7 +77,7 @@ def test_a_finding_names_the_operation_and_a_rewrite_that_works(
     [("tanh(x)", 200), ("abs(x)", 0), ("log(x)", -1), ("t = (x - mean(x))/std(x); tanh(t)/t", [0.75, 0.75])],
 )
 def test_a_rewrite_that_is_no_better_is_not_offered(text: str, x: Any) -> None:
-    """What is searched for and not found is not made up."""
+    """Forms that are searched for and not found are not made up."""
     assert _check(text, x).rewrite is None
 
 
@@ -225,7 +225,7 @@ def test_improve_proves_an_identity_of_the_table() -> None:
 
 
 def test_names_of_definitions_are_new() -> None:
-    """What is defined before the text is called as nothing in it is."""
+    """Definitions before the text have names that nothing in it has."""
     at: dict[str, Any] = {"r": np.asarray(1e80)}
     program = parse("atan(r+1) - atan(r)")
     best = better(searched(Form(program, {"r": ()}), Measure(program, around(at, "float64"), ("r",), "float64")))[

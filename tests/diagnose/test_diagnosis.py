@@ -55,7 +55,7 @@ def _found(scene: DiagnosisContext, site: EntryIndex, v: Any = None, *, verdict:
 
 
 lost, poisoned = partial(_found, verdict="inaccurate"), partial(_found, verdict="nan-trap")
-"""What lost digits of a number, and what made it infinite or NaN."""
+"""Operations that lost digits of a number, or made it infinite or NaN."""
 
 Y, DY = EntryIndex(None, -1, 0), EntryIndex("x", 0, 0)
 

@@ -164,7 +164,7 @@ def test_what_is_no_range(text: str, words: str) -> None:
 
 
 def test_bounds_take_the_shape_of_their_variable() -> None:
-    """Where they broadcast to it."""
+    """Bounds broadcast to it, and others are refused."""
     np.testing.assert_array_equal(fitted(np.array(2.0), (2, 2), "--in x"), [[2, 2], [2, 2]])
     with pytest.raises(GradcliError, match=r"shape \(2,\), and the variable has shape \(3,\)"):
         fitted(np.zeros(2), (3,), "--in x")

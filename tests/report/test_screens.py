@@ -28,6 +28,8 @@ QUESTIONS = [
 ]
 """Questions that started gradcli."""
 
+assert len(QUESTIONS) >= 44
+
 WIDTHS = (60, 80, 120)
 SCREEN = 24
 """Lines of a terminal, the prompt among them."""

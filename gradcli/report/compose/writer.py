@@ -164,7 +164,12 @@ class Writer(Record):
         return doc.Table(lines("", "shape", header), tuple(rows))
 
     def enclosed(self, one: Entry) -> str:
-        """Write the truth; where fewer digits of it are proven than a float has, with the radius."""
+        """Write the truth; where fewer digits of it are proven than a float has, with the radius.
+
+        >>> wide = Entry("x", None, (0,), "inaccurate", 1.5, 1.25, radius=0.5)
+        >>> Writer(None, True).enclosed(wide), Writer(None, False).enclosed(wide)
+        ('1.25 ± 0.5', '1.25')
+        """
         if one.one_sided is not None:
             left, right = map(self.number, one.one_sided)
             return f"left {left}, right {right}"

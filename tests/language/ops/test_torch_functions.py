@@ -120,7 +120,7 @@ def test_torch_says_what_does_not_fit(text: str) -> None:
     ],
 )
 def test_positions_of_a_variable_are_never_taken_for_others(text: str) -> None:
-    """What is recorded at some positions is an answer for those alone: it is followed by comparisons, or refused."""
+    """Answers recorded at some positions are for those alone: comparisons follow them, or they are refused."""
     at = {"y": POINT["y"], "i": np.array([[1, 0, 2, 1]])}
     said, answers = "", []
     try:
