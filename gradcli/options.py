@@ -182,7 +182,7 @@ COMMANDS = {name: _documentation(_FOLDER / f"{name}.py") for name in QUESTIONS}
 DERIVATIVES, JUDGED = (
     tuple(name for name, one in COMMANDS.items() if group in one.names) for group in ("DERIVATIVES", "JUDGED")
 )
-"""The commands that answer by a formula where there is no point; those whose numbers are compared by default."""
+"""Commands that answer by a formula where there is no point; commands that compare their numbers by default."""
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
@@ -193,12 +193,12 @@ GONE: Mapping[str, str] = {
 
 _WRITERS = sorted(file.stem for file in (Path(__file__).parent / "report" / "render").glob("[a-z]*.py"))
 FORMATS: tuple[str, ...] = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
-_OTHERS = tuple(name for name in _WRITERS if name not in FORMATS)
-FORMATS += _OTHERS
+_FURTHER_FORMATS = tuple(name for name in _WRITERS if name not in FORMATS)
+FORMATS += _FURTHER_FORMATS
 """Formats of answers: also any other module of `gradcli.report.render`, whose name is the suffix of its files too."""
 
-_SHORT = {".jsonl": "json", ".md": "markdown", ".tex": "latex", ".htm": "html", ".txt": "table"}
-SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_OTHERS)} | _SHORT
+_OTHER_SUFFIXES = {".jsonl": "json", ".md": "markdown", ".tex": "latex", ".htm": "html", ".txt": "table"}
+SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_FURTHER_FORMATS)} | _OTHER_SUFFIXES
 """Formats of answers by the suffix of the file."""
 
 LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}
@@ -206,8 +206,8 @@ LACKS |= dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "
 """Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
 
 COLORS = ("auto", "always", "never")
-_OF_ROWS = "csv tsv jsonl ndjson npy npz parquet pq".split()
-ROW_SUFFIXES = {f".{word}": {"ndjson": "jsonl", "pq": "parquet"}.get(word, word) for word in _OF_ROWS}
+_ROW_WORDS = "csv tsv jsonl ndjson npy npz parquet pq".split()
+ROW_SUFFIXES = {f".{word}": {"ndjson": "jsonl", "pq": "parquet"}.get(word, word) for word in _ROW_WORDS}
 """The formats of rows by the suffix of the file."""
 
 ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))

@@ -399,7 +399,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
         InputError: It is not an object, or has a key twice, of which either may be meant.
     """
     try:
-        row = _ROWS.decode(line)
+        row = _OBJECTS.decode(line)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error).partition(":")[0].lower()
         place = f", at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
@@ -416,4 +416,4 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_ROWS = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins)
+_OBJECTS = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins)

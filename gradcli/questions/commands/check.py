@@ -39,7 +39,7 @@ seed WHOLE default=0
     Of the random points.
 
 allow VERDICTS
-    Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
+    Verdicts that pass next to agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
     neither proved nor refuted.
 
 require_all SWITCH is_setting
