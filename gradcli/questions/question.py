@@ -168,7 +168,7 @@ class Question:
         from gradcli.autodiff.run import run
 
         if self.live is not None:
-            forward: Forward = self.live.forward(self.arrays, self.wrt, twice=self.twice)
+            forward: Forward = self.live.forward(self.arrays, self.wrt)
         else:
             forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=self.twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are compared with others of another shape

@@ -1,8 +1,7 @@
 """Every call of ATen while code runs, below autograd, as a line of a Program.
 
-recorder, aten_calls  each call as it happens, and the schema of its operation
+recorder, aten_calls  each call as it happens, the schema of its operation, and a mode above autograd
 pass_recorder      torch's own passes through a Program, forward and back
-modes              a mode above autograd: passes, composites, and arrays of tensors
 aten_lowering      calls of ATen as lines
 aten_rules         calls whose row has another name or other arguments, or on complex numbers
 decompositions     calls that torch's tables do not decompose, in functions of torch

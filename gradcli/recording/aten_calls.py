@@ -1,4 +1,9 @@
-"""Calls of ATen: the schema of an operation, the tensors among its arguments, and the records of a run."""
+"""Calls of ATen: the schema of an operation, the tensors among its arguments, and the records of a run.
+
+A mode above autograd shows backward passes, composites, and arrays of tensors as they are written.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
@@ -36,21 +41,19 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class DecidedValue:
-    """Value of a tensor that Python decided by: `if x.sum() > 0:`.
+    """Value of a tensor that decides: by which Python branches, `if x.sum() > 0:`, or which elements are taken.
 
     Attributes:
         condition: The atom of the condition, which is 1 where it holds and 0 where it does not.
-        value: The numbers of the condition.
         at: The line of the user's code, for messages.
         shown: The decision in words, where the user has not written the condition.
-        changes: The effect of deciding otherwise, in words.
+        branch: Whether Python found the condition true, if it branched on it.
     """
 
     condition: Any
-    value: Tensor
     at: str
-    shown: str
-    changes: str
+    shown: str = ""
+    branch: bool | None = None
 
 
 @dataclass
@@ -170,11 +173,8 @@ def _writes(function: Overload) -> tuple[str, ...]:
 
 def changed_by(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """List the tensors that a call writes to."""
-    names = _writes(function)
-    if not names:
-        return []
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
-    return [one for name in names for one in tensors_in(given.get(name))]
+    return tensors_in([given.get(name) for name in _writes(function)])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -194,3 +194,41 @@ def functional(function: Overload) -> Overload | None:
             if not _writes(other) and [(one.name, str(one.type)) for one in other._schema.arguments] == wanted:
                 return other
     return None
+
+
+# -- above autograd
+
+PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
+"""Functions of torch that run a backward pass."""
+
+_READS = {getattr(torch.Tensor, name): name for name in "tolist numpy __array__".split()}
+"""Names of the methods that read numbers without a call of ATen."""
+
+
+class Surface(torch.overrides.TorchFunctionMode):
+    """Mode above autograd that shows a recorder the calls it must see as they are written.
+
+    Attributes:
+        calls: How many calls of torch the user's code has made.
+    """
+
+    def __init__(self, recorder: Any) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.calls = 0
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call."""
+        kwargs, self.calls = kwargs or {}, self.calls + 1
+        if function in PASSES:
+            return self.recorder.passed(function.__name__, function, args, kwargs)
+        if function is torch.nn.functional.linear and not kwargs:
+            return self.recorder.composite(torch.ops.aten.linear.default, args)
+        if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:
+            operands = [*args[1:]] if isinstance(args[1], torch.Tensor) else [*args[1]]
+            return self.recorder.composite(torch.ops.aten.einsum.default, (args[0], operands))
+        if function in _READS:
+            self.recorder.decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
+        return function(*args, **kwargs)

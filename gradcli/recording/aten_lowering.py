@@ -6,6 +6,7 @@ A call with neither is decomposed by torch's own tables, down to calls that have
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -21,7 +22,7 @@ from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import Atom, Program, Shape, needed, show
+from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
@@ -40,6 +41,9 @@ _HELD = frozenset(
     "compute_mode N C HxW hermitian check_errors".split()
 )
 """Arguments about the storage of a tensor, and about ways to the same values; rows take none of them."""
+
+_AFFIXES = re.compile("^_?(?:linalg_|special_|native_)?|_forward$")
+"""Affixes that ATen's names have and names of rows have not."""
 
 _RENAMED = {"unbiased": "correction"}
 """Parameters of rows by the other names that ATen has for them."""
@@ -84,7 +88,10 @@ class AtenLowering:
 
     def literal(self, tensor: Tensor) -> Atom:
         """Add a constant tensor by its numbers."""
-        array = tensor.to(torch.float64).numpy()
+        array = tensor.detach().to(torch.float64).numpy()
+        if have_one_value(tensor):
+            first = tensor.flatten()[0].item()
+            return self.row("full", array.shape, first) if array.ndim else as_atom(first)
         if array.ndim == 2 and np.array_equal(array, np.eye(*array.shape)):
             atom = self.row("eye", *array.shape)
         elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
@@ -121,12 +128,11 @@ class AtenLowering:
         for line in self.written:
             if not gone.isdisjoint(line.call.operands):
                 gone.add(line.symbol)
-        lines = needed(self.written, *(values - gone))
+        lines, _ = self.lowering.builder.made_of(*(values - gone))
         kept = {one for line in lines for one in (line.symbol, *line.call.operands) if one.is_Symbol}
         for condition in conditions:
-            others = needed(self.written, condition)
-            asked = {one for line in others for one in line.call.operands}.intersection(self.variables.values())
-            if condition not in gone and asked <= kept:
+            others, asked = self.lowering.builder.made_of(condition)
+            if condition not in gone and asked.intersection(self.variables.values()) <= kept:
                 kept.update(line.symbol for line in others)
         self.lowering.builder.retain([line for line in self.written if line.symbol in kept])
         for name in [name for name, symbol in self.variables.items() if symbol not in kept]:
@@ -135,9 +141,8 @@ class AtenLowering:
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the Program that computes some values, of which the last is the output."""
-        lines = needed(self.written, *atoms)
-        used = {one for line in lines for one in line.call.operands}.union(atoms)
-        variables = tuple(one for one in self.variables.values() if one in used)
+        lines, leaves = self.lowering.builder.made_of(*atoms)
+        variables = tuple(one for one in self.variables.values() if one in leaves)
         output = atoms[-1] if atoms else sympy.Integer(0)
         return Program("", variables, tuple(lines), output, self.lowering.source.name)
 
@@ -230,12 +235,18 @@ def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -
 
 @functools.lru_cache(maxsize=4096)
 def row_of(name: str) -> Op | None:
-    """Find the row for the name of an operation of ATen, also without its prefix or its underscores."""
-    for one in (name, name.removeprefix("linalg_"), name.removeprefix("special_"), name.strip("_")):
+    """Find the row for the name of an operation of ATen, also without its affixes or its underscores."""
+    for one in (name, _AFFIXES.sub("", name), name.strip("_")):
         row = ops.find(one, after_dot=True)
         if row is not None:
             return row
     return None
+
+
+def have_one_value(numbers: Tensor) -> bool:
+    """Tell whether numbers, and no truth values, are all the same."""
+    flat = numbers.flatten()
+    return bool(flat.numel()) and flat.dtype is not torch.bool and bool((flat == flat[0]).all())
 
 
 def as_atom(value: Any) -> Atom:

@@ -24,18 +24,6 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
     return dict.fromkeys(names.split(), rule)
 
 
-# -- losses
-
-
-def _bce(
-    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
-) -> Any:
-    if weight is not None:
-        return NotImplemented
-    name = "weighted_" * (pos_weight is not None) + "binary_cross_entropy_with_logits"
-    return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction)
-
-
 # -- arithmetic
 
 
@@ -78,18 +66,16 @@ def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bo
 # -- the same elements, elsewhere
 
 
-def _select(a: AtenLowering, self: Value, dim: int, index: int) -> Any:
+def _select(a: AtenLowering, self: Value, dim: int, index: int | Slice) -> Any:
     return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))
 
 
 def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    shape = a.shape(self)
-    size = shape[dim]
+    size = a.shape(self)[dim]
     first, last, by = slice(start, end, step).indices(size)
     if (first, last, by) == (0, size, 1):
         return self
-    one = Slice(first or None, None if last == size else last, by)
-    return a.emit("index", [self], ((_ALL,) * (dim % len(shape)) + (one,),))
+    return _select(a, self, dim, Slice(first or None, None if last == size else last, by))
 
 
 def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
@@ -146,6 +132,14 @@ def _index_put(
 # -- networks and matrices
 
 
+def _embedding(a: AtenLowering, weight: Value, indices: Value, padding_idx: int = -1, **_: Value) -> Any:
+    """Hold the row `padding_idx` constant, as torch's derivative does."""
+    if padding_idx >= 0:
+        text = f"where(arange({a.shape(weight)[0]})[:, None] == {padding_idx}, detach(w), w)"
+        weight = a.text(text, w=weight)
+    return a.row("embedding", indices, weight)
+
+
 def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Any:
     kept = {name: one for name, one in given.items() if not (training and name.startswith("running"))}
     return a.row("batch_norm", training=training, **kept)
@@ -192,17 +186,11 @@ RULES: Mapping[str, Rule] = {
     **_each("view.default _unsafe_view", "reshape"),
     "sort": "sorted",
     "linalg_inv_ex": "inv",
-    "_linalg_det": "det",
     "linalg_cholesky_ex": _cholesky,
     "linalg_pinv": "pinv",
-    "embedding": lambda a, weight, indices, **_: a.row("embedding", indices, weight),
-    "native_layer_norm": "layer_norm",
-    "native_group_norm": "group_norm",
+    "embedding": _embedding,
     "max_pool2d_with_indices": "max_pool2d",
     "max_pool3d_with_indices": "max_pool3d",
-    "_cdist_forward": "cdist",
-    "_pdist_forward": "pdist",
-    "binary_cross_entropy_with_logits": _bce,
     **_each("nll_loss_forward nll_loss2d_forward nll_loss nll_loss2d", "nll_loss"),
     **_each("div.Tensor_mode div.Scalar_mode", _div),
     "clamp": _clamp,

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 LOW = (torch.bfloat16, torch.float16)
 """Dtypes with fewer digits than are judged."""
 
-BRANCH = "another branch is taken"
-ELEMENTS = "other elements are taken"
-"""Effects of deciding a condition otherwise, in words."""
-
 _SMALLEST = frozenset(["argmin", "min"])
 
 _ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
@@ -50,6 +46,7 @@ class RecordedDecisions:
         lost: Places where numbers leave torch, in words.
         remarks: Remarks, each with the line after which it matters.
         low: The first dtype with fewer digits than are judged, and the place where it occurs.
+        ordered: Calls that gave positions next to values, by the memory of the positions, until these are used.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -58,12 +55,12 @@ class RecordedDecisions:
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
         self.low = ""
-        self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
+        self.ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
 
-    def read(self, tensor: Tensor, place: CallPlace) -> None:
+    def read(self, tensor: Tensor, number: Any, place: CallPlace) -> None:
         """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
-        if tensor.dtype is torch.bool:
-            self.guards.append(DecidedValue(self.recorder.operand(tensor, place), tensor, str(place), "", BRANCH))
+        if isinstance(number, bool):
+            self.guards.append(DecidedValue(self.recorder.operand(tensor, place), str(place), branch=number))
         else:
             self.left("item", [tensor], place)
 
@@ -103,11 +100,11 @@ class RecordedDecisions:
                 self._decided(one, place)
             elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
                 whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
-                self.guards.append(DecidedValue(whole, one, str(place), "a cast to whole numbers", ELEMENTS))
+                self.guards.append(DecidedValue(whole, str(place), "a cast to whole numbers"))
 
     def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
         """Put off noting the decision of positions that a call gives next to values, until they are used."""
-        self._ordered[memory(output)] = output, name, given, place
+        self.ordered[memory(output)] = output, name, given, place
 
     def positions(self, name: str, indices: Sequence[Any], place: CallPlace) -> list[Any]:
         """Give positions as plain numbers, and a mask as the positions that it takes.
@@ -131,13 +128,13 @@ class RecordedDecisions:
             else:
                 if self.recorder.records_meaning and self.recorder.is_of_argument(one):
                     self.lost.append("index")
-                if (ordered := self._ordered.pop(memory(one), None)) is not None:
+                if (ordered := self.ordered.pop(memory(one), None)) is not None:
                     self.of_whole_numbers(*ordered[1:])
                 found.append(one.detach().numpy().copy())
         return found
 
     def _decided(self, mask: Tensor, place: CallPlace, shown: str = "") -> None:
-        self.guards.append(DecidedValue(self.recorder.operand(mask, place), mask, str(place), shown, ELEMENTS))
+        self.guards.append(DecidedValue(self.recorder.operand(mask, place), str(place), shown))
 
     def conditions(self, program: Program) -> Guards:
         """Give the conditions as values of a Program, and as text.
@@ -152,15 +149,16 @@ class RecordedDecisions:
         found = []
         for guard in guards:
             shown = (guard.shown or text.expression(guard.condition).text) + guard.at
-            found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, guard.changes))
+            changes = "other elements are taken" if guard.branch is None else "another branch is taken"
+            found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, changes))
         return Guards(free, tuple(found))
 
     def told(self, program: Program) -> Iterator[str]:
         """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
-            if guard.changes == BRANCH:
+            if guard.branch is not None:
                 condition = known.shown.removesuffix(guard.at)
-                taken = condition if bool(guard.value) else f"not ({condition})"
+                taken = condition if guard.branch else f"not ({condition})"
                 yield f"the branch {taken} was taken{guard.at}; the answer is of that branch"
         order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
         last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
@@ -190,14 +188,11 @@ def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:
     >>> distinct("argmax", {"self": torch.tensor([3.0, 1.0, 3.0])}).tolist()
     [False]
     """
-    x = given["self"]
-    if name not in ORDERED or not x.is_floating_point():
-        return None
-    dim = given.get("dim")
+    x, dim = given["self"], given.get("dim")
     if dim is None and name in ("argmax", "argmin"):
         x = x.flatten()
     dim = -1 if dim is None else dim
-    if not x.ndim or x.shape[dim] < 2:
+    if not (x.is_floating_point() and x.ndim and x.shape[dim] > 1):
         return None
     count = x.shape[dim] if name in _ORDER else min(1 + given.get("k", 1), x.shape[dim])
     is_largest = name not in _SMALLEST and given.get("largest", True)

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
+from gradcli.recording.aten_lowering import AtenLowering
 
 ASSIGNED = frozenset("copy_ fill_ zero_".split())
 """Operations in place whose result does not depend on the old numbers."""
@@ -27,12 +28,12 @@ class Memory:
     """Values of a recording by memory, which it does not keep alive; the first value of a memory contains the others.
 
     Args:
-        picked: Makes the value of the elements of another value at flat places.
-        merged: Makes the value of the elements of a new value at flat places, and of the old one where a place is -1.
+        lines: To which the lines of parts are appended.
+        derived: Notes that a value follows from others, and returns it.
     """
 
-    def __init__(self, picked: Callable[[Atom, Tensor], Atom], merged: Callable[[Atom, Atom, Tensor], Atom]) -> None:
-        self._picked, self._merged = picked, merged
+    def __init__(self, lines: AtenLowering, derived: Callable[..., Atom]) -> None:
+        self._lines, self._derived = lines, derived
         # with a weak reference: while that is held, no other memory has its identity
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
 
@@ -53,7 +54,7 @@ class Memory:
         for key, whole in [*self._values(tensor).items()][: found is None]:
             places = places_in(key, geometry(tensor), _count(tensor))
             if places is not None and bool((places >= 0).all()):
-                found = self._picked(whole, places)
+                found = self._derived(self._lines.picked(whole, places.flatten().tolist(), tuple(places.shape)), whole)
                 self.put(tensor, found)
         return found
 
@@ -70,7 +71,8 @@ class Memory:
         for n, (key, before) in enumerate([*values.items()]):
             places = None if key == own else places_in(own, key, _count(tensor))
             if places is not None and n == 0:
-                values[key] = self._merged(atom, before, places)
+                merged = self._lines.merged(atom, before, places.flatten().tolist(), tuple(places.shape))
+                values[key] = self._derived(merged, atom, before)
             elif places is not None:
                 del values[key]
         self.put(tensor, atom)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any, Self
@@ -20,22 +20,24 @@ import sympy
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, dtype_name
-from gradcli.errors import GradcliError, InputError
+from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording import aten_calls as calls
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
-from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
+from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
 from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
 from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
-from gradcli.recording.modes import Surface
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
 
-MOST_CALLS = 100_000
-"""Most calls of one recording."""
+MOST_LINES = 100_000
+"""Most lines of one recording."""
+
+_Recording = Generator[None, Any, None]
+"""Recording of a call, which is sent the result."""
 
 
 class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
@@ -51,8 +53,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         leaves: Arguments, and tensors found elsewhere, by name.
         decisions: Record of the decisions that values made.
         places: Finder of the places that calls come from.
-        held: Values held constant, as autograd does not follow them, and the place where each is used.
-        named: The values that the user's code has names for, with their tensors.
+        named: The names that the user's code has for values, with their tensors.
         changed: Tensors found elsewhere that the function changes.
         origins: Places of the calls that gave values.
         of_arguments: The values that follow from the arguments of the function.
@@ -63,7 +64,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
-        self._surface = Surface(self)
+        self._surface = calls.Surface(self)
         self._pauses = self._inside = 0
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
@@ -72,15 +73,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
         self.decisions = RecordedDecisions(self)
-        self.named: dict[str, tuple[Atom, Tensor]] = {}
-        self._values = Memory(self._picked, self._merged)
+        self.named: dict[Atom, tuple[str, Tensor]] = {}
+        self._values = Memory(self.lines, self._derived)
         self._made: dict[int, Tensor] = {}
         self._lifted = set[int]()  # memories of numbers that Python has
-        self._called, self._count = set[Atom](), 0
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
-        self._detached: dict[Atom, Atom] = {}
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
-        self.held: dict[Atom, str] = {}
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places()
 
@@ -100,11 +98,6 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """See no more."""
         super().__exit__(*raised)
         self._surface.__exit__(*raised)
-
-    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a call for its numbers."""
-        with self.paused():
-            return function(*args, **kwargs)
 
     def composite(self, function: Any, args: Sequence[Any]) -> Any:
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
@@ -149,7 +142,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def number(self, tensor: Tensor) -> Atom:
         """Find the value that a tensor holds, or write out its numbers if no recorded call made it."""
         atom = self.atom(tensor)
-        return self.lines.number(self.lines.literal(tensor.detach()) if atom is None else atom)
+        return self.lines.number(self.lines.literal(tensor) if atom is None else atom)
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None if no recorded call made it."""
@@ -163,9 +156,16 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Give the Program that computes a value, with its text."""
         program = self.lines.program([self.lines.number(output)])
         inside = {line.symbol for line in program.lines}
-        named = {name: atom for name, (atom, _) in self.named.items() if atom in inside}
+        named = {name: atom for atom, (name, _) in self.named.items() if atom in inside}
         last = next((name for name, atom in named.items() if atom == program.output), "")
         return as_written(program, named, self.names.free, last or self.names.first(OUTPUTS))
+
+    def places_of(self, program: Program) -> dict[Span, CallPlace]:
+        """Find the place of each line of a recorded Program by its span; the lines that make up a call have its."""
+        found, place = dict[Span, CallPlace](), CallPlace()
+        for line in reversed(program.lines):
+            place = found[line.span] = self.origins.get(line.symbol, place)
+        return found
 
     def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
         """Give tensors found elsewhere, such as running means, the numbers that they had before."""
@@ -180,47 +180,63 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def __torch_dispatch__(
         self, function: Overload, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a call, and record it unless no operand follows from arguments or from tensors found elsewhere."""
+        """Run a call, and record it: its operands before it runs, its results after that."""
         kwargs = kwargs or {}
         if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which is lazy
             function = torch.ops.aten._conj_physical.default
+        recording = self._recorded(function, args, kwargs)
+        self._advance(recording)
+        with self.paused():
+            found = function(*args, **kwargs)
+        self._advance(recording, found)
+        return found
+
+    def _advance(self, recording: _Recording, found: Any = None) -> None:
+        """Go on with the recording of a call, before it runs or with its result."""
+        with contextlib.suppress(StopIteration):
+            recording.send(found)
+
+    def _recorded(self, function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Recording:
+        """Record a call, unless no operand follows from arguments or from tensors found elsewhere."""
         tensors = tensors_in((args, dict(kwargs)))
         if self._pauses or not function._schema.returns or any(one.is_meta for one in tensors):  # without numbers
-            return self.run(function, args, kwargs)
+            return
         name, changed = name_of(function), calls.changed_by(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
+        is_unasked = self.records_meaning and name == "isnan"
         if is_drawn and name in calls.NOISY and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
-        if is_drawn or is_alone or name in SHAPED:
-            found = self._constant(self.run(function, args, kwargs), changed)
-            return found.zero_() if name.startswith(("empty", "new_empty")) else found
+        if is_drawn or is_alone or is_unasked or name in SHAPED:
+            self._constant((found := (yield)), *changed)
+            if name.startswith(("empty", "new_empty")):
+                found.zero_()
+            return
         place = self.places.find()
         self._learn_names(place.frame)
         if self._is_untracked(place):
-            return self._constant(self.run(function, args, kwargs), changed)
-        if name == "_local_scalar_dense":
-            self.decisions.read(tensors[0], place)
-            return self.run(function, args, kwargs)
-        if name == "lift_fresh":  # makes a tensor of numbers that Python has
+            self._constant((yield), *changed)
+        elif name == "_local_scalar_dense":
+            self.decisions.read(tensors[0], (yield), place)
+        elif name == "lift_fresh":  # makes a tensor of numbers that Python has
             self._lifted.add(memory(tensors[0]))
-        if name in ("lift_fresh", "detach", "alias", "set_"):
-            return self.run(function, args, kwargs)
-        if name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex()):
-            self._value(tensors[0], place)
-            found = self.run(function, args, kwargs)
-            if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
-                return found
-        if is_norm := "running_mean" in calls.parameters(function):  # it changes them, which the schema does not say
-            tuple(self._value(one, place) for one in tensors)
-        keep = self._changed if changed and not is_norm else self._made_of
-        return keep(function, args, kwargs, changed, place)
+        elif name not in ("detach", "alias", "set_"):
+            given = calls.bound(function, args, kwargs)
+            is_norm = "running_mean" in given  # it changes them, which the schema does not say
+            if changed and not is_norm:
+                yield from self._changed(function, given, changed, place)
+                return
+            is_view = name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex())
+            tuple(self._value(one, place) for one in tensors if is_view or is_norm)
+            found = yield
+            if not is_view or self._values.part(as_real(found)) is None:  # else the memory knows what it is made of
+                self._made_of(function, given, found, place)
 
     def _changed(
-        self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: CallPlace
-    ) -> Any:
+        self, function: Overload, given: dict[str, Any], changed: Sequence[Tensor], place: CallPlace
+    ) -> _Recording:
         """Record a call that writes to tensors."""
-        results, inputs = self._lowered(function, calls.bound(function, args, kwargs), changed, place)
+        results, inputs = self._lowered(function, given, changed, place)
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
@@ -229,25 +245,23 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # a term whose gradient is 0
             results = [self.lines.row("add", *inputs, results[0])]
             self._followed.update(inputs)
-        found = self.run(function, args, kwargs)
+        yield
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
             self._keep(output, result, inputs, place, is_written=True)
-        return found
 
-    def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: CallPlace) -> Any:
+    def _made_of(self, function: Overload, given: dict[str, Any], found: Any, place: CallPlace) -> None:
         """Record a call that makes tensors."""
-        found, given, name = self.run(function, args, kwargs), calls.bound(function, args, kwargs), name_of(function)
-        outputs = list(found) if isinstance(found, tuple | list) else [found]
-        if self.records_meaning and name == "isnan":  # of which torch is not asked
-            return self._constant(found, ())
-        is_other = bool(self._other_dtypes(outputs)) and not self._is_given(given)
+        name, outputs = name_of(function), list(found) if isinstance(found, tuple | list) else [found]
+        known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
+        is_other = bool(self._other_dtypes(outputs)) and self.of_arguments.isdisjoint(known)
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # the order of constants stays the same
                 self.decisions.of_whole_numbers(name, given, place)
             if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
                 self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
-            return self._constant(found, ())
+            self._constant(found)
+            return
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
         for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
@@ -255,15 +269,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
                 self._keep(output, result, inputs, place)
                 if not is_followed(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
-        return found
 
     def _lowered(
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Append the lines of a call; give its results, and the values that it is made of."""
-        name, self._count = name_of(function), self._count + 1
-        if self._count > MOST_CALLS:
-            raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
+        name = name_of(function)
+        if len(self.lines.written) > MOST_LINES:
+            raise InputError(f"{self.called} makes more than {MOST_LINES:,} calls of torch", hint="record a part of it")
         if given.get("dropout_p"):
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if name in INDEXED:
@@ -308,9 +321,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: CallPlace, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if (is_written and result is None) or not is_followed(output):
-            self._constant(output, [output] * is_written)
-        if result is None or not is_followed(output):  # a result that no line gives may not be used
+        if result is None or not is_followed(output):
+            if is_written or not is_followed(output):  # else a result that no line gives, which may not be used
+                self._constant(output)
             return
         if output.dtype in LOW and not self.decisions.low:
             self.decisions.low = f"{dtype_name(output.dtype)}{place}"
@@ -328,11 +341,6 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if base is not None and output not in self._values and base.dtype is output.dtype:
             self._values.put(base, self._made_value(base, CallPlace()))
         self._values.write(output, result)
-
-    def _is_given(self, given: Mapping[str, Any]) -> bool:
-        """Tell whether an argument of a call, except a condition, follows from the arguments of the function."""
-        known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
-        return not self.of_arguments.isdisjoint(known)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -363,15 +371,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Tell whether the function made a tensor from neither arguments nor tensors found elsewhere."""
         return memory(tensor) in self._made and tensor not in self._values and not tensor.requires_grad
 
-    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+    def _constant(self, *found: Any) -> None:
         """Note tensors made or changed by a call that follow from no value."""
-        for tensor in map(as_real, (*tensors_in(found), *changed)):
+        for tensor in map(as_real, tensors_in(found)):
             if self.records_meaning and self.is_of_argument(tensor):
                 continue
             self._values.forget(tensor)
             if tensor not in self._values:
                 self._made.setdefault(memory(tensor), alias(tensor))
-        return found
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
@@ -383,7 +390,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             self.decisions.left(path, tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
-        return self._constant(found, ())
+        self._constant(found)
+        return found
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
         atom = self.lines.variable(name, tuple(tensor.shape))
@@ -404,10 +412,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if not tensor.requires_grad and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
-            if atom not in self._detached:
-                held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
-                self._detached[atom], self.held[held] = held, place.where
-            return self._detached[atom]
+            held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
+            self.origins.setdefault(held, replace(place, frame=None))
+            return held
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
@@ -446,25 +453,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
     def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
-        """Give the value of a tensor made by the function: a number, written-out whole numbers, or a named constant."""
-        if tensor.requires_grad:
-            return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
+        """Give the value of a tensor made by the function: equal or whole numbers as such, or a named constant."""
         with self.paused():
-            flat = tensor.detach().reshape(-1)
-            is_same = bool(flat.numel()) and tensor.dtype is not torch.bool and bool((flat == flat[0]).all())
-            if is_same:
-                first = flat[0].item()
-                return as_atom(first) if not tensor.ndim else self.lines.row("full", tuple(tensor.shape), first)
-            if self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
-                return self.lines.literal(tensor.detach())
+            is_short = self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL)
+            if not tensor.requires_grad and (is_short or have_one_value(tensor)):
+                return self.lines.literal(tensor)
         return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
-
-    def _picked(self, atom: Atom, places: Tensor) -> Atom:
-        return self._derived(self.lines.picked(atom, places.reshape(-1).tolist(), tuple(places.shape)), atom)
-
-    def _merged(self, atom: Atom, before: Atom, places: Tensor) -> Atom:
-        found = self.lines.merged(atom, before, places.reshape(-1).tolist(), tuple(places.shape))
-        return self._derived(found, atom, before)
 
     def _derived(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom:
         """Note that a value follows from others, and whether autograd follows it from them."""
@@ -479,6 +473,5 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if not (name.isidentifier() and calls.is_plain(value)):
                 continue
             atom = self._values.find(value)
-            if isinstance(atom, sympy.Dummy) and atom not in self._called:
-                self._called.add(atom)
-                self.named[self.names.free(name)] = atom, value
+            if isinstance(atom, sympy.Dummy) and atom not in self.named:
+                self.named[atom] = self.names.free(name), value

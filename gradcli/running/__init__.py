@@ -5,10 +5,9 @@ calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
 cuts               a check that a gradient is the function's, with nothing held constant
 blaming            the `autograd.Function` that gives wrong gradients, and where
-python_functions   a `Function` of all this
+python_functions   a `Function` of all this; two implementations, held to the same truth
 scripts            a whole script, its values after a pass, its backward passes, and where NaN begins in one
 plain_functions    recording, checking and derivatives as functions
-versus             two implementations, held to the same truth
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.
 """

@@ -58,9 +58,10 @@ def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
     found = _released(recorded, wrt, here, None)
     if found is None:
         return
-    held = [*recorded.recorder.held.items()][:MOST_LINES]
-    line = next((where for atom, where in held if where and _released(recorded, wrt, here, atom) is not None), "")
-    value = f"a value ({line})" if line else "a value"
+    places = recorded.recorder.places_of(recorded.program)
+    held = [(places[line.span], line.symbol) for line in recorded.program.lines if line.call.op.is_detached]
+    tried = (place for place, atom in held[:MOST_LINES] if place.where and _released(recorded, wrt, here, atom))
+    value = f"a value{next(tried, '')}"
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
     name, place = entries[found[0]]
     of = "" if recorded.value.size == 1 else " of y weighted at random"

@@ -50,13 +50,7 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     from gradcli.running.calling import name_of
     from gradcli.running.python_functions import PythonFunction
 
-    called = name_of(function)
-    count = max(1, len(tensors))
-    found = PythonFunction(function, called, count=count)
-    names = found.parameters
-    if len(tensors) > len(names):
-        raise UsageError(f"{called} takes {len(names)} arguments, and {len(tensors)} are given")
-    return PythonFunction(function, called, {**dict(zip(names, tensors, strict=False)), **named}, count)
+    return PythonFunction(function, name_of(function), tensors, **named)
 
 
 @brief
@@ -101,9 +95,9 @@ def check(
     from gradcli.autodiff.run import dtype_name
 
     if versus is not None:
-        from gradcli.running.versus import compare
+        from gradcli.running.python_functions import compare
 
-        return compare(record, function, versus, tensors, named, k)
+        return compare(function, versus, tensors, named, k)
     for one in (*tensors, *named.values()):
         if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
             kind = dtype_name(one.dtype)

@@ -1,8 +1,16 @@
-"""`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure."""
+"""`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure.
+
+Two implementations of one function are held to the same truth: is the error of one at most k times that of the other?
+The question of authors of kernels in low precision, where neither has all digits.  The truth is the enclosure of
+the baseline, recorded in float64 at the very numbers that both are given.
+
+Source: the tests of FlashAttention, T. Dao et al., which allow twice the error of PyTorch in the same precision.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -11,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.errors import InputError
+from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
@@ -19,10 +27,12 @@ from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.aten_calls import WrongDtypeError
-from gradcli.results import Array, ClosedForm, RowSource
-from gradcli.running.calling import give_values, require_constants, require_names, signature
+from gradcli.results import Array, Checking, ClosedForm, RowSource
+from gradcli.running.calling import give_values, name_of, require_constants, require_names, signature
 from gradcli.running.recorded import FunctionCall, Recorded
 from gradcli.running.targets import Target, load
+
+Called = Callable[..., Any]
 
 
 class PythonFunction(Function):
@@ -31,20 +41,22 @@ class PythonFunction(Function):
     Args:
         function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         called: Its name in messages.
-        given: Values of parameters that `at` need not repeat.
-        count: Number of tensors that it is given, for a function without a signature.
+        tensors: Values of its first parameters, which `at` need not repeat.
+        named: Values of parameters by name.
 
     Raises:
         InputError: Its parameters have no names.
+        UsageError: They are fewer than the tensors.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], called: str, given: Mapping[str, Value] | None = None, count: int = 1
-    ) -> None:
-        self.expression = called
-        self._function, self._given = function, dict(given or {})
+    def __init__(self, function: Called, called: str, tensors: Sequence[Any] = (), /, **named: Any) -> None:
+        self.expression, self._function = called, function
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
-        self._taken = signature(function, called, count).fixed(self._given)
+        taken = signature(function, called, max(1, len(tensors)))
+        if len(tensors) > len(taken.kinds):
+            raise UsageError(f"{called} takes {len(taken.kinds)} arguments, and {len(tensors)} are given")
+        self._given: dict[str, Any] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
+        self._taken = taken.fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
         weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
         self._dtype = _dtype_of([*self._given.values(), *weights])
@@ -151,7 +163,8 @@ class PythonFunction(Function):
                 made = call.recorded()
                 others = {name: array for name, array in given.items() if name not in known}
                 require_constants(tuple(others), made.constants, self._taken, self.expression)
-                return made.with_constants(others) if others else made
+                constants = {name: made.recorder.leaves[name].tensor for name in others}
+                return call.recorded(constants, others) if others else made
             except InputError as error:
                 is_of_types = isinstance(error, WrongDtypeError) or isinstance(error.__cause__, _OF_TYPES)
                 if not (is_of_types or (whole and first)):
@@ -192,3 +205,78 @@ def named(target: Target) -> Function:
     """
     called = f"{PurePath(target.file).name}::{target.name}" if target.file else target.text
     return PythonFunction(load(target), called)
+
+
+# -- two implementations
+
+SEED = 0
+"""Seed of the random gradient vector."""
+
+
+def compare(function: Called, baseline: Called, tensors: Sequence[Any], named: Mapping[str, Any], k: float) -> Checking:
+    """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
+
+    Args:
+        function: The implementation to compare.
+        baseline: The implementation to compare it with.
+        tensors: The arguments of both, in order.
+        named: The arguments of both by name.
+        k: How many times the error of the baseline passes.
+
+    Returns:
+        The check of the baseline in float64, with a remark for y and for each gradient.
+
+    Raises:
+        WrongGradientsError: An error is larger than that and one rounding, or no truth is known.
+        InputError: They give no tensors of one shape, or the baseline cannot be recorded.
+    """
+    exact = copy.deepcopy(baseline).double().cpu() if isinstance(baseline, torch.nn.Module) else baseline
+    known = {name: _double(one) for name, one in named.items()}
+    asked = PythonFunction(exact, name_of(exact), [*map(_double, tensors)], **known)
+    given = dict(zip(asked.parameters, tensors, strict=False)) | dict(named)
+    floats = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    wrt = [name for name in floats if given[name].requires_grad] or floats
+    if not wrt:
+        raise InputError("there is no tensor of floating-point numbers to differentiate by")
+    v, *theirs = _ran(baseline, given, len(tensors), wrt)
+    own, *mine = _ran(function, given, len(tensors), wrt)
+    if own.shape != v.shape:
+        raise InputError(f"the function gives a tensor of shape {tuple(own.shape)}, the baseline {tuple(v.shape)}")
+    answer: Checking = asked.check(v=v.double().numpy(), wrt=wrt, dtype="float64")
+    remarks, is_good = [], True
+    for name, kind, *arrays in zip((None, *wrt), (own, *(given[name] for name in wrt)), mine, theirs, strict=True):
+        entries = [one for one in answer.opinions if one.variable == name and one.reference is not None]
+        truth = np.array([one.reference for one in entries], dtype=np.float64)
+        places = [(one.row if name is None else one.column) or () for one in entries]
+        error, other = (_largest(np.array([array[place] for place in places]) - truth) for array in arrays)
+        allowed = k * other + torch.finfo(kind.dtype).eps * _largest(truth)
+        passes = bool(entries) and error <= allowed
+        is_good &= passes
+        said = f"error {error:.2g}, of the baseline {other:.2g}, at most {allowed:.2g} ({len(entries)} entries)"
+        called = f"{name}.grad" if name else answer.output
+        remarks.append(f"{called}: {'passed' if passes else 'did not pass'}, {said}")
+    if not is_good:
+        less = f"{name_of(function)} is less accurate than {name_of(baseline)}"
+        raise WrongGradientsError("\n".join([less, *remarks]))
+    return replace(answer, remarks=(*answer.remarks, *remarks), passed=True)
+
+
+def _largest(errors: Array) -> float:
+    """Give the largest magnitude; infinity if an error is not finite."""
+    return float(np.where(np.isfinite(errors), np.abs(errors), math.inf).max(initial=0.0))
+
+
+def _double(one: Any) -> Any:
+    return one.detach().cpu().double() if isinstance(one, torch.Tensor) and one.is_floating_point() else one
+
+
+def _ran(function: Called, given: Mapping[str, Any], positional: int, wrt: Sequence[str]) -> list[Any]:
+    """Run a function; give the gradient vector, then y and the gradients in float64."""
+    values = {name: one.detach().clone().requires_grad_() if name in wrt else one for name, one in given.items()}
+    items = list(values.items())
+    y = function(*(one for _, one in items[:positional]), **dict(items[positional:]))
+    if not isinstance(y, torch.Tensor):
+        raise InputError(f"a function that is compared gives one tensor, and this gives a {type(y).__name__}")
+    v = torch.randn(y.shape, generator=torch.Generator().manual_seed(SEED)).to(y.dtype)
+    grads = torch.autograd.grad(y, [values[name] for name in wrt], v.to(y.device), materialize_grads=True)
+    return [v, *(one.detach().cpu().double().numpy() for one in (y, *grads))]

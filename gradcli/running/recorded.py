@@ -30,7 +30,7 @@ from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_o
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Check, Verdict
-from gradcli.running.blaming import Trial, trials
+from gradcli.running.blaming import trials
 from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.cuts import cuts, is_close, largest, replay
 from gradcli.running.targets import guarded
@@ -125,10 +125,8 @@ class Recorded:
     ran: Forward | None = None
     _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
-    def forward(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
-    ) -> Forward:
-        """Run the function again, with a graph for the variables to differentiate by, also a second time."""
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
+        """Run the function again, with a graph for the variables to differentiate by."""
         if self.ran is not None:
             return self.ran
         found = self.recorder.leaves
@@ -154,7 +152,7 @@ class Recorded:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
         recorder = self.call.recorder()
         forward = self.forward(arrays, wrt, recorder=recorder)
-        made = {name: tensor for name, (_, tensor) in recorder.named.items() if name in self.program.named}
+        made = {name: tensor for name, tensor in recorder.named.values() if name in self.program.named}
         return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
 
     def _require_repeated(self, found: Array) -> None:
@@ -215,23 +213,12 @@ class Recorded:
         """Names of the custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
 
-    def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
-        """Say which custom functions have wrong gradients, except faults that the verdict of this point tells of."""
-        return tuple(one.fault for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
+    _trials = cached_property(trials)
 
-    @property
-    def tried(self) -> tuple[str, ...]:
-        """Sentences on the points and variants tried of each custom function."""
-        return tuple(one.tried for one in self._trials)
-
-    @cached_property
-    def _trials(self) -> list[Trial]:
-        return trials(self) if self.applications else []
-
-    def with_constants(self, given: Mapping[str, Array]) -> Recorded:
-        """Record the function again with other numbers in tensors that it finds elsewhere."""
-        tensors = {name: leaf.tensor for name, leaf in self.recorder.leaves.items() if name in given}
-        return self.call.recorded(tensors, given)
+    def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Say which custom functions have wrong gradients, unless the verdict tells of it, and all that was tried."""
+        wrong = (one for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
+        return tuple(one.fault for one in wrong), tuple(one.tried for one in self._trials)
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""

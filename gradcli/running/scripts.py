@@ -14,10 +14,10 @@ import sys
 import threading
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
@@ -28,19 +28,18 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, dtype_name, trace
+from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, dtype_name, trace as traced
 from gradcli.crosscheck.formulas import Formulas
-from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Line, Program, number
+from gradcli.errors import GradcliError, InputError, InternalError
+from gradcli.language.program.wengert import Line, number
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.aten_calls import copied, name_of, numbers_of, tensors_in
-from gradcli.recording.decisions import RecordedDecisions
+from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.results import Array, Pass
+from gradcli.results import VJP, Array, Pass
 from gradcli.running.calling import Signature
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 
@@ -148,7 +147,7 @@ class ScriptRecorder(Recorder):
         wrt: The leaves to differentiate by; all if there is none.
 
     Attributes:
-        is_on: Whether there may still be answers.
+        count: How many passes were answered.
         is_over: Whether a pass was answered, until the next call that is recorded.
     """
 
@@ -156,39 +155,27 @@ class ScriptRecorder(Recorder):
         super().__init__(TensorNames(runpy.run_path, ()), None)
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
         self.count = 0
-        self.is_on, self.is_over = True, False
+        self.is_over = False
         self._process = os.getpid()
         self._lost: Exception | None = None
-        self._outcome: tuple[Any, Exception | None] | None = None
         self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
-
-    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a call, and keep its result or its error, to tell it from an error of recording."""
-        try:
-            self._outcome = super().run(function, args, kwargs), None
-        except Exception as error:
-            self._outcome = None, error
-            raise
-        return self._outcome[0]
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a call, and record it while there may be answers; the script never sees an error of recording."""
-        call = partial(function, *args, **(kwargs or {}))
-        if not self.is_on or os.getpid() != self._process:
-            return call()
+        """Run a call, and record it while there may be answers."""
+        if self.count == MOST_PASSES or os.getpid() != self._process:
+            return function(*args, **(kwargs or {}))
         if name_of(function) not in _READING:
             self.begin()
-        self._outcome = None
+        return super().__torch_dispatch__(function, types, args, kwargs)
+
+    def _advance(self, *of_call: Any) -> None:
         try:
-            return super().__torch_dispatch__(function, types, args, kwargs)
+            super()._advance(*of_call)
         except Exception as error:
-            if self._outcome is not None and self._outcome[1] is not None:
-                raise
             self.lose(error)
-            return call() if self._outcome is None else self._outcome[0]
 
     def lose(self, error: Exception) -> None:
         """Keep the first error for the next pass."""
@@ -202,25 +189,20 @@ class ScriptRecorder(Recorder):
 
     def _collect(self) -> None:
         """Forget all values except the differentiable ones that the script still holds."""
-        before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
-        guards = [replace(guard, value=copied(guard.value)) for guard in before.guards]
+        if self.is_over:
+            self._lost, self.decisions.lost, self.decisions.remarks = None, [], {}
+        self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
-        self.decisions, self.places, self.named, self._called = RecordedDecisions(self), Places(), {}, set()
-        if is_over:
-            self._lost = None
-        else:
-            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
-        del before  # and with it the last tensors that only the recording holds
+        self.places, self.named = Places(), {}  # and with them the last tensors that only the recording holds
         tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
         changed = [name for name, one in tensors.items() if self._values.find(one) is None]
-        conditions = [guard.condition for guard in guards]
+        conditions = [guard.condition for guard in self.decisions.guards]
         kept = self.lines.retain(self._values.held(), conditions, changed)
         self._values.keep(kept)
         self._followed &= kept
-        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
         self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
-        self.decisions.guards = [guard for guard in guards if guard.condition in kept]
+        self.decisions.guards = [guard for guard in self.decisions.guards if guard.condition in kept]
         left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
         self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
         self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
@@ -229,22 +211,21 @@ class ScriptRecorder(Recorder):
         """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
         return not (tensor.requires_grad or tensor in self._values)
 
-    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
-        for tensor in (*tensors_in(found), *changed):
+    def _constant(self, *found: Any) -> None:
+        for tensor in tensors_in(found):
             self._is_changed |= tensor in self._values
             self._values.forget(tensor)
-        return found
 
     def _is_untracked(self, place: CallPlace) -> bool:
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
-    def recorded_inquiry(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> tuple[Recorded, Inquiry]:
-        """Give the recording of a tensor, and the inquiry that every question about it begins with.
+    def _inquiry(self, y: Tensor, inputs: Any, called: str) -> Inquiry:
+        """Make the inquiry about a tensor, whose recording is its `live`.
 
         Args:
             y: The tensor.
-            wanted: The leaves to differentiate by; all that require a gradient if None.
+            inputs: The leaves to differentiate by; all that require a gradient if None.
             called: Its name in messages.
 
         Raises:
@@ -259,13 +240,10 @@ class ScriptRecorder(Recorder):
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
         program = self.program(output)
         leaves = {name: self.leaves[name] for name in program.names}
-        reached = {program.output}
-        for line in reversed(program.lines):  # no further than a detached value
-            if line.symbol in reached and not line.call.op.is_detached:
-                reached.update(line.call.operands)
+        _, reached = self.lines.lowering.builder.made_of(output, stop=lambda call: call.op.is_detached)
         free = {str(one): leaves[str(one)].tensor for one in program.variables if one in reached}
-        chosen = [*free.values()] if wanted is None else wanted
-        wrt = tuple(name for name, t in free.items() if t.requires_grad and any(t is one for one in chosen))
+        chosen = {*map(id, tensors_in(inputs) or free.values())}
+        wrt = tuple(name for name, tensor in free.items() if tensor.requires_grad and id(tensor) in chosen)
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
@@ -277,13 +255,13 @@ class ScriptRecorder(Recorder):
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
-        return found, Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
+        return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
 
     # -- answering
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
-        if not self.is_on:
+        if self.count == MOST_PASSES:
             return function(*args, **kwargs)
         given = inspect.signature(function).bind(*args, **kwargs).arguments
         self.begin()
@@ -299,7 +277,7 @@ class ScriptRecorder(Recorder):
             told = replace(told, answer=None, refusal=InputError(f"torch refuses this pass: {reason}"))
             raise
         finally:
-            self.count, self.is_on, self.is_over = told.number, told.number < MOST_PASSES, True
+            self.count, self.is_over = told.number, True
             self.tell(self._with_held(told, added))
         return found
 
@@ -335,26 +313,21 @@ class ScriptRecorder(Recorder):
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         if not isinstance(y, torch.Tensor):
             raise InputError("a pass of several outputs at once is not answered")
-        inputs = given.get("inputs")
-        wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-        made, inquiry = self.recorded_inquiry(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
+        inquiry = self._inquiry(y, given.get("inputs"), f"pass {told.number}{place}")
         answer = answered(inquiry, () if v is None else (array_of(v),))[1][0]
-        norms: dict[str, list[float]] = {}
+        norms = defaultdict[str, float](float)
         for name, array in answer.vjp.items():
-            norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
-        found: tuple[str, ...] = ()
-        if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
-            ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-            found = self._beginnings(made.program, ran)
-        by_module = {name: math.hypot(*some) for name, some in norms.items()}
+            module = name.rpartition(".")[0]
+            norms[module] = math.hypot(norms[module], np.linalg.norm(array))
+        is_finite = all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values()))
+        found = () if is_finite else self._beginnings(inquiry.live, answer)
         answer = replace(answer, warnings=(*answer.warnings, *found))
-        return replace(told, answer=answer, norms=by_module, nonfinite=found)
+        return replace(told, answer=answer, norms=norms, nonfinite=found)
 
-    def _beginnings(self, recorded: Program, trace: Trace) -> tuple[str, ...]:
+    def _beginnings(self, made: Recorded, answer: VJP) -> tuple[str, ...]:
         """Say where infinity and NaN begin: the first call that makes them of other numbers, forward, else back."""
-        program, places, place = trace.program, dict[Span, CallPlace](), CallPlace()
-        for line in reversed(recorded.lines):  # the lines that make up a call have its place
-            place = places[line.span] = self.origins.get(line.symbol, place)
+        trace = traced(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
+        program, places = trace.program, self.places_of(made.program)
         found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
         ways = ("", program.lines, _forward), ("the backward pass of ", program.lines[::-1], _back)
         for way, lines, begins in ways:

@@ -361,8 +361,8 @@ class Lowering(Calls):
         if several.is_provisional:
             return several.parts[0][0], span
         if not -count <= place < count:
-            message = f"{several.call} gives {count} tensors, counted from 0"
-            raise self.source.error(message, subscript.span)
+            gives = f"{several.call} gives {count} tensor{'s' * (count > 1)}"
+            raise self.source.error(f"{gives}, counted from 0", subscript.span)
         return several.parts[place][0], span
 
     _RULES: ClassVar[Rules] = {

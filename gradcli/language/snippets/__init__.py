@@ -3,8 +3,7 @@
 snippet_result  the result: a function, values, the variables to differentiate by, v
 reading         a whole text to its result
 statements      the statements: the last layer of the lowering
-function_calls  functions of the text and their calls; meanings of imported names, and those that are code
-backward_calls  backward() and torch.autograd.grad
+text_calls      functions of the text, backward() and torch.autograd.grad; imported names, and those that are code
 tensors         the floating-point types that are written, and random numbers, which torch draws
 
 A text that has none of this is parsed as one expression: the reader of statements is imported where there are some.

@@ -20,8 +20,8 @@ from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.function_calls import KNOWN, Callee
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
+from gradcli.language.snippets.text_calls import KNOWN, Callee
 from gradcli.language.text import nodes
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
@@ -45,13 +45,11 @@ class Unread:
 
     Attributes:
         shown: Its description in messages.
-        count: The number of its parts, if it is a tuple.
         variable: The variable whose gradient it is, if it is `.grad`.
         hint: The form to write in its place, where it is no code.
     """
 
     shown: str
-    count: int = 0
     variable: str = ""
     hint: str = ""
 
@@ -235,9 +233,6 @@ class Statements(Drawing):
     def _parts(self, operand: Operand, count: int) -> list[Operand]:
         """Take a value apart, into as many parts as there are names where the number is not known yet."""
         atom, span = operand
-        held = self.scope.objects.get(atom)
-        if isinstance(held, Unread) and held.count:
-            return [self._unread(Unread(held.shown), span) for _ in range(held.count)]
         if (several := self.scope.several.get(atom)) is not None:
             return [several.parts[0]] * count if several.is_provisional else list(several.parts)
         line = self.builder.line_of(atom)
@@ -255,7 +250,7 @@ class Statements(Drawing):
         """Bind a name to a value: a tensor of numbers is a variable, outside of functions."""
         value, span = operand
         is_required, is_inside = self._is_required(node), bool(self.running)
-        if value in self.scope.objects:
+        if self._uncomputed(value) is not None:
             self.scope.names[name.text] = value
             return
         is_tensor = self.is_torch and not is_inside and self._is_tensor(value, node, mark)
@@ -321,11 +316,9 @@ class Statements(Drawing):
             raise self.source.error("requires_grad takes True or False here", node.span)
         is_said = "requires_grad_" in words or "True" in given
         is_parameter = arguments is not None and self.source.tokens[arguments.position - 1].text == "Parameter"
-        if not (is_said or is_parameter):
-            return False
-        keywords = {one.name.text for one in arguments.items if one.name is not None} if arguments is not None else ()
-        if is_parameter or "requires_grad" in keywords:
-            return True
+        keywords = [one.name.text for one in (arguments.items if arguments else ()) if one.name is not None]
+        if is_parameter or not is_said or "requires_grad" in keywords:
+            return is_parameter or is_said
         hint = "write requires_grad_() at the end of the line"
         raise self.source.error("what is computed is no leaf: torch leaves its .grad empty", node.span, hint=hint)
 
@@ -342,13 +335,17 @@ class Statements(Drawing):
 
     # -- rules of its own
 
+    def _uncomputed(self, atom: Atom) -> Callee | Unread | None:
+        """Return the object that a value, or the first of several, stands for; None of what is computed with."""
+        several = self.scope.several.get(atom)
+        return self.scope.objects.get(atom if several is None else several.parts[0][0])
+
     def _unread(self, value: Unread, span: Span) -> Operand:
         return self.scope.stand_in(value, "unread"), span
 
     def one(self, atom: Atom, span: Span) -> Atom:
         """Return a value that is one tensor; refuse functions and values that nothing is computed from."""
-        value = self.scope.objects.get(atom)
-        if value is None:
+        if (value := self._uncomputed(atom)) is None:
             return super().one(atom, span)
         if isinstance(value, Callee):
             message = f"the function {value.shown} stands where a number or a tensor must"
@@ -385,7 +382,8 @@ class Statements(Drawing):
         match path:
             case "torch.autograd.grad":
                 span, count = self.grad(node.token.span, arguments)
-                return self._unread(Unread("a derivative", count), span), used
+                parts = tuple(self._unread(Unread("a derivative"), span) for _ in range(count))
+                return (self.scope.together(Several("grad", parts)), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
                 self.seed = self.whole(*self.by_name(arguments, ["seed"], "manual_seed")["seed"])
                 return self._unread(Unread("a generator"), span), used
@@ -427,15 +425,8 @@ class Statements(Drawing):
         return operand if name in _QUIET else super().member(operand, member)
 
     def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
-        """Take a part of a tuple of gradients."""
-        held = self.scope.objects.get(operand[0])
-        if not isinstance(held, Unread):
-            return super()._indexed(operand, subscript)
-        span = operand[1].to(subscript.span)
-        if held.count and not -held.count <= self.place(subscript) < held.count:
-            parts = f"{held.count} part{'s' * (held.count > 1)}"
-            raise self.source.error(f"this tuple has {parts}, counted from 0", span)
-        return self._unread(Unread(held.shown), span)
+        """Take an element of a value that nothing is computed from, which is another."""
+        return operand if operand[0] in self.scope.objects else super()._indexed(operand, subscript)
 
     _RULES: ClassVar[Rules] = {**Lowering._RULES, nodes.FunctionNode: _function, nodes.Power: _power}
 

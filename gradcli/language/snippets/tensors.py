@@ -22,7 +22,7 @@ from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
-from gradcli.language.snippets.backward_calls import Passes
+from gradcli.language.snippets.text_calls import TextCalls
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
 
@@ -47,7 +47,7 @@ _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack ca
 """Operations that give whole numbers of whole numbers."""
 
 
-class Dtypes(Passes):
+class Dtypes(TextCalls):
     """Lowering that notes the types that are written.
 
     Attributes:

@@ -170,7 +170,7 @@ def check(
         found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
     claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
     omitted = question.jacobian_omitted if cotangent is None else ""
-    elsewhere, tried = ((), ()) if (live := question.live) is None else (live.elsewhere(found.verdict), live.tried)
+    elsewhere, tried = ((), ()) if (live := question.live) is None else live.trials_told(found.verdict)
     passed = not failing and (found.is_whole or not require_all) and not elsewhere
     return results.Checking(
         command="check",
