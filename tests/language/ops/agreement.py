@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch.nn import functional
 
@@ -21,11 +20,6 @@ from gradcli.language.ops import Kind
 from gradcli.results import Jacobian
 from tests.checks import check_of
 from tests.parsing import parse
-
-Case = str | tuple[str, str]
-"""A text, and the same in torch's or in NumPy's words if they are others."""
-Cases = Mapping[str, Sequence[Case]]
-"""Cases by the name of the row of the op table that they are about."""
 
 POINT: Mapping[str, np.ndarray] = {
     "a": np.array(0.7),
@@ -67,12 +61,6 @@ NAMES: Mapping[str, Any] = {
     **{"solve": torch.linalg.solve, "cond": torch.linalg.cond, "float": float, "signed": _signed},
 }
 """What a text may call."""
-
-
-def arguments(tables: Sequence[Cases]) -> list[Any]:
-    """Each case with its operation, for `parametrize`."""
-    rows = [(op, case) for cases in tables for op, texts in cases.items() for case in texts]
-    return [pytest.param(op, case, id=case if isinstance(case, str) else case[0]) for op, case in rows]
 
 
 def value_at_point(text: str, **given: Any) -> np.ndarray:
@@ -143,9 +131,9 @@ WITHOUT_FORMULA = frozenset(
 """Operations of which some formulas are too long, or there is none."""
 
 
-def require(op: str, case: Case) -> None:
+def require(op: str, case: str) -> None:
     """Value, Jacobian, verdict and formula of a case, in whose Program its row is, unless it is written in others."""
-    text, truth = (case, "") if isinstance(case, str) else case
+    text, _, truth = case.partition(" as ")
     if ops.TABLE[op].kind is not Kind.INLINED:
         assert op in {line.call.op.name for line in parse(text).lines}
     at = {name: POINT[name] for name in Function(text).variables}

@@ -13,38 +13,38 @@ from gradcli.errors import GradcliError
 from gradcli.language.ops.reductions import exchanges
 from gradcli.questions.question import read
 from tests.checks import check_of
-from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point
-from tests.language.ops.cases import TABLES
+from tests.language.ops.agreement import POINT, require, require_same, value_at_point
+from tests.language.ops.cases import CASES
 
 
-@pytest.mark.parametrize(("op", "case"), arguments(TABLES))
-def test_operations_are_those_of_torch(op: str, case: Case) -> None:
+@pytest.mark.parametrize(("op", "case"), [(op, case) for op, cases in CASES.items() for case in cases])
+def test_operations_are_those_of_torch(op: str, case: str) -> None:
     """Value, Jacobian, verdict and formula."""
     require(op, case)
 
 
-INDICES: list[Case] = [
-    "v[[3, 0]]",
-    "v[[3, 0, 0, 1]]**2",
-    ("v[::-1]*v", "v.flip(0)*v"),
-    ("y[::-1, ::-2]", "y.flip(0, 1)[:, ::2]"),
-    ("y[-1:0:-1, None, 1]", "y[1:].flip(0)[:, None, 1]"),
-    "z[:, [2, 0], 1]",
-    "z[[0, 1], :, [1, 3]]",
-    "z[:, [0, 1], [1, 3]]",
-    "z[..., [[0, 1], [3, 3]]]",
-    "y[[[0], [2]], [1, 3]]",
-    "v[torch.tensor([True, False, True, True])]",
-    "x[torch.tensor([[True, False, True], [False, True, False]])]",
-    "y[:, arange(4) != 2]",
-    "idx = arange(0, 4, 2); v[idx.long()].prod()",
-]
+INDICES = """
+v[[3, 0]]
+v[[3, 0, 0, 1]]**2
+v[::-1]*v as v.flip(0)*v
+y[::-1, ::-2] as y.flip(0, 1)[:, ::2]
+y[-1:0:-1, None, 1] as y[1:].flip(0)[:, None, 1]
+z[:, [2, 0], 1]
+z[[0, 1], :, [1, 3]]
+z[:, [0, 1], [1, 3]]
+z[..., [[0, 1], [3, 3]]]
+y[[[0], [2]], [1, 3]]
+v[torch.tensor([True, False, True, True])]
+x[torch.tensor([[True, False, True], [False, True, False]])]
+y[:, arange(4) != 2]
+idx = arange(0, 4, 2); v[idx.long()].prod()
+""".strip().split("\n")
 
 
 @pytest.mark.parametrize("case", INDICES)
-def test_tensors_in_an_index(case: Case) -> None:
+def test_tensors_in_an_index(case: str) -> None:
     """By torch's rules of several of them, slices, None and masks next to them."""
-    text, truth = (case, "") if isinstance(case, str) else case
+    text, _, truth = case.partition(" as ")
     require_same(text, {name: POINT[name] for name in Function(text).variables}, truth=truth)
 
 
