@@ -141,7 +141,7 @@ def test_an_error_is_never_proved(dtype: Any, size: float, monkeypatch: pytest.M
 
     monkeypatch.setattr(jacobians, "vjp", wrong)
     at = {"A": _normal(30, 30) / 10, "x": _normal(30, seed=1)}
-    for _ in range(5):
+    for _ in range(2):
         check = asked("grad", "sum(softmax(A@x)*x)", at, dtype)
         expected = "disagree" if np.isfinite(size) else "nan-trap"
         assert check.verdict in (expected, "inaccurate" if dtype == "float32" else expected)

@@ -41,32 +41,6 @@ def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("where(x > 0, x*log(x), 0)", "tends to 0 on the left and grows without bound on the right"),
-        ("where(x == 0, 0, 1/log(abs(x)))", "it grows without bound"),
-        ("where(x == 0, 0, x*log(abs(x)))", "it grows without bound"),
-        ("abs(x)**0.5*log(abs(x) + (x == 0))", "it grows without bound"),
-    ],
-)
-def test_what_is_steeper_than_a_line_grows_without_bound(text: str, words: str) -> None:
-    """By hand: the slopes are as log(x), 1/(x*log(x)**2) and the like."""
-    verdict, finding = _slope(text)
-    assert verdict == "undefined"
-    assert finding is not None
-    assert words in finding.note
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["x*sin(pi/x)", "x*sin(log(abs(x)))", "x*cos(2*pi*log2(abs(x)))", "x*lgamma(abs(x))"],
-)
-def test_what_no_series_tells_is_left_open(text: str) -> None:
-    """Oscillations, and functions that have no such series."""
-    assert _slope(f"where(x == 0, 0, {text})")[0] == "unchecked"
-
-
-@pytest.mark.parametrize(
     ("text", "at", "verdict"),
     [
         ("sin(x*y)/(x*y)", {"x": 0.0, "y": 0.0}, "removable"),
