@@ -6,12 +6,10 @@ import random
 from collections import Counter
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from gradcli.claims import Subject, claimed
-from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.results import Claim
+from tests.claims.asking import claim_of
 from tests.examples import examples
 from tests.parsing import parse
 
@@ -34,7 +32,7 @@ class _Function:
 
     @property
     def slope(self) -> str:
-        """What is true."""
+        """The true one."""
         return " + ".join(["2*x", *self.slopes])
 
     def _term(self, scale: int) -> tuple[str, str]:
@@ -55,11 +53,8 @@ class _Function:
         return f"{scale}*{f}", f"{scale * sign}*{slope}"
 
     def claim(self, text: str) -> Claim:
-        """What becomes of a claim at a random point."""
-        program = parse(self.text)
-        at = {name: np.array(self.dice.randint(-32, 32) / 16) for name in program.names}
-        subject = Subject.from_program(program, dict.fromkeys(program.variables, ()), "x", None)
-        return claimed(subject, text, at, TOLERANCE["float64"])
+        """The fate of a claim at a random point."""
+        return claim_of(self.text, text, {name: self.dice.randint(-32, 32) / 16 for name in parse(self.text).names})
 
     def beyond(self) -> str:
         """Wrong far away only."""

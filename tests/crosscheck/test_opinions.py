@@ -1,4 +1,4 @@
-"""What each reading says of an entry, side by side, and in which order."""
+"""Opinions of each reading on an entry, side by side, and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a function at a point: tables of verdicts, one-sided derivatives and limits, derived by hand."""
+"""Verdicts on functions at points: tables of verdicts, one-sided derivatives and limits, derived by hand."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("where(exp(x) >= exp(y), 5*y, 3*y)", 1, "kink", "over 5 "),
     ("where(exp(x) - exp(y) == 0, 5*y, 3*y)", 1, "kink", "over 5 "),
 ]
-"""What the note of a finding says is the last column."""
+"""Words of the note of a finding are the last column."""
 
 INFERRED = {"tan(pi/2*x)"}
 """Whose verdict is not proven; that of a jump never is."""

@@ -123,7 +123,7 @@ def test_an_error_shows_the_frames_of_the_user_alone(call: Any, said: str) -> No
 
 
 def test_every_class_of_an_answer_is_exported() -> None:
-    """Whatever module of the results it is in."""
+    """In any module of the results."""
     for module in pkgutil.iter_modules(results.__path__, "gradcli.results."):
         found = vars(importlib.import_module(module.name)).values()
         kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]

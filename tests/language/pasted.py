@@ -10,7 +10,7 @@ import torch
 
 
 def run_by_torch(text: str, **names: Any) -> dict[str, Any]:
-    """What the names of a snippet hold after Python has run it; where it writes no dtype, torch's own is taken."""
+    """Values of the names of a snippet after Python has run it; where it writes no dtype, torch's own is taken."""
     space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "np": np, "print": lambda *shown: None, **names}
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
@@ -24,7 +24,7 @@ def run_by_torch(text: str, **names: Any) -> dict[str, Any]:
 
 
 def gradients_by_torch(text: str) -> dict[str, Any]:
-    """What `.grad` of each leaf of a snippet holds in the end, by its first name."""
+    """The `.grad` of each leaf of a snippet in the end, by its first name."""
     return _gradients(run_by_torch(text))
 
 

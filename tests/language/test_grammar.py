@@ -1,4 +1,4 @@
-"""What the language means, and that a Program keeps what was typed."""
+"""Meaning of the language, and Programs that keep what was typed."""
 
 from __future__ import annotations
 

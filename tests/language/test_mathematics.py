@@ -1,4 +1,4 @@
-"""What formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
+"""Notation that formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
 
 from __future__ import annotations
 

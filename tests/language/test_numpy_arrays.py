@@ -31,7 +31,7 @@ def answered(text: str, **options: Any) -> Any:
 
 
 def run(text: str) -> Any:
-    """What the last name of a text stands for where Python runs it, or the last line where it has none."""
+    """The value of the last name of a text where Python runs it, or the last line where it has none."""
     space: dict[str, Any] = {"np": np, "torch": torch, **POINT}
     *before, last = text.split("\n")
     name, sign, value = last.partition(" = ")
@@ -61,7 +61,7 @@ ARGUMENTS = (
 
 
 def test_methods_of_the_table_are_numpy_s() -> None:
-    """Those that arrays have by their names are called below."""
+    """Methods that arrays have by these names are called below."""
     names = {n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)}
     found = {name for name in names if callable(getattr(np.ndarray, name, None))}
     assert found - {"sort", "fill", "put", "view", "partition", "copy"} <= {*METHODS}
@@ -90,7 +90,7 @@ def test_a_method_of_an_array_is_numpy_s_or_refused(name: str) -> None:
 
 
 def _called(call: str, x: Any) -> Any:
-    """What NumPy gives; None where it takes no such arguments, and in what it gives up."""
+    """The value that NumPy gives; None where it takes no such arguments, and in what it gives up."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
         try:
@@ -156,7 +156,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_value_has_the_methods_of_what_made_it(text: str) -> None:
-    """Where a text has NumPy and torch, too."""
+    """Texts with NumPy and torch, too."""
     runs = text.replace("; ", "\n")
     truth = run(runs)
     truth = np.asarray(truth.detach() if isinstance(truth, torch.Tensor) else truth)
@@ -196,7 +196,7 @@ def test_what_python_means_otherwise_of_tensors_is_code(body: str) -> None:
 
 
 def test_torch_s_dot_is_of_vectors_alone() -> None:
-    """Where NumPy's is the matrix product."""
+    """NumPy's is the matrix product."""
     for text in ("torch.dot(A, x)", "dot(A, x)", "import torch\ndef f(A, x):\n    return A.dot(x)"):
         with pytest.raises(GradcliError, match="needs a vector"):
             answered(text)

@@ -32,7 +32,7 @@ def snippets() -> list[Any]:
 
 
 def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """What a text gives where Python runs it, and the gradient of its sum by each variable."""
+    """The value of a text where Python runs it, and the gradient of its sum by each variable."""
     leaves = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in at.items()}
     space: dict[str, Any] = {"torch": torch, "math": math, "np": np, "F": torch.nn.functional, **leaves}
     space |= {"print": lambda *shown: None, "__name__": "__main__", "nn": torch.nn}

@@ -161,7 +161,7 @@ def test_a_snippet_gives_what_it_asks_for(text: str, expected: dict[str, object]
 
 
 def test_values_and_v_may_be_given_again() -> None:
-    """What is typed beside the snippet counts."""
+    """Values that are typed next to the snippet count."""
     f = Function(FIRST)
     assert f.variables == ("x",)
     np.testing.assert_array_equal(f.vjp({"x": [3, 4]}).vjp["x"], [6, 8])
@@ -186,7 +186,7 @@ def test_other_commands_read_snippets_too() -> None:
 
 
 def test_several_passes_and_missing_gradients_are_remarked() -> None:
-    """What torch would do, in words."""
+    """Torch's own behaviour, in words."""
     twice = "x = torch.tensor(1., requires_grad=True); y = x**2; y.backward(); y.backward()"
     assert "2 backward passes add up" in read(twice).program.warnings[0]
     none = "x = torch.tensor([1.]); y = x**2; y.backward()"

@@ -1,4 +1,4 @@
-"""What is said of a text that cannot be read, and what of it need not be."""
+"""Errors of texts that cannot be read, and lines that need not be."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.checks import check_of
 
 
 def run_by_python(function: Callable[..., Any], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """What a function gives, with leaves that require gradients, in the first dtype in which it gives that dtype."""
+    """The value of a function, with leaves that require gradients, in the first dtype in which it gives that dtype."""
     state = torch.get_rng_state()
     own = [one.dtype for one in given if one.is_floating_point()]
     for dtype in dict.fromkeys((*own, torch.float64, torch.float32)):
@@ -56,6 +56,7 @@ def require_as_run(
     for name, gradient in zip(asked.parameters, gradients, strict=False):
         np.testing.assert_allclose(answer.vjp[name], gradient.numpy(), rtol=rtol, atol=rtol, err_msg=name)
     assert check_of(answer).verdict == verdict, check_of(answer)
+    _draw_from(states)
     return v, leaves, list(gradients)
 
 

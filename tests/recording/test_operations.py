@@ -56,7 +56,7 @@ FUNCTIONS = {
     **{name: getattr(own, name) for name in OF_CHANGES},
 }
 CUT = ("detached", "without_grad", "through_floats", "through_numpy", "customs")
-"""Those whose gradient is not that of the function."""
+"""Functions whose gradient is not theirs."""
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

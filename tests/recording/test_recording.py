@@ -39,7 +39,7 @@ def test_the_numbers_of_modules_are_those_of_torch(name: str) -> None:
 
 
 def test_parameters_have_the_names_that_torch_gives_them() -> None:
-    """Those of the module alone, and behind the name of the module where a function calls it."""
+    """Names of the module alone, and after the name of the module where a function calls it."""
     assert {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "scale"} < set(record(model.net, X).jacobian().inputs)
     inputs = record(model.mean_squares, X, torch.tensor([1.0, 2.0])).vjp().inputs
     assert {"x", "target", "net.fc1.weight", "net.scale"} < set(inputs)
@@ -105,7 +105,7 @@ def test_gradcheck_passes_what_check_does_not() -> None:
 
 
 def test_second_derivatives_go_through_a_custom_backward_too() -> None:
-    """What gradgradcheck is for."""
+    """The purpose of gradgradcheck."""
     assert check_of(record(model.uses_square, X).hessian()).verdict == "agree"
     assert check_of(record(model.uses_half, X).hessian()).verdict == "disagree"
 

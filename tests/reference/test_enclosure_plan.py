@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 import sympy
@@ -14,7 +16,7 @@ from gradcli.reference.rules import Outcome, Undefined
 from tests.parsing import parse
 
 
-def reference_of(expression: str, at: dict[str, object]) -> tuple[Reference, list[sympy.Symbol]]:
+def reference_of(expression: str, at: Mapping[str, object]) -> tuple[Reference, list[sympy.Symbol]]:
     """The reference of a text at a point, and its variables."""
     program = in_primitives(parse(expression))
     arrays = {name: np.asarray(at[name], dtype=float) for name in program.names}

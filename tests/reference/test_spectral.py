@@ -37,7 +37,7 @@ from tests.checks import check_of
     ],
 )
 def test_verdicts(text: str, matrix: list[list[int]], verdicts: set[str]) -> None:
-    """Where eigenvalues are equal there is no slope, and none is called wrong; nor where torch reads one triangle."""
+    """Equal eigenvalues have no slope, and none is called wrong; nor is one where torch reads one triangle."""
     check = check_of(Function(text).grad({"A": matrix}))
     assert {finding.verdict for finding in check.findings if finding.variable is not None} <= verdicts
     assert check.verdict in verdicts

@@ -60,7 +60,7 @@ NAMES: Mapping[str, Any] = {
     **{"torch": torch, "F": functional, "linalg": torch.linalg, "np": np, "pi": np.pi, "inf": np.inf},
     **{"solve": torch.linalg.solve, "cond": torch.linalg.cond, "float": float, "signed": _signed},
 }
-"""What a text may call."""
+"""Names that a text may call."""
 
 
 def value_at_point(text: str, **given: Any) -> np.ndarray:

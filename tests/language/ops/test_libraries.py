@@ -1,4 +1,4 @@
-"""What a name means behind the prefix of a library: what that library makes of it, or an error."""
+"""Names after the prefix of a library mean the same as in that library, or are an error."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_every_name_of_the_table_is_its_library_s_or_refused(prefix: str, module
 
 
 def _called(function: Any, values: list[Any]) -> npt.NDArray[np.float64] | None:
-    """What the library gives; None where that is no real number, or it takes no such arguments."""
+    """The value that the library gives; None where that is no real number, or it takes no such arguments."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of names that NumPy gives up
