@@ -16,7 +16,7 @@ from tests.parsing import parse
 SCALES = (1, 4, 16)
 """Of terms, so that their kinks, whose slopes differ by one or two of these, never cancel."""
 
-MANY = examples(32)
+MANY = examples(16)
 """Functions of each test."""
 
 
@@ -94,7 +94,7 @@ def test_what_is_true_is_never_refuted(variables: str) -> None:
         claim = f.claim(f.slope)
         assert claim.status != "refuted", (f.text, f.slope, claim)
         found[claim.status] += 1
-    assert found["proved"] >= 0.9 * MANY, found
+    assert found["proved"] >= 0.9 * found.total(), found
 
 
 @pytest.mark.parametrize("variables", ["x", "xy"])
@@ -102,7 +102,7 @@ def test_what_is_true_is_never_refuted(variables: str) -> None:
 def test_what_is_false_is_never_proved(mutation: str, variables: str) -> None:
     """And nearly all of it is refuted, by a point at which it is wrong."""
     found = Counter[str]()
-    for seed in range(MANY // 2):
+    for seed in range(MANY):
         f = _Function(seed, variables)
         text = getattr(f, mutation)()
         claim = f.claim(text)

@@ -114,11 +114,9 @@ def test_more_time_is_for_more_entries() -> None:
     """Entries that bounds leave open, as the truth is 0 and torch's numbers are what is left of terms that cancel."""
     x = _normal(60, 20) + 3
     function = Function("sum(x/x.sum(1, keepdim=True))")
-    usual = function.grad({"x": x}).check
+    usual = check_of(function.grad({"x": x}))
     with budget(60):
-        patient = function.grad({"x": x}).check
-    assert usual is not None
-    assert patient is not None
+        patient = check_of(function.grad({"x": x}))
     assert usual.checked < patient.checked == patient.entries
     assert (usual.sampled, patient.sampled) == (True, False)
 

@@ -71,8 +71,7 @@ def test_a_limit_in_several_inputs_is_one_on_all_ways(text: str, at: dict[str, f
 )
 def test_determinants_and_inverses_have_sides(text: str, A: str, sides: tuple[float, float] | None) -> None:
     """By hand, by A[0, 0]: cofactors, and minus the sum of a column of the inverse times that of a row."""
-    check = Function(text).grad({"A": A}).check
-    assert check is not None
+    check = check_of(Function(text).grad({"A": A}))
     found = [finding.one_sided for finding in check.findings if finding.column == (0, 0)]
     assert found == ([] if sides is None else [pytest.approx(sides)])
     assert check.undecided == 0
