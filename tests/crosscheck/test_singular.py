@@ -75,10 +75,7 @@ def test_rounding_beside_a_kink_that_the_whole_has_not_is_lost_digits() -> None:
     assert "but the whole is smooth here" in slope.note
     assert slope_of(checked("2*abs(x) - abs(2*x) + relu(x) - relu(-x)", 0)).verdict == "disagree"
     singular = asked("jvp", "prod(svdvals(A))", {"A": [[3, 3], [3, 3]]}, "float32", u={"A": [[1, -1], [1, -1]]})
-    assert (singular.verdict, singular.findings[0].reference) == (
-        "inaccurate",
-        0,
-    )  # |det| is 0 along u, and torch's -1e-6
+    assert (singular.verdict, singular.findings[0].reference) == ("inaccurate", 0)  # |det| is 0 along u, torch's -1e-6
     assert checked("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47).verdict == "agree"  # x > x never holds
 
 

@@ -156,8 +156,7 @@ def test_a_name_of_a_function_may_be_assigned() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "a = x**2\n\n\na + 3*y;"],
+    "text", ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "a = x**2\n\n\na + 3*y;"]
 )
 def test_lines_that_python_reads_are_read(text: str) -> None:
     """All alike."""

@@ -263,8 +263,7 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "inner",
-    ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "x**{}", "h(lambda t: {})"],
+    "inner", ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "x**{}", "h(lambda t: {})"]
 )
 def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
     """By the limit, and never by that of Python's own stack."""
