@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Entry
 from tests.checks import check_of
-
-
-def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
-    check = check_of(Function(text).grad({"x": x}))
-    return check.verdict, next((f for f in check.findings if f.variable is not None), None)
+from tests.crosscheck.asking import checked, slope_of
 
 
 @pytest.mark.parametrize(
@@ -33,11 +28,9 @@ def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
 )
 def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
     """By hand, with L = -log|x|, whose powers all grow more slowly than any power of 1/x; torch says NaN."""
-    verdict, finding = _slope(f"where(x == 0, 0, {text})")
-    assert verdict == "nan-trap"
-    assert finding is not None
-    assert finding.proven
-    assert finding.reference == pytest.approx(slope)
+    check = checked(f"where(x == 0, 0, {text})", 0)
+    assert (check.verdict, slope_of(check).proven) == ("nan-trap", True)
+    assert slope_of(check).reference == pytest.approx(slope)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +79,4 @@ def test_random_oscillations_are_never_called_smooth(seed: int) -> None:
         inside = generator.choice([f"{c}/x", f"{c}/x**2", f"{c}*log2(abs(x))", f"{c}*log(abs(x))"])
         f = generator.choice(["sin({})", "cos({})", "sin({})**2", "cos({})**3", "tanh(sin({}))"])
         text = f"where(x == 0, 0, x*{f.format(inside)})"
-        assert _slope(text)[0] in ("undefined", "unchecked"), text
+        assert checked(text, 0).verdict in ("undefined", "unchecked"), text

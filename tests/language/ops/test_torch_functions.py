@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.errors import CodeError, GradcliError, InputError, ShapeError
 from gradcli.language.ops import TABLE
 from tests.checks import check_of
-from tests.language.ops.agreement import POINT, require_same, value_at_point
+from tests.language.ops.agreement import POINT, require_same
 
 AT_RANDOM: list[tuple[str, Mapping[str, Any]]] = [
     ("conv1d(x, w, b, 2, 3, 2, 2)", {"x": (2, 4, 5), "w": (6, 2, 3), "b": (6,)}),
@@ -73,13 +73,6 @@ def test_running_averages_are_not_differentiated_by() -> None:
     np.testing.assert_allclose(answer.grad["m"], -2 / np.sqrt(at["v"] + 1e-5))
 
 
-@pytest.mark.parametrize("text", ["dropout(x)", "rrelu(x, training=True)", "alpha_dropout(x, 0.3, True)"])
-def test_what_is_random_in_training_is_refused(text: str) -> None:
-    """With what to write."""
-    with pytest.raises(InputError, match="random"):
-        Function(text).eval({"x": np.ones(2)}, check=False)
-
-
 def test_class_indices_have_no_derivative() -> None:
     """They are not differentiated by, unless that is asked for: there they jump."""
     at = {"x": np.array([[1.0, 2.0, 4.0]]), "t": np.array([2.0])}
@@ -107,33 +100,6 @@ def test_a_weight_that_is_differentiated_by_is_computed_by_the_definition() -> N
     logits = np.array([[1.0, 2.0], [0.5, 0.1]])
     losses = np.log(np.exp(logits).sum(1)) - logits[[0, 1], [0, 1]]
     np.testing.assert_allclose(answer.grad["w"], [(losses[0] - losses[1]) * 3 / 16, (losses[1] - losses[0]) / 16])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "conv1d(ones(2, 3, 4), ones(2, 2, 3))",
-        "conv2d(ones(2, 3, 4), ones(2, 2, 1, 1), stride=(1, 2, 3))",
-        "fold(ones(3, 2), 2, 2)",
-        "y.gather(1, [0])",
-        "group_norm(ones(2, 3), 2)",
-        "glu(ones(3))",
-        "pixel_shuffle(ones(3, 2, 2), 2)",
-        "gru_cell(ones(1, 2), ones(1, 3), ones(9, 3), ones(9, 3))",
-        "tensordot(x, k, 1)",
-        "matrix_norm(x, 1, dim=1)",
-        "narrow(x, 0, 1, 2)",
-        "u.index_add(0, [0], w)",
-        "x.split([1, 3])",
-        "x.repeat(2)",
-        "quantile(u, 2)",
-    ],
-)
-def test_torch_says_what_does_not_fit(text: str) -> None:
-    """One message, of the call and in torch's words, with its place."""
-    with pytest.raises(GradcliError, match=r"^torch refuses ") as said:
-        value_at_point(text)
-    assert said.value.place is not None
 
 
 @pytest.mark.parametrize(
