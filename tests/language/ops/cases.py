@@ -1,6 +1,6 @@
 """Texts by the row of the op table that they are about, which torch runs too.
 
-A line is of one row: its name and, behind two blanks each, texts, or a text `as` the same in torch's or NumPy's words.
+A line is of one row: its name and, after two blanks each, texts, or a text `as` the same in the words of a library.
 """
 
 from __future__ import annotations
