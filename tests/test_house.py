@@ -242,7 +242,7 @@ CEILINGS = {
     "results": 480,
     "running": 1270,
     "symbolic": 2280,
-    "tests": 19320,
+    "tests": 18620,
     "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""

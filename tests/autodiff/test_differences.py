@@ -24,33 +24,25 @@ SMOOTH = [
 ]
 
 
-def differences(*asked: Any) -> dict[tuple[str, int, int], tuple[float, float]]:
-    """All of them."""
-    program, inputs, columns, *more = asked
-    places = [(*column, row) for column, rows in columns.items() for row in rows]
-    found = {place: difference(program, inputs, place, *more) for place in places}
-    return {place: quotient for place, quotient in found.items() if quotient}
-
-
-def _slope(text: str, x: float) -> tuple[float, float]:
-    return differences(parse(text), {"x": np.array(x)}, {("x", 0): [0]})["x", 0, 0]
+def quotients(text: str, x: Any, *rows: int, **of_y: Any) -> list[tuple[float, float]]:
+    """The quotients that there are by x, or by its first element, and their estimated errors."""
+    found = (difference(parse(text), {"x": np.asarray(x)}, ("x", 0, row), **of_y) for row in rows)
+    return [one for one in found if one]
 
 
 @pytest.mark.parametrize(("text", "x", "slope"), SMOOTH, ids=[text for text, _, _ in SMOOTH])
 def test_smooth_functions_have_nine_digits_and_an_honest_estimate(text: str, x: float, slope: float) -> None:
     """The true error is within the estimate, and the estimate is small."""
-    quotient, error = _slope(text, x)
+    ((quotient, error),) = quotients(text, x, 0)
     assert abs(quotient - slope) <= error
     assert error <= 1e-8 * max(1.0, abs(slope))
 
 
 def test_a_product_with_v_is_the_difference_of_v_times_y() -> None:
     """Two rows, weighted; a weight of 0 hides an infinite element."""
-    wanted = {("x", 0): [PRODUCT]}
-    found = differences(parse("[x**2, x**3]"), {"x": np.array(2.0)}, wanted, np.array([10.0, 1.0]), (2,))
-    assert found["x", 0, PRODUCT][0] == pytest.approx(52)
-    masked = differences(parse("[x**2, log(-x)]"), {"x": np.array(2.0)}, wanted, np.array([1.0, 0.0]), (2,))
-    assert masked["x", 0, PRODUCT][0] == pytest.approx(4)
+    for text, v, expected in (("[x**2, x**3]", [10.0, 1.0], 52), ("[x**2, log(-x)]", [1.0, 0.0], 4)):
+        ((quotient, _),) = quotients(text, 2.0, PRODUCT, v=np.array(v), shape=(2,))
+        assert quotient == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -58,19 +50,18 @@ def test_a_product_with_v_is_the_difference_of_v_times_y() -> None:
 )
 def test_there_is_none_without_values_on_both_sides(text: str, x: float) -> None:
     """Outside the domain, at its edge, at infinity, and where torch refuses the step."""
-    assert not differences(parse(text), {"x": np.array(x)}, {("x", 0): [0]})
+    assert quotients(text, x, 0) == []
 
 
 @pytest.mark.parametrize(("text", "x"), [("x/sum(x)", [1e-320, 0]), ("[x[0], 1/x[0]]", [1.7e308, 0])])
 def test_a_step_too_small_or_too_large_for_float64_is_left_out_for_every_row(text: str, x: list[float]) -> None:
     """A thousandth of 1e-320 moves nothing, and 1.7e308 may not be doubled."""
-    found = differences(parse(text), {"x": np.array(x)}, {("x", 0): [0, 1]}, None, (2,))
-    assert all(math.isfinite(quotient) for quotient, _ in found.values())
+    assert all(math.isfinite(quotient) for quotient, _ in quotients(text, x, 0, 1, shape=(2,)))
 
 
 def test_inputs_of_float32_are_taken_in_float64() -> None:
     """Their differences would have three digits else."""
     x = np.array(0.1, dtype=np.float32)
-    quotient, error = differences(parse("exp(x)"), {"x": x}, {("x", 0): [0]})["x", 0, 0]
+    ((quotient, error),) = quotients("exp(x)", x, 0)
     assert abs(quotient - math.exp(float(x))) <= error < 1e-9
     assert x == np.float32(0.1)

@@ -70,7 +70,7 @@ def test_a_reduction_is_what_torch_has(shape: tuple[int, ...]) -> None:
 
 
 def test_an_empty_dim_is_all_of_them() -> None:
-    """However it is written, with its formula and its verdict; no keepdim is lost with it."""
+    """Written in any way, with its formula and its verdict; no keepdim is lost with it."""
     for spelling in ("dim=()", "dim=[]", "()", "axis=()"):
         answer = Function(f"sum(x**2, {spelling})").vjp({"x": [[1, 2], [3, 4]]})
         assert answer.value == 30

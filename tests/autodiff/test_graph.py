@@ -136,7 +136,7 @@ TENSORS: list[tuple[str, dict[str, Any], dict[str, Any], list[str], str]] = [
 def test_a_tensor_knows_where_it_came_from(
     text: str, at: dict[str, Any], options: dict[str, Any], tensors: list[str], note: str
 ) -> None:
-    """What torch says of each, and in words why a gradient is missing."""
+    """Facts of torch about each, and in words why a gradient is missing."""
     graph = Function(text).graph(at, **options)
     assert [_said(tensor) for tensor in graph.tensors] == tensors
     assert any(note in one for one in graph.notes) or not note
@@ -208,7 +208,7 @@ def test_tensors_that_are_too_large_together_are_refused() -> None:
 
 
 def test_nodes_have_their_values_and_adjoints() -> None:
-    """What went forward, and what came back from all uses; before a pass nothing has, and large values are left out."""
+    """Values that went forward, and sums that came back from all uses; none before a pass, and none that is large."""
     function = Function("y = x*x; z = y + 3*y")
     found = function.graph({"x": 5}, 1)
     assert [(node.name, _listed(node.value), _listed(node.adjoint)) for node in found.nodes if node.tensors] == [

@@ -12,31 +12,14 @@ import pytest
 from hypothesis import given, settings
 
 from gradcli import Function
-from gradcli.claims import Subject, claimed, expected
-from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
-from gradcli.language.inputs import read_value
-from gradcli.results import Claim
+from tests.claims.asking import claim_of, number_of
 from tests.examples import examples
 from tests.parsing import parse
 
 _A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"
 
 At = dict[str, Any]
-
-
-def _claim(f: str, text: str, at: At, *, v: Any = None, wrt: str = "x", **options: Any) -> Claim:
-    program, arrays = parse(f, given=frozenset(at)), {name: read_value(value, name) for name, value in at.items()}
-    shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
-    weights = None if v is None else read_value(v, "v")
-    return claimed(Subject.from_program(program, shapes, wrt, weights), text, arrays, TOLERANCE["float64"], **options)
-
-
-def _expect(f: str, value: Any, at: At, *, v: Any = None, wrt: str = "x") -> Claim:
-    program, arrays = parse(f), {name: read_value(value, name) for name, value in at.items()}
-    shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
-    weights = None if v is None else read_value(v, "v")
-    return expected(Subject.from_program(program, shapes, wrt, weights), value, arrays, TOLERANCE["float64"])
 
 
 PROVED: list[tuple[str, str, At, str]] = [
@@ -66,7 +49,6 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)}, "gradient"),
     ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
     ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
-    ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": np.ones(20), "t": np.zeros(20)}, "gradient"),
     ("huber_loss(x, t)", "clamp(x - t, -1, 1)/3", {"x": [0.3, 2, 3], "t": [1, 1, 1]}, "gradient"),
     ("softmax(x)", "s = exp(x)/sum(exp(x)); diag(s) - outer(s, s)", {"x": [1, 2, 3]}, "Jacobian"),
     ("cumsum(x)", "tril(ones((3, 3)))", {"x": [1, 2, 3]}, "Jacobian"),
@@ -81,7 +63,7 @@ PROVED: list[tuple[str, str, At, str]] = [
 @pytest.mark.parametrize(("f", "text", "at", "of"), PROVED, ids=[f"{f} -> {text}" for f, text, _, _ in PROVED])
 def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
-    claim = _claim(f, text, at)
+    claim = claim_of(f, text, at)
     assert (claim.status, claim.of) == ("proved", of)
     assert claim.points > 50
     assert claim.mistake == ""
@@ -97,6 +79,7 @@ _STEPPED = "where(x > 1/7, x - 1/7, -floor(x - 1/7)*(x - 1/7))"
 _IN_PART = "right at some points, and elsewhere the sign: the claim is the truth times -1"
 _V_MISSING = "v is missing: the claim is right for v = ones only"
 _VX = {"v": [1, 2], "x": [3, 4]}
+_FEW = {"points": 9}
 
 SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
     # by a matrix: Jacobi's formula and its relatives
@@ -136,6 +119,7 @@ SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
     ("sum(x**2)", "2*x", {"x": np.ones(20)}, {}, "proved", "with any size above 16 in place of 20;"),
     ("sum(x**2)", "2*x", {"x": np.ones(3)}, {}, "proved", "gradient; ; the proof is for x of shape (3,);"),
     ("x**2", "2*x", {"x": 3}, {}, "proved", "gradient; ; ;"),
+    ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": [1] * 20, "t": [0] * 20}, _FEW, "proved", "gradient; ;"),
     # at ties: the largest of 1, 1 has no derivative by either
     ("max(x)", "x == max(x)", {"x": [1, 1]}, {}, "proved", "it is proved where it is differentiable"),
     ("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, {"wrt": "c"}, "refuted", ""),
@@ -174,9 +158,10 @@ SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
     (_STEPPED, "where(x > 1/7, 1, -floor(x - 1/7))", {"x": 2}, {}, "unproved", ""),  # x - 1/7 on both sides
     ("relu(x - 1/7) - relu(1/7 - x)", "(x >= 1/7)*1 + (x <= 1/7)*1", {"x": 2}, {}, "unproved", ""),
     (_TIED, "where(x + y > 1/7, 1, 0) - where(x - y >= 1/7, 1, 0)", {"x": 1, "y": 1}, {}, "unproved", ""),
-    # right in part: on one side of 0 each is the derivative, on the other -1 times it
-    *((f, text, {"x": 1}, {}, "refuted", _IN_PART) for f, text in [("abs(x)", "1"), ("x*abs(x)", "2*x")]),
-    ("asin(sin(x))", "1", {"x": 1}, {}, "refuted", _IN_PART),
+    # wrong by less than the tolerance of anything else, and a shape that is the transpose of the right one
+    ("x**2", "0.6667*3*x", {"x": 3}, {}, "refuted", "off by the factor 1.00005"),
+    ("x**2", "2*x + 1e-30*x**0", {"x": 0}, {}, "refuted", "e-30"),
+    ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, {}, "refuted", "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
     # the derivative of norm(x) is sign(x) for a number alone, and no formula is given for that of a vector
     ("norm(x)**2", "2*norm(x)", {"x": [3, 4]}, {}, "refuted", "a missing chain factor: the derivative of `norm(x)`; "),
     ("sqrt(sum(x**2))**3", "3*norm(x)**2", {"x": [3, 4]}, {}, "refuted", "the derivative of `sqrt(sum(x**2))`; "),
@@ -188,29 +173,28 @@ def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:
     """Kind, mistake and note say what was proved, tried and left out."""
-    claim = _claim(f, text, at, **how)
+    claim = claim_of(f, text, at, **how)
     assert claim.status == status or (status == "unproved" and claim.status != "proved")
     assert words in f"{claim.of}; {claim.mistake}; {claim.note};"
 
 
 def test_a_tie_refutes_a_claim_that_counts_it_twice() -> None:
     """Largest and smallest are one there, and move at half the speed each."""
-    tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
+    tied = claim_of("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
     assert (tied.status, tied.claimed, tied.truth) == ("refuted", 2.0, 1.0)
 
 
 def test_kinks_that_cancel_refute_nothing() -> None:
     """It is wrong where x crosses either, and that is no matter."""
     claim = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"
-    assert _claim(_TIED, claim, {"x": 1, "y": 1}).status != "refuted"
+    assert claim_of(_TIED, claim, {"x": 1, "y": 1}).status != "refuted"
 
 
-MISTAKES: list[tuple[str, str, At, str]] = [
+REFUTED: list[tuple[str, str, At, str]] = [
     ("x**2", "-2*x", {"x": 3}, "the sign"),
     ("x**2", "4*x", {"x": 3}, "off by the factor 2"),
     ("erf(x)", "exp(-x**2)", {"x": 1}, "off by the factor sqrt(pi)/2"),
     ("mean(x**2)", "2*x", {"x": [1, 2, 3]}, "off by the factor 3: x has 3 elements"),
-    ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
     ("trace(x@x)", "2*x", {"x": _S}, "transposed: the claim is the transpose of the truth"),
     ("exp(x)", "exp(-x)", {"x": 2}, "upside down: the claim is 1 over the truth"),
     ("A@x", "A@v", {"A": _S, "x": [1, 2]}, "the Jacobian is transposed: the claim is Jv"),
@@ -223,69 +207,56 @@ MISTAKES: list[tuple[str, str, At, str]] = [
     ("x**3", "x**2", {"x": 2}, "the power rule: the exponent 3 is not brought down"),
     ("sum(w*x**2)", "x**2", {"w": [1, 2, 3], "x": [3, 4, 5]}, "the other variable: the claim is the derivative by w"),
     ("sum(g*x**3)", "2*x**2*g", {"x": [1, 2], "g": [3, 4]}, "off by the factor 2/3"),
-]
-
-
-@pytest.mark.parametrize(("f", "text", "at", "mistake"), MISTAKES, ids=[f"{f} -> {text}" for f, text, _, _ in MISTAKES])
-def test_a_classic_mistake_gets_its_name(f: str, text: str, at: At, mistake: str) -> None:
-    """It explains the claim at every point tried."""
-    claim = _claim(f, text, at)
-    assert claim.status == "refuted"
-    assert claim.mistake.startswith(mistake)
-
-
-FALSE = [
-    ("sigmoid(x)", "sigmoid(x)*(1 + sigmoid(x))", {"x": 1}),
-    ("relu(x)", "where(x > 0, 1, -1)", {"x": 2}),
-    ("x", "sign(x)**2", {"x": 2}),
-    ("x", "where(x == 0.125, 5, 1)", {"x": 2}),
-    ("where(y > 0, x, 2*x)", "where(y >= 0, 1, 2)", {"x": 1, "y": 1}),
-    ("x**2", "0.6667*3*x", {"x": 3}),
-    ("x**2", "2*x + 1e-30*x**0", {"x": 0}),
-    ("x**3 - x", "3*x**2", {"x": 1}),
-    ("abs(x)", "1", {"x": 1}),
-    ("prod(x)", "Π[k=0..1, k≠j] x[k]", {"x": [2, 3, 4]}),
-    ("prod(x)", "where(x == 0, 17, prod(x)/x)", {"x": [2, 3, 0]}),
-]
-
-
-@pytest.mark.parametrize(("f", "text", "at"), FALSE, ids=[text for _, text, _ in FALSE])
-def test_a_false_claim_is_refuted_with_a_counterexample(f: str, text: str, at: At) -> None:
-    """Also where it is right nearly everywhere."""
-    claim = _claim(f, text, at)
-    assert claim.status == "refuted"
-    assert claim.claimed != claim.truth
-    assert claim.at is not None
-    assert set(claim.at) == set(at)
-
-
-BEYOND = [
-    ("clamp(x, -1, 1)", "abs(x) < 0.99", {"x": 0.3}),
-    ("x**2", "2*x + relu(x - 50)", {"x": 1}),
-    ("x**2", "2*x + relu(3*x - 7000)", {"x": 1}),
-    ("x**2", "where(exp(x) > 1e40, 2, 2*x)", {"x": 1}),
-    ("x**2", "where((x > 33) & (x < 33.5), 0, 2*x)", {"x": 1}),
-    ("x**2", "where(3*x == 102, 0, 2*x)", {"x": 1}),
-    ("x**2", "2*x + (floor(x/64) > 3)", {"x": 1}),
-    ("x**2 + y", "where((x > 40) & (y < -60), 0, 2*x)", {"x": 1, "y": 2}),
-    ("sum(x**2)", "2*x + relu(x - 50)", {"x": [1, 2, 3]}),
-    ("sum(x**2)", "where(x > 40*mean(abs(x[1:])), 0, 2*x)", {"x": [1, 2, 3]}),
+    # right in part: on one side of 0 each is the derivative, on the other -1 times it
+    *((f, text, {"x": 1}, _IN_PART) for f, text in [("abs(x)", "1"), ("x*abs(x)", "2*x"), ("asin(sin(x))", "1")]),
+    # a factor of 0 explains nothing, and what is right by chance is not right at some points
+    ("relu(x)", "x > -1", {"x": 1}, ""),
+    ("relu(x)", "where(x > 0, 1, 5)", {"x": 1}, ""),
+    ("x*y", "x", {"x": 1, "y": 2}, "the other variable: the claim is the derivative by y"),
+    ("sum(x*y)", "x + 1", {"x": [1, 2], "y": [2, 3]}, ""),
+    ("x**2", "x**3/3", {"x": 1}, ""),
+    ("abs(x)", "2*sign(x)", {"x": 1}, "off by the factor 2"),
+    ("relu(x)", "2*(x > 0)", {"x": 1}, "off by the factor 2"),
+    # right nearly everywhere
+    ("sigmoid(x)", "sigmoid(x)*(1 + sigmoid(x))", {"x": 1}, ""),
+    ("relu(x)", "where(x > 0, 1, -1)", {"x": 2}, ""),
+    ("x", "sign(x)**2", {"x": 2}, ""),
+    ("x", "where(x == 0.125, 5, 1)", {"x": 2}, ""),
+    ("where(y > 0, x, 2*x)", "where(y >= 0, 1, 2)", {"x": 1, "y": 1}, ""),
+    ("x**3 - x", "3*x**2", {"x": 1}, ""),
+    ("prod(x)", "Π[k=0..1, k≠j] x[k]", {"x": [2, 3, 4]}, ""),
+    ("prod(x)", "where(x == 0, 17, prod(x)/x)", {"x": [2, 3, 0]}, ""),
+    # where branches meet is looked for on both sides, however far away; between, beside and at these places
+    ("clamp(x, -1, 1)", "abs(x) < 0.99", {"x": 0.3}, ""),
+    ("x**2", "2*x + relu(x - 50)", {"x": 1}, ""),
+    ("x**2", "2*x + relu(3*x - 7000)", {"x": 1}, ""),
+    ("x**2", "where(exp(x) > 1e40, 2, 2*x)", {"x": 1}, ""),
+    ("x**2", "where((x > 33) & (x < 33.5), 0, 2*x)", {"x": 1}, ""),
+    ("x**2", "where(3*x == 102, 0, 2*x)", {"x": 1}, ""),
+    ("x**2", "2*x + (floor(x/64) > 3)", {"x": 1}, ""),
+    ("x**2 + y", "where((x > 40) & (y < -60), 0, 2*x)", {"x": 1, "y": 2}, ""),
+    ("sum(x**2)", "2*x + relu(x - 50)", {"x": [1, 2, 3]}, ""),
+    ("sum(x**2)", "where(x > 40*mean(abs(x[1:])), 0, 2*x)", {"x": [1, 2, 3]}, ""),
     (
         "sum(relu(W@x + b))",
         "W.T@where(W@x + b > 0, 1, where(W@x + b > -90, 0, 1))",
         {"W": _S, "x": [1, 2], "b": [1, 1]},
+        "",
     ),
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "at"), BEYOND, ids=[f"{f} -> {text}" for f, text, _ in BEYOND])
-def test_a_claim_that_is_false_beyond_a_breakpoint_is_refuted(f: str, text: str, at: At) -> None:
-    """Where branches meet is looked for on both sides, however far away; between, beside and at these places."""
-    claim = _claim(f, text, at)
+@pytest.mark.parametrize(("f", "text", "at", "mistake"), REFUTED, ids=[f"{f} -> {text}" for f, text, _, _ in REFUTED])
+def test_a_false_claim_is_refuted_with_a_counterexample(f: str, text: str, at: At, mistake: str) -> None:
+    """A classic mistake gets its name, and explains the claim at every point tried; others get none."""
+    claim = claim_of(f, text, at)
     assert claim.status == "refuted"
     assert claim.truth is not None
     assert claim.claimed is not None
     assert abs(claim.claimed - claim.truth) > 1e-3
+    assert set(claim.at or {}) == set(at)
+    assert claim.mistake.startswith(mistake)
+    assert bool(claim.mistake) == bool(mistake)
 
 
 AT_THE_POINT = [
@@ -298,64 +269,44 @@ AT_THE_POINT = [
 
 @pytest.mark.parametrize(("f", "text", "at", "truth"), AT_THE_POINT, ids=[text for _, text, *_ in AT_THE_POINT])
 def test_the_point_itself_is_compared(f: str, text: str, at: At, truth: float) -> None:
-    """Where the parts have a kink and the whole has none, the sides or the check say what the derivative is."""
-    claim = _claim(f, text, at)
+    """The sides, where the parts have a kink and the whole has none, or the check, say what the derivative is."""
+    claim = claim_of(f, text, at)
     assert (claim.status, claim.points, claim.truth) == ("refuted", 1, truth)
     assert claim.at is not None
     assert {name: float(array) for name, array in claim.at.items()} == at
-    number = _expect(f, claim.claimed, at)
+    number = number_of(f, claim.claimed, at)
     assert (number.status, number.truth) == ("refuted", truth)
-    assert _expect(f, truth, at).status == "agrees"
+    assert number_of(f, truth, at).status == "agrees"
 
 
 def test_a_counterexample_differs_visibly() -> None:
     """At 0.6, 0.8 the norm is 1 but for a rounding."""
-    claim = _claim("norm(x)", "x", {"x": [0.6, 0.8]})
+    claim = claim_of("norm(x)", "x", {"x": [0.6, 0.8]})
     assert (claim.status, claim.mistake) == ("refuted", "a surplus factor: `norm(x)`")
     assert claim.truth is not None
     assert claim.claimed is not None
     assert abs(claim.claimed - claim.truth) > 0.1
-    nowhere = _claim("x", "1 + sin(x)/10**30", {"x": 1})
+    nowhere = claim_of("x", "1 + sin(x)/10**30", {"x": 1})
     assert nowhere.status == "refuted"
     assert re.fullmatch(r"they differ by [0-9.]+e-31", nowhere.note)
 
 
-NEVER_RIGHT = [
-    ("relu(x)", "x > -1", {"x": 1}),
-    ("relu(x)", "where(x > 0, 1, 5)", {"x": 1}),
-    ("x*y", "x", {"x": 1, "y": 2}),
-    ("sum(x*y)", "x + 1", {"x": [1, 2], "y": [2, 3]}),
-    ("x**2", "x**3/3", {"x": 1}),
-    ("abs(x)", "2*sign(x)", {"x": 1}),
-    ("relu(x)", "2*(x > 0)", {"x": 1}),
-]
-
-
-@pytest.mark.parametrize(("f", "text", "at"), NEVER_RIGHT, ids=[text for _, text, _ in NEVER_RIGHT])
-def test_no_nonsense_is_said_of_a_mistake(f: str, text: str, at: At) -> None:
-    """A factor of 0 explains nothing, and what is right by chance is not right at some points."""
-    claim = _claim(f, text, at)
-    assert claim.status == "refuted"
-    assert "a missing factor" not in claim.mistake
-    assert "right at some points" not in claim.mistake
-
-
 def test_the_counterexample_is_the_users_own_point_or_a_simple_one() -> None:
     """x**3 and x**2 have the derivatives 3 and 2 at 1; 3*x**2 = 3*x holds at 0 and 1."""
-    own = _claim("x**3", "3*x**3", {"x": 2})
+    own = claim_of("x**3", "3*x**3", {"x": 2})
     assert own.at is not None
     assert (float(own.at["x"]), own.entry, own.claimed, own.truth, own.points) == (2.0, (), 24.0, 12.0, 1)
-    other = _claim("x**3", "3*x", {"x": 1})
+    other = claim_of("x**3", "3*x", {"x": 1})
     assert other.at is not None
     assert (float(other.at["x"]), other.claimed, other.truth) == (2.0, 6.0, 12.0)
-    vector = _claim("sum(x**3)", "3*x", {"x": [1, 0, 1]})
+    vector = claim_of("sum(x**3)", "3*x", {"x": [1, 0, 1]})
     assert vector.at is not None
     assert vector.at["x"].tolist() == [2, 2, 2]
 
 
 def test_a_counterexample_of_every_v_shows_its_v() -> None:
     """V is ones at the point, where 2*x*v**2 is right."""
-    claim = _claim("x**2", "2*x*v**2", {"x": [1, 2]})
+    claim = claim_of("x**2", "2*x*v**2", {"x": [1, 2]})
     assert claim.v is not None
     assert claim.at is not None
     assert claim.entry is not None
@@ -365,10 +316,10 @@ def test_a_counterexample_of_every_v_shows_its_v() -> None:
 
 def test_large_claims_are_sampled_and_said_so() -> None:
     """A hundred thousand entries of a gradient; a Jacobian of sixty thousand."""
-    gradient = _claim("sum(x**2)", "2*x", {"x": np.linspace(0, 1, 100_000)})
+    gradient = claim_of("sum(x**2)", "2*x", {"x": np.linspace(0, 1, 100_000)})
     assert gradient.status == "proved"
     assert "256 of 100,000 entries were compared" in gradient.note
-    jacobian = _claim("A@x", "2*A", {"A": np.ones((300, 200)), "x": np.ones(200)})
+    jacobian = claim_of("A@x", "2*A", {"A": np.ones((300, 200)), "x": np.ones(200)})
     assert jacobian.status == "refuted"
 
 
@@ -383,7 +334,7 @@ def test_large_claims_are_sampled_and_said_so() -> None:
 )
 def test_a_point_without_a_derivative_does_not_count(f: str, text: str, x: float, points: int) -> None:
     """The claim is tried elsewhere."""
-    assert _claim(f, text, {"x": x}).points == points
+    assert claim_of(f, text, {"x": x}).points == points
 
 
 ERRORS = [
@@ -402,7 +353,7 @@ ERRORS = [
 def test_a_claim_that_cannot_be_one_is_an_error(f: str, text: str, at: At, message: str, hint: str | None) -> None:
     """With its place in the claim."""
     with pytest.raises(GradcliError, match=re.escape(message)) as caught:
-        _claim(f, text, at, wrt=next(iter(at)) if "x" not in at else "x")
+        claim_of(f, text, at, wrt=next(iter(at)) if "x" not in at else "x")
     assert caught.value.place is not None
     assert caught.value.place.source == "--claim"
     assert hint is None or (caught.value.hint or "").startswith(hint)
@@ -425,7 +376,7 @@ EXPECTED = [
 )
 def test_expected_numbers_are_held_to_the_tolerance(f: str, value: Any, at: At, status: str, mistake: str) -> None:
     """At the point alone."""
-    claim = _expect(f, value, at)
+    claim = number_of(f, value, at)
     assert claim.status == status
     assert claim.mistake.startswith(mistake)
     assert bool(claim.mistake) == bool(mistake)
@@ -433,37 +384,37 @@ def test_expected_numbers_are_held_to_the_tolerance(f: str, value: Any, at: At, 
 
 def test_expected_numbers_say_how_far_they_are_off() -> None:
     """And which tolerance would accept them."""
-    wrong = _expect("sum(x**2)", "2, 4.1", {"x": [1, 2]})
+    wrong = number_of("sum(x**2)", "2, 4.1", {"x": [1, 2]})
     assert (wrong.entry, wrong.claimed, wrong.truth) == ((1,), 4.1, 4.0)
     assert wrong.note == "the relative difference is 0.025; --rtol 0.026 would accept it"
-    zero = _expect("cos(x)", "0.1", {"x": 0})
+    zero = number_of("cos(x)", "0.1", {"x": 0})
     assert zero.note == "the difference is 0.1, where the truth is 0; --atol 0.11 would accept it"
 
 
 def test_no_tolerance_is_suggested_that_would_accept_anything() -> None:
     """--rtol 2.1 would accept a wrong sign."""
-    wrong = _expect("sum(x**2)", "-2, -4", {"x": [1, 2]})
+    wrong = number_of("sum(x**2)", "-2, -4", {"x": [1, 2]})
     assert wrong.note == "the relative difference is 2"
 
 
 def test_expected_numbers_at_a_kink_are_not_compared() -> None:
     """There is no truth to compare them with."""
-    claim = _expect("relu(x)", "0", {"x": 0})
+    claim = number_of("relu(x)", "0", {"x": 0})
     assert (claim.status, claim.points) == ("no counterexample", 0)
     assert "has a kink here" in claim.note
-    mixed = _expect("relu(x)", "0, 1", {"x": [0, 1]})
+    mixed = number_of("relu(x)", "0, 1", {"x": [0, 1]})
     assert (mixed.status, mixed.points) == ("no counterexample", 1)
     assert "at [0] nothing was compared" in mixed.note
 
 
 def test_expected_numbers_have_a_shape() -> None:
-    """That of no derivative is an error at its place."""
+    """A shape of no derivative is an error at its place."""
     with pytest.raises(GradcliError, match="shape") as caught:
-        _expect("x**2", "1, 2, 3", {"x": [1, 2]})
+        number_of("x**2", "1, 2, 3", {"x": [1, 2]})
     assert caught.value.place is not None
     assert caught.value.place.source == "--expect"
     with pytest.raises(GradcliError, match="shape"):
-        _expect("x**2", [1, 2, 3], {"x": [1, 2]})
+        number_of("x**2", [1, 2, 3], {"x": [1, 2]})
 
 
 SMOOTH = [row for row in PROVED if "where" not in row[1] and "sign" not in row[1] and ";" not in row[1]]
@@ -474,7 +425,7 @@ SMOOTH = [row for row in PROVED if "where" not in row[1] and "sign" not in row[1
 def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], change: str) -> None:
     """By a millionth, where the tolerance is a billionth."""
     f, text, at, _ = row
-    claim = _claim(f, change.format(text), at)
+    claim = claim_of(f, change.format(text), at)
     assert claim.status == "refuted"
     assert claim.truth is not None
     assert claim.claimed is not None
@@ -486,7 +437,7 @@ def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], 
 def test_a_true_claim_is_true_at_any_seed(row: tuple[str, str, At, str], seed: int, dtype: str) -> None:
     """And at the points of either precision."""
     f, text, at, _ = row
-    assert _claim(f, text, at, seed=seed, points=20, dtype=dtype).status == "proved"
+    assert claim_of(f, text, at, seed=seed, points=20, dtype=dtype).status == "proved"
 
 
 Pair = tuple[str, str]
@@ -537,17 +488,17 @@ PAIRS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=examples(150))
+@settings(deadline=None, max_examples=examples(100))
 @given(PAIRS, st.sampled_from([(1.5, 0.5), (0, 0), (1, -1), ([1, -0.5, 0], [2, 1, 0.25])]))
 def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, point: tuple[Any, Any]) -> None:
     """Chain, product and quotient rule, across kinks and poles; nothing that is a little off is proved."""
     f, slope = pair
     at = {"x": point[0], "w": point[1]}
     at = {name: value for name, value in at.items() if name in parse(f).names}
-    true = _claim(f, slope, at, points=20)
+    true = claim_of(f, slope, at, points=20)
     assert true.status != "refuted", (true.at, true.claimed, true.truth)
     if true.points:
-        assert _claim(f, f"({slope})*(1 + 1e-6) + 1e-6*pi", at, points=20).status == "refuted"
+        assert claim_of(f, f"({slope})*(1 + 1e-6) + 1e-6*pi", at, points=20).status == "refuted"
 
 
 ANYWHERE = [

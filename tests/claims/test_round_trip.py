@@ -1,4 +1,4 @@
-"""What is printed as a formula is read as a claim, and is the derivative that it was printed for."""
+"""Printed formulas are read as claims, and are the derivatives that they were printed for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POINTS = 5
 """At which a claim is tried; most are proved."""
 
 SECONDS = 0.2
-"""That a proof may take; most take a hundredth of it."""
+"""Time that a proof may take; most take a hundredth of it."""
 
 LONG = 1_000
 """Characters from which a formula is compared at its point alone, in one notation, and only read in the other."""
@@ -74,7 +74,7 @@ WRITTEN: list[tuple[str, Mapping[str, str]]] = [
 
 
 def _is_where_branches_meet(subject: Subject, said: str, point: Mapping[str, np.ndarray]) -> bool:
-    """Whether a formula, which is of one branch, fails at a point only because others meet there."""
+    """Tell whether a formula, which is of one branch, fails at a point only because others meet there."""
     primitive = in_primitives(subject.program)
     branches = [op for op in (line.call.op for line in primitive.lines) if op.is_branch or op.is_extreme]
     generator = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 A function is one text: gradcli reads it, and Python evaluates it on numbers of mpmath with 14,000 bits.  Derivatives
 are differences with steps so small that nothing lies between a point and the one beside it: neither the next float nor
-any product of them.  Questions of many seeds are asked by hand: `python -m tests.crosscheck.adversary 5000 [SEED]`.
+any product of them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ NAMES: dict[str, Callable[..., Any]] = {
 
 
 def value(text: str, at: Mapping[str, Any]) -> Any:
-    """What Python makes of a text; None where there is no real value."""
+    """The value that Python gives a text; None where it is not real."""
     try:
         return M.mpf(eval(text, {**NAMES, "__builtins__": {"abs": abs}}, dict(at)))
     except (ArithmeticError, ValueError):
@@ -108,7 +108,7 @@ def _value_along(text: str, point: Mapping[str, Any], u: Mapping[str, float], st
 
 
 def _is_bent(text: str, at: Mapping[str, float]) -> bool:
-    """Whether the derivative along a way is not what the partial derivatives add up to."""
+    """Tell whether the derivative along a way is not the sum of the partial derivatives."""
     point = {name: M.mpf(number) for name, number in at.items()}
     u = {name: (-3) ** n for n, name in enumerate(at)}
     along = _sides(partial(_value_along, text, point, u), STEP)
@@ -133,7 +133,7 @@ def second(text: str, at: Mapping[str, float], by: str, u: Mapping[str, float]) 
 
 
 def is_right(finding: Entry | None, torch: float, sides: Sides, dtype: str = "float64") -> bool:
-    """Whether the verdict on torch's number is that of the truth; no finding is `agree`."""
+    """Tell whether the verdict on torch's number is that of the truth; no finding is `agree`."""
     residue = 64 * float(np.finfo(np.dtype(dtype)).eps)
 
     def fits(found: float | None, truth: Any, residue: float = residue) -> bool:
@@ -174,7 +174,7 @@ sin({0})/({0}); ({0})**2/({0}); (1 - cos({0}))/({0})**2; (exp({0}) - 1)/({0}); (
 (1 if {0} == 0 else sin({0})/({0})); (0 if {0} == 0 else ({0})**2/({0}))
 """
 ARGUMENTS = "x; x; (x - 1); (x - y); x*y; (x**2 - y); (1 - x**2); x**2; x**3; sin(x); (-x); (x + y)"
-"""What is 0 at some of the points."""
+"""Expressions that are 0 at some of the points."""
 
 PLACES = [(0, 0), (0, 1), (1, 1), (1, -1), (-2, 4), (3, 3)]
 
@@ -221,7 +221,7 @@ def draw(seed: int) -> Question:
 
 
 def faults(question: Question) -> tuple[list[str], str]:
-    """What is wrong with the verdict on each derivative, and the verdict on all."""
+    """Faults of the verdict on each derivative, and the verdict on all."""
     answer = Function(question.text).grad(question.at, dtype=question.dtype)  # type: ignore[arg-type]
     found = []
     for name in question.at:

@@ -1,15 +1,20 @@
-"""The verdict on a function at a point."""
+"""The verdict on a function at a point, and on numbers that torch might have given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradcli import Function
 from gradcli.autodiff import run as torch_reading
-from gradcli.results import Check
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
+from gradcli.questions.question import record_passes
+from gradcli.results import Check, Entry
+from tests.parsing import parse
 
 
 def asked(command: str, text: str, at: Any, dtype: Any = "float64", **options: Any) -> Check:
@@ -22,6 +27,20 @@ def asked(command: str, text: str, at: Any, dtype: Any = "float64", **options: A
 def checked(text: str, x: Any) -> Check:
     """Of its product with ones; all variables are x, if that does not name them."""
     return asked("vjp", text, x if isinstance(x, dict) else dict.fromkeys(Function(text).variables, x), v="ones")
+
+
+def slope_of(check: Check) -> Entry:
+    """Its first finding on a derivative."""
+    return next(f for f in check.findings if f.variable is not None)
+
+
+def judged(text: str, at: Mapping[str, Any], torch: Torch, *wrt: str) -> Check:
+    """The check of numbers as those of torch, in place of which they stand."""
+    arrays = {name: np.asarray(value, dtype=float) for name, value in at.items()}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    program = parse(text, shapes=shapes)
+    point = Point.from_inputs(program, {one: shapes[str(one)] for one in program.variables}, arrays, record_passes)
+    return judge(point, torch, wrt).check
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, op: str, factor: float) -> None:

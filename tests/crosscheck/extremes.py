@@ -15,10 +15,10 @@ from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 
 OUTSIDE = ["{0}", "{0}", "sum({0})", "exp(-{0})", "1/({0})", "({0})**2", "log(abs({0}))", "tanh({0})", "sqrt(abs({0}))"]
-"""What is made of the result."""
+"""Functions of the result."""
 
 INSIDE = ["{0}", "{0}", "({0} + a)", "({0} - a)", "({0}*a)", "sin({0})", "exp({0})", "(1/{0})"]
-"""What is made of an operand before."""
+"""Functions of an operand, before the operation."""
 
 ASKED = ["jacobian", "vjp", "hessian", "jvp"]
 
@@ -37,7 +37,7 @@ class Case:
 
     @property
     def verdict(self) -> str:
-        """What is said of it; torch refuses some, and not every text is a function."""
+        """The verdict on it; torch refuses some, and not every text is a function."""
         try:
             function = Function(self.text)
             at = {name: self.at[name] for name in function.variables}

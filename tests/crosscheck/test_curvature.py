@@ -13,19 +13,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from gradcli import Function
 from gradcli.crosscheck import second_derivatives
 from gradcli.crosscheck.second_derivatives import ALL_ROWS, judge_derived
-from gradcli.results import Check
+from tests.crosscheck.asking import asked
 from tests.examples import examples
 from tests.programs import Random, programs
 
 _X = np.array([0.5, -1.5, 2.0])
 _A = np.array([[1.0, 2.0, -1.0], [0.5, -3.0, 4.0], [2.0, 0.0, 1.0]])
-
-
-def _check(command: str, text: str, at: Any, u: Any = None, dtype: str = "float64") -> Check:
-    asked = getattr(Function(text), command)
-    check = asked(at, dtype=dtype).check if command == "hessian" else asked(at, u, dtype=dtype).check
-    assert isinstance(check, Check)
-    return check
 
 
 def _spoil(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
@@ -47,34 +40,34 @@ def _off(numbers: Any, share: float) -> Any:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
-    ("command", "part", "text", "at", "u"),
+    ("command", "part", "text", "at", "along"),
     [
-        ("hessian", "hessian", "x@A@x", {"x": _X, "A": _A}, None),
-        ("hessian", "gradient", "x@A@x", {"x": _X, "A": _A}, None),
-        ("hessian", "hessian", "logsumexp(x)", {"x": _X}, None),
-        ("hessian", "hessian", "sum(sin(x)*x)", {"x": [1.0, 2.0]}, None),
-        ("hessian", "gradient", "prod(x)", {"x": [2.0, 0.0, 5.0]}, None),
-        ("hessian", "hessian", "[[7*x]]", {"x": [2.0]}, None),
-        ("hessian", "hessian", "relu(x)*y**2", {"x": 1.0, "y": 2.0}, None),
-        ("jvp", "jvp", "x**2", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}),
-        ("jvp", "jvp", "A@x", {"A": _A, "x": _X}, {"x": [1.0, 2.0, 3.0], "A": _A.T}),
-        ("jvp", "jvp", "softmax(x)", {"x": _X}, {"x": [1.0, 2.0, 3.0]}),
-        ("jvp", "jvp", "sin(x)", {"x": 1.0}, {"x": 2.0}),
-        ("hvp", "hvp", "x@A@x", {"x": _X, "A": _A}, {"x": [1.0, 2.0, 3.0]}),
-        ("hvp", "hvp", "x**3*y", {"x": 2.0, "y": 3.0}, {"y": 5.0}),
-        ("hvp", "hvp", "[[sum(x**3)]]", {"x": _X}, {"x": [1.0, 0.0, 2.0]}),
+        ("hessian", "hessian", "x@A@x", {"x": _X, "A": _A}, {}),
+        ("hessian", "gradient", "x@A@x", {"x": _X, "A": _A}, {}),
+        ("hessian", "hessian", "logsumexp(x)", {"x": _X}, {}),
+        ("hessian", "hessian", "sum(sin(x)*x)", {"x": [1.0, 2.0]}, {}),
+        ("hessian", "gradient", "prod(x)", {"x": [2.0, 0.0, 5.0]}, {}),
+        ("hessian", "hessian", "[[7*x]]", {"x": [2.0]}, {}),
+        ("hessian", "hessian", "relu(x)*y**2", {"x": 1.0, "y": 2.0}, {}),
+        ("jvp", "jvp", "x**2", {"x": [1.0, 2.0]}, {"u": {"x": [1.0, -1.0]}}),
+        ("jvp", "jvp", "A@x", {"A": _A, "x": _X}, {"u": {"x": [1.0, 2.0, 3.0], "A": _A.T}}),
+        ("jvp", "jvp", "softmax(x)", {"x": _X}, {"u": {"x": [1.0, 2.0, 3.0]}}),
+        ("jvp", "jvp", "sin(x)", {"x": 1.0}, {"u": {"x": 2.0}}),
+        ("hvp", "hvp", "x@A@x", {"x": _X, "A": _A}, {"u": {"x": [1.0, 2.0, 3.0]}}),
+        ("hvp", "hvp", "x**3*y", {"x": 2.0, "y": 3.0}, {"u": {"y": 5.0}}),
+        ("hvp", "hvp", "[[sum(x**3)]]", {"x": _X}, {"u": {"x": [1.0, 0.0, 2.0]}}),
     ],
 )
 def test_wrong_numbers_are_caught_and_right_ones_are_not(
-    command: str, part: str, text: str, at: Any, u: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+    command: str, part: str, text: str, at: Any, along: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every number of a block wrong by a millionth, in float32 by a thousandth."""
-    check = _check(command, text, at, u, dtype)
+    check = asked(command, text, at, dtype, **along)
     assert check.verdict in ("agree", "inaccurate")
     assert check.checked == check.entries
     share = 1e-6 if dtype == "float64" else 1e-3
     _spoil(monkeypatch, lambda torch: replace(torch, **{part: _off(getattr(torch, part), share)}))
-    check = _check(command, text, at, u, dtype)
+    check = asked(command, text, at, dtype, **along)
     assert (check.verdict, check.findings[0].of) == ("disagree", part)
 
 
@@ -109,7 +102,7 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
 )
 def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float, verdict: str, known: Any) -> None:
     """Kinks with both sides, traps and limits with the truth, where there is nothing, and cuts without a jump."""
-    check = _check("hessian", text, {"x": at})
+    check = asked("hessian", text, {"x": at})
     finding = next((f for f in check.findings if f.of == "hessian"), None)
     assert (check.verdict, finding.verdict if finding else "agree") == (verdict, verdict)
     if finding is not None:
@@ -120,7 +113,7 @@ def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float
 
 def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None:
     """Of relu(x)*y, the slope by x at 0 has the slope of either side by y; torch takes 0 for both."""
-    check = _check("hessian", "relu(x)*y**2", {"x": 0.0, "y": 2.0})
+    check = asked("hessian", "relu(x)*y**2", {"x": 0.0, "y": 2.0})
     assert check.verdict == "kink"
     (mixed,) = [f for f in check.findings if f.variable == "y" and f.of == "hessian"]
     assert (mixed.verdict, mixed.reference, mixed.one_sided) == ("kink", None, None)
@@ -131,7 +124,7 @@ def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None
 def test_a_product_that_underflows_loses_its_slopes_to_rounding(dtype: Any) -> None:
     """Torch divides what is left of it, nothing, by each element."""
     tiny = 1e-200 if dtype == "float64" else 1e-30
-    check = _check("hessian", "prod(x)", {"x": [tiny, tiny]}, dtype=dtype)
+    check = asked("hessian", "prod(x)", {"x": [tiny, tiny]}, dtype)
     assert check.verdict == "inaccurate"
     assert {f.note for f in check.findings} == {
         f"0 of {16 if dtype == 'float64' else 7} digits survive the rounding of {dtype}"
@@ -142,19 +135,19 @@ def test_a_product_that_underflows_loses_its_slopes_to_rounding(dtype: Any) -> N
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_at_a_kink_the_product_has_the_derivatives_along_u_and_against_it(sign: float) -> None:
     """|x| at 0, and the maximum of two that tie."""
-    check = _check("jvp", "abs(x)", {"x": 0.0}, {"x": sign})
+    check = asked("jvp", "abs(x)", {"x": 0.0}, u={"x": sign})
     assert (check.verdict, check.findings[0].one_sided, check.proven) == ("kink", (-1.0, 1.0), True)
     tied = ("jvp", "maximum(x, z)", {"x": 1.0, "z": 1.0})
-    assert _check(*tied, {"x": sign, "z": sign}).verdict == "agree"
-    check = _check(*tied, {"x": 2 * sign, "z": -3 * sign})
+    assert asked(*tied, u={"x": sign, "z": sign}).verdict == "agree"
+    check = asked(*tied, u={"x": 2 * sign, "z": -3 * sign})
     assert check.findings[0].one_sided == ((-3.0, 2.0) if sign > 0 else (-2.0, 3.0))
 
 
 def test_a_function_without_a_value_has_no_product() -> None:
     """And one with a limit has one in the limit."""
-    check = _check("jvp", "log(x)", {"x": -1.0}, {"x": 1.0})
+    check = asked("jvp", "log(x)", {"x": -1.0}, u={"x": 1.0})
     assert [(f.of, f.verdict) for f in check.findings] == [("jvp", "undefined")]
-    check = _check("jvp", "sin(x)/x", {"x": 0.0}, {"x": 1.0})
+    check = asked("jvp", "sin(x)/x", {"x": 0.0}, u={"x": 1.0})
     assert {(f.of, f.verdict) for f in check.findings} == {("", "removable"), ("jvp", "removable")}
 
 
@@ -162,39 +155,39 @@ def test_a_large_hessian_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch)
     """Eight rows of a thousand; corners and the largest among them."""
     x = np.linspace(-1, 1, 1_000)
     x[500] = 9.0
-    check = _check("hessian", "sum(x**3)", {"x": x})
+    check = asked("hessian", "sum(x**3)", {"x": x})
     assert (check.verdict, check.entries, check.checked) == ("agree", 1_000_000, 8_000)
     assert check.chosen == "8 of 1,000 rows: corners, extremes and a sample, seed 0"
     for row in (0, 500, 999):
         wrong = np.zeros((1_000, 1_000))
         wrong[row, row] = 1e-6
         _spoil(monkeypatch, lambda torch: replace(torch, hessian={"x": {"x": torch.hessian["x"]["x"] + wrong}}))  # noqa: B023
-        check = _check("hessian", "sum(x**3)", {"x": x})
+        check = asked("hessian", "sum(x**3)", {"x": x})
         assert (check.verdict, check.findings[0].row) == ("disagree", (row,))
 
 
 def test_up_to_sixty_four_rows_are_all_looked_at() -> None:
     """Of two variables together."""
-    check = _check("hessian", "sum(x)**2*sum(z**2)", {"x": np.ones(40), "z": np.arange(24.0)})
+    check = asked("hessian", "sum(x)**2*sum(z**2)", {"x": np.ones(40), "z": np.arange(24.0)})
     assert (check.checked, check.chosen) == (ALL_ROWS**2, "all")
 
 
 def test_the_rows_of_a_function_without_a_value_are_all_told() -> None:
     """The logarithm of the norm of nothing."""
-    check = _check("hessian", "log(norm(x))", {"x": np.zeros(32)})
+    check = asked("hessian", "log(norm(x))", {"x": np.zeros(32)})
     assert (check.verdict, check.checked, check.chosen) == ("undefined", 32 * 32, "all")
 
 
 @pytest.mark.parametrize(("command", "text"), [("hvp", "sum(x**3)"), ("jvp", "x**3")])
 def test_products_of_100_000_elements_are_proved(command: str, text: str) -> None:
     """H itself would take 80 GB; the step along u is one number that all elements share."""
-    check = _check(command, text, {"x": np.linspace(-1, 1, 100_000)}, {"x": "ones"})
+    check = asked(command, text, {"x": np.linspace(-1, 1, 100_000)}, u="ones")
     assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 100_000)
 
 
 def test_what_is_over_the_budget_is_unchecked_and_says_so() -> None:
     """One row needs the sum of all; the gradient too."""
-    check = _check("hvp", "logsumexp(x)", {"x": np.linspace(0, 1, 50_000)}, {"x": "ones"})
+    check = asked("hvp", "logsumexp(x)", {"x": np.linspace(0, 1, 50_000)}, u="ones")
     assert (check.verdict, check.checked) == ("unchecked", 0)
     assert check.notes
 
@@ -209,4 +202,4 @@ def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) 
     at = {name: program.leaves[name].numpy(force=True) for name in Function(text).variables}
     u = {name: np.linspace(0.5, 1.5, value.size).reshape(value.shape) for name, value in at.items()}
     for command in ("hessian", "hvp", "jvp") if at else ():
-        assert _check(command, text, at, u).verdict in ("agree", "inaccurate")
+        assert asked(command, text, at, **({} if command == "hessian" else {"u": u})).verdict in ("agree", "inaccurate")

@@ -14,25 +14,16 @@ from gradcli.report.render.json import reply
 from gradcli.requests import ask
 from tests.crosscheck.asking import asked
 
-QUESTIONS: dict[str, dict[str, Any]] = {
-    "grad": {"at": {"x": [0.0, 1.0]}},
-    "jacobian": {"at": {"x": [1.0, 2.0]}},
-    "vjp": {"at": {"x": [1.0, 2.0]}, "v": "ones"},
-    "jvp": {"at": {"x": [1.0, 2.0]}, "u": "ones"},
-    "hessian": {"at": {"x": [1.0, 2.0]}},
-    "hvp": {"at": {"x": [1.0, 2.0]}, "u": "ones"},
-    "eval": {"at": {"x": [1.0, 2.0]}},
-    "explain": {"at": {"x": [1.0, 2.0]}, "v": "ones"},
-    "check": {"at": {"x": [1.0, 2.0]}},
-}
+COMMANDS = "grad jacobian vjp jvp hessian hvp eval explain check".split()
+ALONG = {"vjp": {"v": "ones"}, "explain": {"v": "ones"}, "jvp": {"u": "ones"}, "hvp": {"u": "ones"}}
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("text", ["sum(relu(x)**2)", "sum((1-cos(x))/x**2)"])
 def test_a_check_without_time_is_unchecked(command: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And says why; the numbers are torch's as ever."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
-    found = getattr(Function(text), command)(**QUESTIONS[command])
+    found = getattr(Function(text), command)([0.0 if command == "grad" else 1.0, 2.0], **ALONG.get(command, {}))
     assert found.check.verdict == "unchecked"
     assert "over the time limit of 0 seconds" in str(found.check.notes)
     assert json.loads("".join(reply(found, {})))["command"] == command
@@ -51,7 +42,7 @@ def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was decided before stays, and what was not looked at is unchecked, with the reason."""
+    """Verdicts from before stay, and all that was not looked at is unchecked, with the reason."""
     monkeypatch.setattr(deadline, "LOOKS", 0.0)
     found = asked("jacobian", "stack([abs(x), relu(x), x**2])", {"x": 0.0})
     assert found.verdict == "unchecked"
@@ -60,7 +51,7 @@ def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.Mo
 
 
 def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was compared before counts, and a claim that only fails elsewhere is left open."""
+    """Comparisons from before count, and a claim that only fails elsewhere is left open."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
     (claim,) = Function("x**3").check({"x": 1.0}, claim={"x": "3*x"}).claims
     assert (claim.status, claim.points) == ("no counterexample", 1)
@@ -113,7 +104,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
 def test_every_search_ends_with_the_budget(
     command: str, text: str, options: dict[str, Any], step: float, wall: _Clock
 ) -> None:
-    """Wherever the time runs out there is an answer, and nobody goes on to read the clock."""
+    """An answer is there wherever the time runs out, and nobody goes on to read the clock."""
     wall.step = step
     answer = ask(Function(text), command, options, budget=1.0)
     assert json.loads("".join(reply(answer, {})))["command"] == command

@@ -1,4 +1,4 @@
-"""Where torch defines a value that the formula has none for: 0*log(0), numbers in the place of nan, the sign of a 0."""
+"""Values that torch defines where the formula has none: 0*log(0), numbers in the place of nan, the sign of a 0."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _spellings(generator: np.random.Generator, depth: int) -> tuple[str, str]:
 
 
 def _truth(text: str, x: float) -> tuple[str, tuple[float, ...]] | None:
-    """What is said of the derivative of a spelling: whether it exists, and its numbers; None if it is not known."""
+    """The finding on the derivative of a spelling: whether it exists, and its numbers; None if it is not known."""
     answer = Function(text).grad({"x": x})
     found = [f for f in check_of(answer).findings if f.variable is not None]
     if not found:

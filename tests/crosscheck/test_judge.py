@@ -203,7 +203,7 @@ def test_a_mean_of_nothing_has_no_value() -> None:
 
 
 def test_long_sums_in_the_rows_of_a_jacobian_are_checked() -> None:
-    """What the rows are made of would be too long a list; the columns alone are short."""
+    """The elements that the rows are made of would be too long a list; the columns alone are short."""
     check = asked("jacobian", "[sum(x), sum(x**2)]", {"x": np.linspace(0, 1, 200_000)})
     assert check.verdict == "agree"
     assert (check.checked, check.entries) == (400_000, 400_000)

@@ -1,4 +1,4 @@
-"""What each reading says of an entry, side by side, and in which order."""
+"""Opinions of each reading on an entry, side by side, and their order."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def test_all_readings_say_the_same_of_a_smooth_function() -> None:
 
 
 def test_lost_digits_are_counted_in_units_in_the_last_place() -> None:
-    """Torch says 1e8 and the truth is -x/12: the distance in spacings of floats there, 2**-83."""
-    (opinion,) = (o for o in _opinions("(1-cos(x))/x**2", x=1e-8) if o.variable == "x")
-    assert opinion.formula == opinion.reference == pytest.approx(-1e-8 / 12)
-    assert opinion.ulps == pytest.approx((1e8 + 1e-8 / 12) / 2.0**-83, rel=1e-12)
+    """Torch says 1e60, and the truth is -x/12, which 75 decimal digits miss; the spacing of floats there is 2**-255."""
+    (opinion,) = (o for o in _opinions("(1-cos(x))/x**2", x=1e-60) if o.variable == "x")
+    assert opinion.formula == opinion.reference == pytest.approx(-1e-60 / 12, rel=1e-15)
+    assert opinion.ulps == pytest.approx(1e60 / 2.0**-255, rel=1e-12)
     assert opinion.verdict == "inaccurate"
 
 

@@ -1,4 +1,4 @@
-"""What torch's own passes lose by rounding is `inaccurate`; what they do wrong is `disagree`."""
+"""Digits that torch's own passes lose by rounding are `inaccurate`; their mistakes `disagree`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
 from tests.examples import examples, quarter
+from tests.parsing import parse
 
 # -- lost digits
 
@@ -128,7 +129,7 @@ def test_what_is_left_of_terms_that_cancel_to_0_agrees(text: str, v: str | None,
 
 
 def test_the_residue_is_said_with_the_size_of_the_terms() -> None:
-    """Where everything agrees, a remark says which numbers are 0 in truth."""
+    """A remark, where everything agrees, says which numbers are 0 in truth."""
     check = asked("vjp", "softmax(x)", {"x": "1,2,3"}, v="ones")
     assert check.verdict == "agree"
     assert check.proven
@@ -187,8 +188,6 @@ TWO = [
 @pytest.mark.parametrize("text", TWO)
 def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At an ordinary point, in either precision."""
-    from gradcli.language.parsing import parse
-
     at = {"x": np.array([0.3, 1.7])}
     assert asked("jacobian", text, at, dtype).verdict == "agree"
     last = [line.call for line in parse(text).lines if line.call.operands][-1]
@@ -219,8 +218,6 @@ def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one operation's backward pass, of which torch takes the derivative again."""
-    from gradcli.language.parsing import parse
-
     at = {"x": np.array([0.3, 0.7])}
     more = {"u": "1,0.5"} if command == "hvp" else {}
     assert asked(command, f"sum({text})", at, **more).verdict == "agree"
@@ -230,7 +227,7 @@ def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
 
 
 def test_what_is_not_recorded_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether rounding explains a number is then no finding against torch, and no agreement."""
+    """Numbers that rounding may explain are then no finding against torch, and no agreement."""
     monkeypatch.setattr(pass_recorder, "_recorded", lambda *_, **__: 1 / 0)
     check = asked("vjp", "(1-cos(x))/x**2", {"x": 1e-8})
     assert {finding.verdict for finding in check.findings} == {"unchecked"}

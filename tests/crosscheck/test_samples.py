@@ -1,4 +1,4 @@
-"""What a sample must not leave out: kinks, jumps, poles and edges of a domain; and zeros that need no ball."""
+"""Elements that a sample must not leave out: kinks, jumps, poles and edges of a domain; and zeros that need no ball."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from gradcli import Function
-from gradcli.crosscheck.judge import judge
-from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.point import Torch
 from gradcli.crosscheck.sample import MOST_ODD
 from gradcli.language import ops
-from gradcli.questions.question import record_passes
 from gradcli.results import Check
 from tests.checks import check_of_rows
-from tests.crosscheck.asking import asked, checked
+from tests.crosscheck.asking import asked, checked, judged
 from tests.examples import examples
-from tests.parsing import parse
 
+ALIKE = [
+    ("reciprocal entr sqrt rsqrt log log2 log10 cbrt digamma cot csc", "{0}(x)", 0, (1, 2)),
+    ("asin acos atanh erfinv hardtanh", "{0}(x)", 1, (-0.9, 0.9)),
+    ("logit ndtri norm_ppf", "{0}(x)", 1, (0.2, 0.8)),
+    ("norm_logpdf norm_cdf norm_logcdf norm_sf", "{0}(1, 0, x)", 0, (1, 2)),
+    ("gt ge lt le", "where({0}(x, 1), x, x**2)", 1, (2, 3)),
+]
 SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
+    **{name: (text.format(name), place, ends) for names, text, place, ends in ALIKE for name in names.split()},
     "abs": ("abs(x)", 0, (0.1, 3)),
     "sign": ("x*sign(x)", 0, (0.1, 3)),
     "floor": ("x*floor(x)", 2, (2.1, 2.9)),
@@ -39,61 +43,34 @@ SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "leaky_relu": ("leaky_relu(x)", 0, (-3, -0.1)),
     "elu": ("elu(x, 2)", 0, (0.1, 3)),
     "selu": ("selu(x)", 0, (-3, -0.1)),
-    "hardtanh": ("hardtanh(x)", -1, (-0.9, 0.9)),
     "hardsigmoid": ("hardsigmoid(x)", 3, (4, 9)),
     "hardswish": ("hardswish(x)", -3, (-9, -4)),
     "clamp": ("clamp(x, -1, 2)", 2, (-0.9, 1.9)),
     "clamp_min": ("clamp_min(x, 1)", 1, (2, 3)),
     "clamp_max": ("clamp_max(x, 1)", 1, (-2, 0)),
-    "gt": ("where(x > 1, x, x**2)", 1, (2, 3)),
-    "ge": ("where(x >= 1, x, x**2)", 1, (2, 3)),
-    "lt": ("where(x < 1, x, x**2)", 1, (2, 3)),
-    "le": ("where(x <= 1, x, x**2)", 1, (2, 3)),
     "eq": ("where(x == 1, 5, x)", 1, (2, 3)),
     "ne": ("where(x != 1, 5, x)", 1, (2, 3)),
     "logical_and": ("where((x > 1) & (x < 9), x, x**2)", 1, (2, 3)),
     "logical_or": ("where((x < 1) | (x > 9), x, x**2)", 1, (2, 3)),
     "masked_fill": ("masked_fill(x, x < 0, 3)", 0, (1, 2)),
     "div": ("1/x", 0, (1, 2)),
-    "reciprocal": ("reciprocal(x)", 0, (1, 2)),
     "addcdiv": ("addcdiv(1, 2, x)", 0, (1, 2)),
     "xlog1py": ("xlog1py(2, x)", -1, (1, 2)),
-    "entr": ("entr(x)", 0, (1, 2)),
     "mvlgamma": ("mvlgamma(x, 2)", 0.5, (1, 2)),
-    "ndtri": ("ndtri(x)", 1, (0.2, 0.8)),
     "norm_pdf": ("norm_pdf(0, 0, x)", 0, (1, 2)),
-    "norm_logpdf": ("norm_logpdf(1, 0, x)", 0, (1, 2)),
-    "norm_cdf": ("norm_cdf(1, 0, x)", 0, (1, 2)),
-    "norm_logcdf": ("norm_logcdf(1, 0, x)", 0, (1, 2)),
-    "norm_sf": ("norm_sf(1, 0, x)", 0, (1, 2)),
-    "norm_ppf": ("norm_ppf(x)", 1, (0.2, 0.8)),
     "fmod": ("fmod(x, 2)", 4, (0.1, 1.9)),
     "remainder": ("remainder(x, 2)", -4, (0.1, 1.9)),
     "floor_divide": ("x*floor_divide(x, 2)", 4, (2.1, 3.9)),
     "pow": ("x**0.5", 0, (1, 2)),
-    "sqrt": ("sqrt(x)", 0, (1, 2)),
-    "rsqrt": ("rsqrt(x)", 0, (1, 2)),
-    "log": ("log(x)", 0, (1, 2)),
     "log1p": ("log1p(x)", -1, (1, 2)),
-    "log2": ("log2(x)", 0, (1, 2)),
-    "log10": ("log10(x)", 0, (1, 2)),
-    "logit": ("logit(x)", 1, (0.2, 0.8)),
-    "cbrt": ("cbrt(x)", 0, (1, 2)),
     "xlogy": ("xlogy(2, x)", 0, (1, 2)),
-    "asin": ("asin(x)", 1, (-0.9, 0.9)),
-    "acos": ("acos(x)", -1, (-0.9, 0.9)),
     "acosh": ("acosh(x)", 1, (2, 3)),
-    "atanh": ("atanh(x)", 1, (-0.9, 0.9)),
-    "erfinv": ("erfinv(x)", -1, (-0.9, 0.9)),
     "lgamma": ("lgamma(x)", -2, (1, 2)),
-    "digamma": ("digamma(x)", 0, (1, 2)),
     "polygamma": ("polygamma(1, x)", -3, (1, 2)),
     "zeta": ("zeta(2, x)", 0, (1, 2)),
     "gammaincc": ("gammaincc(2, x)", -1, (1, 2)),
     "atan2": ("atan2(x, -1)", 0, (1, 2)),
     "hypot": ("hypot(x, x)", 0, (1, 2)),
-    "cot": ("cot(x)", 0, (1, 2)),
-    "csc": ("csc(x)", 0, (1, 2)),
     "norm": ("sqrt(sum(stack([x, 2*x])**2, dim=0))", 0, (1, 2)),
     "amax": ("amax(stack([x, 2*x]), dim=0)", 0, (1, 2)),
     "amin": ("amin(stack([x, 2*x]), dim=0)", 0, (1, 2)),
@@ -146,7 +123,7 @@ def test_no_singular_element_is_missed(name: str, seed: int) -> None:
 def test_no_singular_entry_of_a_jacobian_is_missed(name: str) -> None:
     """Among few that balls look at, and among more that bounds prove."""
     text, at, (low, high) = SINGULAR[name]
-    for size in (33, 1_500):
+    for size in (33, 300):
         x = np.random.default_rng(size).uniform(low, high, size)
         x[size // 3] = at
         check = asked("jacobian", text, {"x": x})
@@ -169,7 +146,7 @@ def test_what_is_left_of_many_is_said() -> None:
     ("command", "text", "ends", "size", "place"),
     [
         ("grad", "sum(relu(x))", (-1, 1), 5_001, 2_500),
-        ("grad", "sum(relu(cos(arange(1000)).view(-1, 1)@x.view(1, -1)))", (-1, 2), 31, 10),
+        ("grad", "sum(relu(cos(arange(200)).view(-1, 1)@x.view(1, -1)))", (-1, 2), 31, 10),
         ("hessian", "sum(relu(x)**2)", (-1, 1), 61, 30),
     ],
 )
@@ -182,65 +159,51 @@ def test_a_kink_among_many_elements_is_found(
     assert check.proven == (command != "hessian")
 
 
-def _judged(text: str, x: np.ndarray[Any, Any], jacobian: np.ndarray[Any, Any]) -> Check:
-    program = parse(text)
-    point = Point.from_inputs(program, {program.variables[0]: x.shape}, {"x": x}, record_passes)
-    return judge(point, Torch("float64", x**2, {"x": jacobian}), ("x",)).check
-
-
 def test_a_number_where_structure_proves_0_is_wrong() -> None:
     """The zeros are counted without balls, and only where torch has them: a seeded mistake is found among a million."""
     x = np.linspace(1, 2, 1_000)
-    right = np.diag(2 * x)
-    assert _judged("x**2", x, right).verdict == "agree"
-    assert _judged("x**2", x, right).zeros == 999_000
-    wrong = right.copy()
-    wrong[123, 456] = 1e-30
-    check = _judged("x**2", x, wrong)
+    jacobian = np.diag(2 * x)
+    torch = Torch("float64", x**2, {"x": jacobian})
+    check = judged("x**2", {"x": x}, torch, "x")
+    assert (check.verdict, check.zeros) == ("agree", 999_000)
+    jacobian[123, 456] = 1e-30
+    check = judged("x**2", {"x": x}, torch, "x")
     assert (check.verdict, check.findings[0].row, check.findings[0].column) == ("disagree", (123,), (456,))
-    wrong[123, 456] = math.nan
-    check = _judged("x**2", x, wrong)
+    jacobian[123, 456] = math.nan
+    check = judged("x**2", {"x": x}, torch, "x")
     assert (check.verdict, check.checked, check.entries) == ("nan-trap", 10**6, 10**6)
 
 
 @pytest.mark.parametrize(("left", "verdict"), [(1e-18, "agree"), (1e-12, "disagree")])
 def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: float, verdict: str) -> None:
     """It is a rounding of the largest entry: the diagonal of L depends on no later row."""
-    program = parse("cholesky(A)", shapes={"A": (2, 2)})
-    x = np.array([[2.0, 1.0], [1.0, 3.0]])
-    point = Point.from_inputs(program, {program.variables[0]: x.shape}, {"A": x}, record_passes)
-    answer = Function("cholesky(A)").jacobian({"A": x})
-    assert answer.jacobian is not None
-    jacobian = np.array(answer.jacobian["A"])
-    jacobian[0, 0, 1, 1] = left
-    assert judge(point, Torch("float64", np.linalg.cholesky(x), {"A": jacobian}), ("A",)).check.verdict == verdict
+    at = {"A": np.array([[2.0, 1.0], [1.0, 3.0]])}
+    jacobian = {name: np.array(block) for name, block in (Function("cholesky(A)").jacobian(at).jacobian or {}).items()}
+    jacobian["A"][0, 0, 1, 1] = left
+    torch = Torch("float64", np.linalg.cholesky(at["A"]), jacobian)
+    assert judged("cholesky(A)", at, torch, "A").verdict == verdict
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_is_small_among_many_entries_is_no_rounding(dtype: str) -> None:
     """The room for a 0 grows with the terms that cancel, and not with the entries of the gradient."""
-    program = parse("sum((w*m) @ x)", shapes={"w": (100, 200), "m": (100, 200), "x": (200,)})
     m = np.arange(20_000.0).reshape(100, 200) % 2
-    inputs = {"w": m + 1, "m": m, "x": np.ones(200)}
-    point = Point.from_inputs(
-        program, {one: inputs[str(one)].shape for one in program.variables}, inputs, record_passes
-    )
     planted = np.where(m == 0, 0.002, m).astype(dtype)
     torch = Torch(dtype, np.array(m.sum() * 2, dtype), None, np.ones(()), {"w": planted})
-    assert judge(point, torch, ("w",)).check.verdict == "disagree"
+    assert judged("sum((w*m) @ x)", {"w": m + 1, "m": m, "x": np.ones(200)}, torch, "w").verdict == "disagree"
 
 
 def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
     """Some are judged, the others are not called checked."""
     x = np.linspace(1, 2, 100)
-    check = _judged("x**2", x, np.full((100, 100), math.nan))
+    check = judged("x**2", {"x": x}, Torch("float64", x**2, {"x": np.full((100, 100), math.nan)}), "x")
     assert (check.verdict, check.sampled) == ("nan-trap", True)
     assert check.checked < check.entries
 
 
 @pytest.mark.parametrize("text", ["relu(x)", "where(x > 0, x, 2*x)*w", "amax(stack([x, w*x]), dim=0)"])
 def test_a_kink_at_one_of_many_points_is_found(text: str) -> None:
-    """Wherever it is."""
+    """At any place."""
     for place in (1, 437, 998):
         x = np.random.default_rng(place).normal(size=1_000)
         x[place] = 0

@@ -1,4 +1,4 @@
-"""What passes was decided: of the entries of a gradient that were tried, at most one in a hundred is left open."""
+"""Decided is all that passes: of the entries of a gradient that were tried, at most one in a hundred is left open."""
 
 from __future__ import annotations
 

@@ -356,7 +356,7 @@ def test_the_switch_is_found_by_measuring() -> None:
 
 
 def test_what_is_not_the_same_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However little it loses."""
+    """Little as it loses."""
     program = parse("1 - cos(x)")
     points = [{"x": np.asarray(x)} for x in (1e-9, 1e-5, 1e-3)]
     measure = Measure(program, points, ("x",), "float64", asked=0, enough=ENOUGH)

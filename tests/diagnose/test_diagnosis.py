@@ -40,7 +40,7 @@ class EntryIndex:
 
 @dataclass(frozen=True)
 class Found:
-    """What is to blame, its text, and why."""
+    """The operation to blame, its text, and why."""
 
     kind: str = ""
     shown: str = ""
@@ -238,7 +238,7 @@ POISONED_NOTES = [
     [*((lost, *row) for row in LOST_NOTES), *((poisoned, text, x, DY, note) for text, x, note in POISONED_NOTES)],
 )
 def test_the_note_says_how(asked: Callable[..., Any], text: str, x: Any, site: EntryIndex, note: str) -> None:
-    """How digits are lost, or a gradient is poisoned: in one sentence, with the numbers, the branch, the operation."""
+    """Loss of digits, or the way of a NaN: in one sentence, with the numbers, the branch, the operation."""
     assert asked(_scene(text, x), site).note == note
 
 

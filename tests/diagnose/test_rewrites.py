@@ -235,7 +235,7 @@ def test_operations_of_branches_are_guarded(text: str, expected: str) -> None:
 
 
 def test_the_culprit_is_guarded_first() -> None:
-    """Where the judge knows which operation it was."""
+    """The judge knows which operation it was."""
     program = parse("where(x > 0, sqrt(x)/y, 0)")
     root, quotient = (next(line for line in program.lines if line.call.op.name == op) for op in ("sqrt", "div"))
     first = [next(candidates(_form(program), line.span)).text for line in (root, quotient)]

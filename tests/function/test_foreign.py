@@ -77,7 +77,7 @@ def test_a_tensor_may_be_on_any_device() -> None:
 
 
 def test_a_value_alone_is_that_of_the_only_variable() -> None:
-    """Whatever it is, in every method."""
+    """Any kind of it, in every method."""
     f = Function("x**2")
     for given in (3, 3.0, np.float32(3), "3", torch.tensor(3), "sqrt(9)"):
         assert f.grad(given).grad["x"].item() == 6.0
@@ -88,8 +88,7 @@ def test_a_value_alone_is_that_of_the_only_variable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "message"),
-    [("x*w", "the variables x, w"), ("1 + 1", "no variables"), ("e^x", "the variables e, x")],
+    ("expression", "message"), [("x*w", "the variables x, w"), ("1 + 1", "no variables"), ("e^x", "the variables e, x")]
 )
 def test_a_value_alone_is_refused_where_there_is_not_one_variable(expression: str, message: str) -> None:
     """And the hint says how to name it."""

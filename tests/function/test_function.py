@@ -123,7 +123,7 @@ def test_an_error_shows_the_frames_of_the_user_alone(call: Any, said: str) -> No
 
 
 def test_every_class_of_an_answer_is_exported() -> None:
-    """Whatever module of the results it is in."""
+    """In any module of the results."""
     for module in pkgutil.iter_modules(results.__path__, "gradcli.results."):
         found = vars(importlib.import_module(module.name)).values()
         kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
@@ -168,12 +168,9 @@ def test_vjp_of_a_million_elements_leaves_the_jacobian_out() -> None:
     np.testing.assert_allclose(answer.vjp["x"], 2 * x)
     assert answer.jacobian is None
     assert "1,000,000,000,000 entries" in answer.jacobian_omitted
-    assert (check_of(answer).verdict, check_of(answer).entries, check_of(answer).checked) == (
-        "agree",
-        1_000_000,
-        1_000_000,
-    )
-    assert (check_of(answer).chosen, check_of(answer).proven) == ("all", True)
+    check = check_of(answer)
+    assert (check.verdict, check.entries, check.checked) == ("agree", 1_000_000, 1_000_000)
+    assert (check.chosen, check.proven) == ("all", True)
     assert answer.symbolic["x"].text == "2*x[i]*KroneckerDelta(i, j)"
 
 
@@ -235,18 +232,20 @@ def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
     np.testing.assert_array_equal(transposed.vjp["F"], [[6, 6], [14, 14]])
 
 
+def _sampling(answer: results.Checking) -> results.Sampling:
+    assert answer.sampling is not None
+    return answer.sampling
+
+
 def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
     """The same seed gives the same points, which are in the box; the shape is that of the value or of the bounds."""
     f = gradcli.Function("sum(x)*y")
     box = {"x": "[-1,0]..[0,5]"}
     first, again = (f.check({"y": 2}, random=20, box=box) for _ in range(2))
     other = f.check({"y": 2}, random=20, box=box, seed=1)
-    assert first.sampling is not None
-    assert again.sampling is not None
-    assert other.sampling is not None
-    x = first.sampling.worst["x"]
-    np.testing.assert_array_equal(x, again.sampling.worst["x"])
-    assert (x != other.sampling.worst["x"]).all()
+    x = _sampling(first).worst["x"]
+    np.testing.assert_array_equal(x, _sampling(again).worst["x"])
+    assert (x != _sampling(other).worst["x"]).all()
     assert x.shape == (2,)
     assert -1 <= x[0] <= 0 <= x[1] <= 5
     assert first.inputs["y"] == 2
@@ -258,10 +257,10 @@ def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
 def test_the_verdicts_of_random_points_are_counted_and_the_worst_is_shown() -> None:
     """The logarithm exists on one half of the box."""
     answer = gradcli.Function("log(x)").check(random=200, box={"x": "-1..1"}, allow=["kink"])
-    assert answer.sampling is not None
-    assert set(answer.sampling.verdicts) == {"agree", "undefined"}
-    assert sum(answer.sampling.verdicts.values()) == answer.sampling.points == 200
-    assert 70 < answer.sampling.verdicts["undefined"] < 130
+    sampling = _sampling(answer)
+    assert set(sampling.verdicts) == {"agree", "undefined"}
+    assert sum(sampling.verdicts.values()) == sampling.points == 200
+    assert 70 < sampling.verdicts["undefined"] < 130
     assert answer.inputs["x"] < 0
     assert answer.opinions[0].verdict == "undefined"
     assert not answer.passed
@@ -275,8 +274,7 @@ def test_a_wrong_formula_fails_every_random_point(monkeypatch: pytest.MonkeyPatc
     right = linear.assemble
     monkeypatch.setattr(derivative, "assemble", lambda form: right(form) * 7)
     answer = gradcli.Function("x**3").check(random=5, box={"x": "1..2"})
-    assert answer.sampling is not None
-    assert answer.sampling.verdicts == {"disagree": 5}
+    assert _sampling(answer).verdicts == {"disagree": 5}
     assert not answer.passed
 
 

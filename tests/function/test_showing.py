@@ -1,4 +1,4 @@
-"""What Python does with an answer: prints, copies and pickles it, writes JSON, shows it in a notebook."""
+"""Answers in the hands of Python, which prints, copies and pickles it, writes JSON, shows it in a notebook."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_answer_is_copied_and_pickled_as_it_is(name: str, copied: Any) -> Non
 
 
 def test_a_pickle_is_shown_by_a_fresh_python() -> None:
-    """Which has not asked anything."""
+    """A process that has not asked anything."""
     pickled = pickle.dumps(Function("x**2").vjp([1, 2], [1, 1]))
     script = f"import pickle; print(pickle.loads({pickled!r}))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, encoding="utf-8")

@@ -37,10 +37,10 @@ REASONS: Mapping[str, str] = {
     "a call of its own for each of its layers": "nn.functional.multi_head_attention_forward",
     "the bits of a float": "frexp nextafter",
 }
-"""What is not read, by what stands in the way."""
+"""Operations that are not read, by the obstacle."""
 
 MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float normal bernoulli zero_".split())
-"""What is written as a member, an index or a conversion, or drawn, and has no row by its name."""
+"""Operations written as a member, an index or a conversion, or drawn, without a row of their name."""
 
 _INTERNAL = ("_", "native_", "torch.ops.", "_refs")
 _COPIES = ("_copy", "_backward")
@@ -64,7 +64,7 @@ def listed() -> list[str]:
 
 
 def is_internal(name: str) -> bool:
-    """Whether nobody calls it by this name.
+    """Tell whether nobody calls it by this name.
 
     >>> is_internal("native_layer_norm"), is_internal("__radd__"), is_internal("__getitem__")
     (True, True, False)
@@ -75,7 +75,7 @@ def is_internal(name: str) -> bool:
 
 
 def is_read(name: str) -> bool:
-    """Whether the language has it: by a row, or as a member of a tensor.
+    """Tell whether the language has it: by a row, or as a member of a tensor.
 
     >>> is_read("linalg.norm"), is_read("mT"), is_read("fft.fft")
     (True, True, False)
@@ -88,12 +88,12 @@ def is_read(name: str) -> bool:
 
 
 def reason(name: str) -> str:
-    """Why an operation is not read; empty if nobody said."""
+    """Reason why an operation is not read; empty if nobody said."""
     return next((why for why, names in REASONS.items() if name in names.split()), "")
 
 
 def table() -> str:
-    """What is not read, for the guide."""
+    """Operations that are not read, for the guide."""
     rows = "".join(
         f"| {why} | {', '.join(f'`{name}`' for name in names.split() if not is_read(name))} |\n"
         for why, names in REASONS.items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import warnings
 from typing import Any
 
@@ -9,22 +11,35 @@ import numpy as np
 import torch
 
 
-def run_by_torch(text: str, **names: Any) -> dict[str, Any]:
-    """What the names of a snippet hold after Python has run it; where it writes no dtype, torch's own is taken."""
-    space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "np": np, "print": lambda *shown: None, **names}
+def run_by_torch(text: str, dtype: torch.dtype = torch.float32, **names: Any) -> dict[str, Any]:
+    """Values of the names of a snippet after Python has run it, where this dtype is taken if it writes none.
+
+    The `result` is what it ends with: a value, the name that it assigns, or a function, called with these names.
+    """
+    space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, "math": math}
+    space |= {"print": lambda *shown: None, "__name__": "__main__", **names}
+    tree = ast.parse(text)
+    match tree.body[-1]:
+        case ast.Expr(value):
+            tree.body[-1:] = ast.parse(f"result = {ast.unparse(value)}").body
+        case ast.Assign([ast.Name(name)]):
+            tree.body += ast.parse(f"result = {name}").body
+        case ast.FunctionDef(name, arguments):
+            given = [f"{one.arg}={one.arg}" for one in arguments.args if one.arg in names]
+            tree.body += ast.parse(f"result = {name}({', '.join(given)})").body
     before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float32)
+    torch.set_default_dtype(dtype)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own, of its forward mode
-            exec(compile(text, "snippet", "exec"), space)
+            exec(compile(tree, "snippet", "exec"), space)
     finally:
         torch.set_default_dtype(before)
     return space
 
 
 def gradients_by_torch(text: str) -> dict[str, Any]:
-    """What `.grad` of each leaf of a snippet holds in the end, by its first name."""
+    """The `.grad` of each leaf of a snippet in the end, by its first name."""
     return _gradients(run_by_torch(text))
 
 

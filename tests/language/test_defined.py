@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from gradcli.language.program.numeric import run
+from gradcli import Function
 from gradcli.language.snippets import read
 
 READ = [
@@ -23,10 +22,9 @@ READ = [
 @pytest.mark.parametrize(("text", "at", "expected", "name"), READ)
 def test_definitions_are_read(text: str, at: dict[str, float], expected: float, name: str) -> None:
     """A text that ends with one is that function."""
-    program = read(text).program
-    assert set(program.names) == set(at)
-    assert program.output_name == name
-    assert run(program, {symbol: np.array(float(at[symbol.name])) for symbol in program.variables}) == expected
+    function = Function(text)
+    answer = function.eval(at)
+    assert (set(function.variables), answer.output, float(answer.value)) == (set(at), name, expected)
 
 
 def test_what_is_shown_is_the_function() -> None:

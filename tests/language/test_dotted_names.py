@@ -29,7 +29,7 @@ def test_a_dotted_name_is_a_variable(text: str, names: tuple[str, ...]) -> None:
 
 
 def test_a_name_that_is_given_may_end_in_a_method() -> None:
-    """Where names come from elsewhere, as in a claim."""
+    """Names come from elsewhere, as in a claim."""
     given = frozenset(["attn.values", "attn.norm.sum", "x"])
     assert parse("attn.values*x + attn.norm.sum", given=given).names == ("attn.values", "x", "attn.norm.sum")
 
@@ -54,7 +54,7 @@ def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
 
 
 def test_a_dotted_name_that_nothing_gives_is_no_variable() -> None:
-    """Whatever is asked, of a text from anywhere; a name that ends as a file of Python is none where it is given."""
+    """In any question, of a text from anywhere; a name that ends as a file of Python is none where it is given."""
     function = Function("net.weight**2")
     for ask in (function.closed_form, lambda: function.grad(3.0), lambda: function.check([1.0, 2.0]), function.eval):
         with pytest.raises(GradcliError, match="given by that name"):

@@ -1,4 +1,4 @@
-"""What the language means, and that a Program keeps what was typed."""
+"""Meaning of the language, and Programs that keep what was typed."""
 
 from __future__ import annotations
 
@@ -156,8 +156,7 @@ def test_a_name_of_a_function_may_be_assigned() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "a = x**2\n\n\na + 3*y;"],
+    "text", ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "a = x**2\n\n\na + 3*y;"]
 )
 def test_lines_that_python_reads_are_read(text: str) -> None:
     """All alike."""

@@ -68,7 +68,7 @@ def test_it_is_refused_in_time(name: str) -> None:
     ],
 )
 def test_what_is_long_takes_linear_time(text: str) -> None:
-    """Whether it is read or refused."""
+    """Read or refused."""
     began = time.process_time()
     with suppress(GradcliError):
         read(text)
@@ -88,7 +88,7 @@ def test_what_is_long_takes_linear_time(text: str) -> None:
     ],
 )
 def test_nothing_is_run(text: str, tmp_path: Path) -> None:
-    """Whether it is read or refused."""
+    """Read or refused."""
     mark = tmp_path / "mark"
     try:
         read(text.format(mark))

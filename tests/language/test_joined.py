@@ -33,12 +33,12 @@ MEANT = {
 NAMES = """alpha beta theta sigma mu nu logits max_value exponent cost expected pixel piece tank arcs loss input sinks
 pit pin costs signs rounded fixed section index value total weights x1 x_1 psi0 max1 norm2 logvar logstd trace1 target
 secret expense mean2 info nano signal steps E0 h2o lr dt x y xx ab detA Ex""".split()
-"""What people call variables."""
+"""Names that people give variables."""
 
 
 @pytest.mark.parametrize(("text", "spelling"), MEANT.items())
 def test_words_written_together_are_refused_with_their_spelling(gradcli: Command, text: str, spelling: str) -> None:
-    """Wherever no value names them: a bare value, a value for another name, a range."""
+    """No value names them: a bare value, a value for another name, a range."""
     for words in (["--at", "2"], [], ["--at", "s_=1"]):
         run = gradcli("grad", text, *words)
         assert run.code == 2
@@ -101,7 +101,7 @@ def test_columns_and_claims_and_losses_are_asked_too(
 @settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyzE_2", min_size=1, max_size=40))
 def test_no_name_takes_long_or_is_spelled_with_other_letters(name: str) -> None:
-    """Whatever it is."""
+    """A name of any letters."""
     found = apart(name, ["x", "rate"])
     if found is not None:
         assert "".join(c for c in found if c.isalnum()) == name

@@ -1,24 +1,22 @@
-"""What formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
+"""Notation that formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
+from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.program.numeric import run
-from gradcli.language.program.shapes import infer
 from tests.conftest import Command
-from tests.parsing import parse
 
-X, A = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+AT: dict[str, Any] = {"x": [1.0, 2.0, 3.0], "A": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]}
 
 
-def _value(text: str, **at: float | np.ndarray) -> np.ndarray:
-    arrays = {name: np.asarray(value, dtype=float) for name, value in at.items()}
-    program = parse(text, given=frozenset(arrays), shapes={name: a.shape for name, a in arrays.items()})
-    infer(program, {symbol: arrays[symbol.name].shape for symbol in program.variables})
-    return run(program, {symbol: arrays[symbol.name] for symbol in program.variables})
+def _value(text: str) -> np.ndarray[Any, Any]:
+    f = Function(text)
+    return f.eval({name: AT[name] for name in f.variables}, check=False).value
 
 
 READ = [
@@ -45,8 +43,7 @@ READ = [
 @pytest.mark.parametrize(("text", "expected"), READ)
 def test_formulas_are_read(text: str, expected: float) -> None:
     """As they are printed."""
-    assert _value(text, x=X, A=A) == expected
-    assert _value(text, x=X, A=A).shape == ()
+    assert (float(_value(text)), _value(text).shape) == (expected, ())
 
 
 REFUSED = [
@@ -67,7 +64,7 @@ REFUSED = [
 def test_what_is_no_formula_is_refused(text: str, message: str) -> None:
     """With what is wrong with it; never a crash."""
     with pytest.raises(GradcliError) as raised:
-        _value(text, x=X, A=A)
+        _value(text)
     assert message in str(raised.value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from tests.checks import check_of
+from tests.language.ops.test_libraries import real_value
+from tests.language.pasted import run_by_torch
 
 POINT: dict[str, Any] = {
     "x": np.array([1.0, 2.0, 4.0]),
@@ -30,22 +31,11 @@ def answered(text: str, **options: Any) -> Any:
     return f.eval({name: POINT[name] for name in f.variables}, **options)
 
 
-def run(text: str) -> Any:
-    """What the last name of a text stands for where Python runs it, or the last line where it has none."""
-    space: dict[str, Any] = {"np": np, "torch": torch, **POINT}
-    *before, last = text.split("\n")
-    name, sign, value = last.partition(" = ")
-    exec("\n".join(before), space)
-    return eval(value if sign else name, space)
-
-
 def of_function(body: str) -> tuple[str, Any]:
     """A text that imports NumPy and defines a function, and its value."""
-    names = [name for name in POINT if re.search(rf"\b{name}\b", body)]
-    text = f"import numpy as np\ndef f({', '.join(names)}):\n    return {body}"
-    space: dict[str, Any] = {}
-    exec(text, space)
-    return text, space["f"](*(POINT[name] for name in names))
+    at = {name: array for name, array in POINT.items() if re.search(rf"\b{name}\b", body)}
+    text = f"import numpy as np\ndef f({', '.join(at)}):\n    return {body}"
+    return text, run_by_torch(text, **at)["result"]
 
 
 METHODS = (
@@ -61,7 +51,7 @@ ARGUMENTS = (
 
 
 def test_methods_of_the_table_are_numpy_s() -> None:
-    """Those that arrays have by their names are called below."""
+    """Methods that arrays have by these names are called below."""
     names = {n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)}
     found = {name for name in names if callable(getattr(np.ndarray, name, None))}
     assert found - {"sort", "fill", "put", "view", "partition", "copy"} <= {*METHODS}
@@ -74,7 +64,7 @@ def test_a_method_of_an_array_is_numpy_s_or_refused(name: str) -> None:
     for arguments in ARGUMENTS:
         for shape in [(3,), (2, 3), (3, 3), (), (1, 3), (2, 1, 3)]:
             x = rng.normal(size=shape)
-            truth = _called(f"x.{name}({arguments})", x)
+            truth = real_value(eval, f"x.{name}({arguments})", {"x": x, "np": np})
             if truth is None or (not shape and name in ("cumsum", "cumprod")):
                 continue
             try:
@@ -87,17 +77,6 @@ def test_a_method_of_an_array_is_numpy_s_or_refused(name: str) -> None:
             assert found.value.shape == truth.shape, (arguments, shape)
             np.testing.assert_allclose(found.value, truth, rtol=1e-12, err_msg=f"x.{name}({arguments}) of {shape}")
     assert compared >= 3
-
-
-def _called(call: str, x: Any) -> Any:
-    """What NumPy gives; None where it takes no such arguments, and in what it gives up."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("error")
-        try:
-            found = np.asarray(eval(call, {"x": x, "np": np}))
-        except (TypeError, ValueError, IndexError, AttributeError, Warning):
-            return None
-    return found.astype(float) if found.dtype.kind in "biuf" and np.isfinite(found).all() else None
 
 
 BODIES = [
@@ -156,9 +135,8 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_value_has_the_methods_of_what_made_it(text: str) -> None:
-    """Where a text has NumPy and torch, too."""
-    runs = text.replace("; ", "\n")
-    truth = run(runs)
+    """Texts with NumPy and torch, too."""
+    truth = run_by_torch(text, **POINT)["result"]
     truth = np.asarray(truth.detach() if isinstance(truth, torch.Tensor) else truth)
     found = answered(text) if text.startswith(("np", "from numpy")) else Function(text).vjp(v=np.ones(truth.shape))
     assert found.value.shape == truth.shape
@@ -196,7 +174,7 @@ def test_what_python_means_otherwise_of_tensors_is_code(body: str) -> None:
 
 
 def test_torch_s_dot_is_of_vectors_alone() -> None:
-    """Where NumPy's is the matrix product."""
+    """NumPy's is the matrix product."""
     for text in ("torch.dot(A, x)", "dot(A, x)", "import torch\ndef f(A, x):\n    return A.dot(x)"):
         with pytest.raises(GradcliError, match="needs a vector"):
             answered(text)

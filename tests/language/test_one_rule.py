@@ -107,7 +107,7 @@ def test_a_random_constant_is_the_same_value_and_expression() -> None:
     ],
 )
 def test_a_constant_is_what_torch_gives(text: str, number: object) -> None:
-    """Where NumPy's own arithmetic overflows, cancels or has no such function."""
+    """NumPy's own arithmetic overflows, cancels or has no such function."""
     _require_same(text)
     np.testing.assert_allclose(np.asarray(read_value(text, "--at")), np.asarray(number, dtype=float), rtol=1e-14)
 

@@ -8,7 +8,6 @@ last.
 from __future__ import annotations
 
 import ast
-import math
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 import torch
 
 from gradcli import Function
+from tests.language.pasted import run_by_torch
 
 
 def snippets() -> list[Any]:
@@ -32,25 +32,9 @@ def snippets() -> list[Any]:
 
 
 def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """What a text gives where Python runs it, and the gradient of its sum by each variable."""
+    """The value of a text where Python runs it, and the gradient of its sum by each variable."""
     leaves = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in at.items()}
-    space: dict[str, Any] = {"torch": torch, "math": math, "np": np, "F": torch.nn.functional, **leaves}
-    space |= {"print": lambda *shown: None, "__name__": "__main__", "nn": torch.nn}
-    tree = ast.parse(text.replace("@torch.jit.script\n", ""))
-    last = tree.body[-1]
-    if isinstance(last, ast.Expr):
-        tree.body[-1] = last = ast.parse(f"result = {ast.unparse(last)}").body[0]
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        exec(compile(tree, "snippet", "exec"), space)
-        if isinstance(last, ast.FunctionDef):
-            given = [one.arg for one in last.args.args]
-            result = space[last.name](**{name: space[name] for name in given if name in leaves})
-        else:
-            result = space[last.targets[0].id]  # type: ignore[attr-defined]
-    finally:
-        torch.set_default_dtype(before)
+    result = run_by_torch(text.replace("@torch.jit.script\n", ""), torch.float64, **leaves)["result"]
     result.sum().backward()
     return result.detach(), {n: torch.zeros_like(x) if x.grad is None else x.grad for n, x in leaves.items()}
 

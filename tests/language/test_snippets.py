@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -161,12 +160,14 @@ def test_a_snippet_gives_what_it_asks_for(text: str, expected: dict[str, object]
 
 
 def test_values_and_v_may_be_given_again() -> None:
-    """What is typed beside the snippet counts."""
+    """Values that are typed next to the snippet count."""
     f = Function(FIRST)
     assert f.variables == ("x",)
     np.testing.assert_array_equal(f.vjp({"x": [3, 4]}).vjp["x"], [6, 8])
     np.testing.assert_array_equal(f.vjp(v="e1").vjp["x"], [0, 4])
     np.testing.assert_array_equal(Function(THREE).vjp(wrt=["b"]).wrt, ("b",))
+    with pytest.raises(GradcliError, match="y has shape"):
+        Function(f"{X}y = x**2; y.backward()").vjp()
 
 
 def test_the_answer_shows_the_function_alone() -> None:
@@ -186,43 +187,11 @@ def test_other_commands_read_snippets_too() -> None:
 
 
 def test_several_passes_and_missing_gradients_are_remarked() -> None:
-    """What torch would do, in words."""
+    """Torch's own behaviour, in words."""
     twice = "x = torch.tensor(1., requires_grad=True); y = x**2; y.backward(); y.backward()"
     assert "2 backward passes add up" in read(twice).program.warnings[0]
     none = "x = torch.tensor([1.]); y = x**2; y.backward()"
     assert "no tensor has requires_grad=True" in read(none).program.warnings[0]
-
-
-REFUSED = [
-    (f"{X}y = x; y.backward(); z = 2*x; z.backward()", "of a second output"),
-    (f"{X}y = x**2; y.backward()", "y has shape"),
-    (f"{X}y = x**2; y.backward(torch.ones(3))", "v has shape"),
-    ("x = torch.tensor([1.], requires_grad=True); y = x**2; x = torch.ones(1, requires_grad=True)", "another", 54),
-    ("x = torch.tensor([1j], requires_grad=True)", "complex"),
-    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes"),
-    ("y.backward(gradients)", "nothing computes 'y'", 0),
-    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\ny.backward()", "thrown away", 50),
-    (f"{X}g, h = torch.autograd.grad(x.sum(), x)", "2 names for 1 values"),
-    (f"{X}w = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)", "does not depend on w"),
-    (f"{X}y = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf"),
-    ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on"),
-    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code"),
-    (
-        f"{X}w = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\ny.backward(retain_graph=True)\n"
-        "x.grad.zero_()\ny.backward()",
-        "different passes",
-    ),
-]
-
-
-@pytest.mark.parametrize("case", REFUSED, ids=range(len(REFUSED)))
-def test_the_rest_is_refused_at_its_place(case: tuple[Any, ...]) -> None:
-    """By line, with a caret."""
-    text, words, *start = case
-    with pytest.raises(GradcliError, match=words) as caught:
-        Function(text).vjp()
-    assert caught.value.place is not None or not start
-    assert [caught.value.place.span.start for _ in start if caught.value.place is not None] == start
 
 
 # -- types
@@ -294,8 +263,7 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "inner",
-    ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "x**{}", "h(lambda t: {})"],
+    "inner", ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "x**{}", "h(lambda t: {})"]
 )
 def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
     """By the limit, and never by that of Python's own stack."""

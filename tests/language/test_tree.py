@@ -1,11 +1,15 @@
-"""What is said of a text that cannot be read, and what of it need not be."""
+"""Errors of texts that cannot be read, and lines that need not be."""
 
 from __future__ import annotations
 
 import pytest
 
+from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.snippets import read
+
+X = "x = torch.tensor([1., 2.], requires_grad=True); "
+W = f"{X}w = torch.ones(2, requires_grad=True); y = (w*x).sum()\n"
 
 REFUSED = [
     # the first error is the one that is said, whether a word is unknown or cannot stand there
@@ -71,6 +75,20 @@ REFUSED = [
     ("a = x;\n  a + 1", "is indented", "a + 1"),
     ("x^2; y^2", "thrown away", "x^2"),
     ("a = x; a*2; a + 1", "thrown away", "a*2"),
+    # tensors that are written out, and passes
+    (f"{X}y = x; y.backward(); z = 2*x; z.backward()", "of a second output"),
+    (f"{X}y = x**2; y.backward(torch.ones(3))", "v has shape"),
+    (f"{X}y = x**2; x = torch.ones(1, requires_grad=True)", "another", "x = torch.ones"),
+    ("x = torch.tensor([1j], requires_grad=True)", "complex"),
+    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes"),
+    ("y.backward(gradients)", "nothing computes 'y'", "y.backward"),
+    (f"{X}y = x**2\nx**3\ny.backward()", "thrown away", "x**3"),
+    (f"{X}g, h = torch.autograd.grad(x.sum(), x)", "2 names for 1 values"),
+    (f"{X}w = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)", "does not depend on w"),
+    (f"{X}y = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf"),
+    ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on"),
+    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system(...)' is code", "os.system('x')"),
+    (f"{W}y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()", "different passes", "y.backward()"),
 ]
 """Texts, the words of their errors, and the text at their places."""
 
@@ -80,7 +98,7 @@ def test_the_first_error_is_said_at_its_place(case: tuple[str, ...]) -> None:
     """With its cause."""
     text, words, *at = case
     with pytest.raises(GradcliError) as caught:
-        read(text)
+        Function(text).vjp()
     assert words in str(caught.value)
     assert caught.value.place is not None
     if at:

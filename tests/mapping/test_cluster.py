@@ -175,21 +175,13 @@ def _processes() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    words = ["scheduler --host", "worker --nworkers 1 --nthreads 2 --no-nanny"]
     started = [
         subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                f"distributed.cli.dask_{one.split()[0]}",
-                *one.split()[1:],
-                address,
-                "--no-dashboard",
-            ],
+            [sys.executable, "-m", *f"distributed.cli.dask_{words} {address} --no-dashboard".split()],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        for one in words
+        for words in ("scheduler --host", "worker --nworkers 1 --nthreads 2 --no-nanny")
     ]
     try:
         yield address, started[0]
@@ -235,7 +227,7 @@ def test_an_interrupt_leaves_what_is_whole(
 def test_the_first_row_at_fault_is_the_error_of_all(
     cluster: distributed.LocalCluster, tmp_path: Path, gradcli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever worker was first; and no scheduler is one too."""
+    """Any worker may be first; and no scheduler is an error too."""
     for place in range(4):
         (tmp_path / f"{place}.csv").write_text("x\n1\n" + "abc\n" * (place > 1))
     words = ["map", "x**2", "--points", f"{tmp_path}/*.csv", "-o", f"{tmp_path}/out/"]

@@ -22,11 +22,11 @@ def U(*sizes):
 P = []
 
 
-def piece(*args, verdict="agree", refused=""):
+def piece(*args, verdict="agree"):
     """Add a function with its arguments, and what is to be said of it."""
 
     def register(function):
-        P.append((function, args, verdict, refused))
+        P.append((function, args, verdict))
         return function
 
     return register
@@ -38,73 +38,3 @@ def res_block(x):
     c = nn.Conv2d(2, 2, 3, padding=1).double()
     b = nn.BatchNorm2d(2).double()
     return F.relu(b(c(x)) + x).sum()
-
-
-@piece(T(2, 3), T(3, 2))
-def vae(x, w):
-    torch.manual_seed(2)
-    h = x @ w
-    mu, lv = h, h.tanh()
-    eps = torch.randn_like(mu)
-    z = mu + eps * (0.5 * lv).exp()
-    return ((z @ w.T - x) ** 2).sum() - 0.5 * (1 + lv - mu**2 - lv.exp()).sum()
-
-
-@piece(T(3))
-def gradient_penalty(x):
-    y = (x**3).sum().sin()
-    (g,) = torch.autograd.grad(y, x, create_graph=True)
-    return (g.norm() - 1) ** 2
-
-
-@piece(T(2), T(2))
-def maml(w, x):
-    loss = ((w * x).sum() - 1) ** 2
-    g = torch.autograd.grad(loss, w, create_graph=True)[0]
-    return (((w - 0.1 * g) * x).sum() - 1) ** 2
-
-
-@piece(torch.rand(2, dtype=D) + 0.5)
-def gp(t):
-    X = torch.linspace(0, 1, 4, dtype=D)
-    y = torch.sin(6 * X)
-    K = t[0] * torch.exp(-((X[:, None] - X[None]) ** 2) / t[1] ** 2) + 0.1 * torch.eye(4, dtype=D)
-    L = torch.linalg.cholesky(K)
-    a = torch.cholesky_solve(y[:, None], L)[:, 0]
-    return -0.5 * y @ a - L.diagonal().log().sum()
-
-
-@piece(T(1, 4, 4))
-def enc(x):
-    torch.manual_seed(6)
-    return nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True).double()(x)[..., 0].exp()
-
-
-@piece(T(3))
-def jac(x):
-    return torch.func.jacrev(lambda z: z.sin() * z.sum())(x).sum()
-
-
-@piece(T(3, 2))
-def vm(x):
-    return torch.vmap(lambda r: r.norm() * r[0])(x)
-
-
-@piece(T(2, 6))
-def pool(x):
-    return F.max_pool1d(x[None], 2).sum() + F.adaptive_avg_pool1d(x[None], 3).prod()
-
-
-@piece(T(1, 1, 4, 4))
-def up(x):
-    return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False).pow(2).sum()
-
-
-@piece(T(3, 2))
-def scatter(x):
-    return torch.zeros(2, 2, dtype=D).index_add(0, torch.tensor([0, 1, 1]), x)
-
-
-@piece(T(3, 2))
-def scat2(x):
-    return torch.zeros(3, 2, dtype=D).scatter_add(0, torch.tensor([[0, 1], [1, 1], [2, 0]]), x)

@@ -39,11 +39,6 @@ def ctc_forward(logits):
     return -torch.logaddexp(alpha[-1], alpha[-2])
 
 
-@piece(T(5, 1, 3), refused="aten._ctc_loss.Tensor")
-def ctc_of_torch(logits):
-    return F.ctc_loss(logits.log_softmax(-1), torch.tensor([[1, 2]]), torch.tensor([5]), torch.tensor([2]))
-
-
 @piece(T(2, 4), T(4, 2), T(2, 4))
 def elbo(x, w, noise):
     enc = x @ w
@@ -67,13 +62,6 @@ def lovasz_hinge(logits):
     jaccard = 1.0 - (gts - gt_sorted.cumsum(0)) / (gts + (1.0 - gt_sorted).cumsum(0))
     jaccard[1:] = jaccard[1:] - jaccard[:-1].clone()
     return torch.dot(F.relu(errors_sorted), jaccard)
-
-
-@piece(T(3, 4))
-def weighted_bce(logits):
-    target = (torch.arange(12).view(3, 4) % 3 == 0).to(logits.dtype)
-    pos_weight = (target == 0).sum() / target.sum()
-    return F.binary_cross_entropy_with_logits(logits, target, pos_weight=pos_weight)
 
 
 @piece(T(4), T(4))
@@ -182,11 +170,6 @@ def spectral_norm_of_one_step(w):
     return (w / (u @ w @ v)).sum()
 
 
-@piece(T(1, 4, 2, 2))
-def group_and_instance_norm(x):
-    return nn.GroupNorm(2, 4).double()(x).sin() + F.instance_norm(x).cos()
-
-
 class BatchNormByHand(nn.Module):
     def __init__(self, num_features, momentum=0.1, eps=1e-5):
         super().__init__()
@@ -234,23 +217,6 @@ def embedding_bag(weight):
     return F.embedding_bag(ids, weight, torch.tensor([0, 2]), mode="sum")
 
 
-@piece(T(6))
-def prelu_mish_hardswish(x):
-    prelu = nn.PReLU(init=0.1).double()
-    return prelu(x) + F.mish(x) + F.hardswish(x) + F.selu(x) + F.softsign(x) + F.hardtanh(x)
-
-
-@piece(T(1, 1, 6))
-def pools(x):
-    return F.avg_pool1d(x, 3, stride=1).sum() + F.lp_pool1d(x.abs() + 1, 2, 3).sum() + F.adaptive_max_pool1d(x, 2).sum()
-
-
-@piece(T(1, 4, 2, 2))
-def pixel_shuffle(x):
-    up = F.pixel_shuffle(x, 2)
-    return F.interpolate(up, scale_factor=0.5, mode="nearest").sum() + F.pixel_unshuffle(up, 2).pow(2).mean()
-
-
 @piece(T(1, 1, 3, 3), T(2, 3))
 def spatial_transformer(img, theta):
     grid = F.affine_grid(theta.view(1, 2, 3) * 0.2, (1, 1, 3, 3), align_corners=False)
@@ -266,16 +232,6 @@ def bidirectional_rnn(x):
     rnn = nn.GRU(2, 2, bidirectional=True, batch_first=True).double()
     out, hn = rnn(x)
     return out[:, -1].sum() + hn.pow(2).mean()
-
-
-@piece(T(2, 3, 2), refused="aten._pack_padded_sequence")
-def packed_lstm(x):
-    torch.manual_seed(23)
-    rnn = nn.LSTM(2, 2, batch_first=True).double()
-    packed = nn.utils.rnn.pack_padded_sequence(x, [3, 2], batch_first=True)
-    out, _ = rnn(packed)
-    padded, lengths = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)
-    return padded[torch.arange(2), lengths - 1]
 
 
 # -- models
@@ -304,9 +260,3 @@ def message_passing(x):
     agg = torch.zeros_like(x).index_add_(0, dst, msg)
     best = torch.full((4, 2), float("-inf"), dtype=D).scatter_reduce(0, dst[:, None].expand(-1, 2), msg, "amax")
     return x + agg * best
-
-
-@piece(T(3, 5))
-def margin_losses(x):
-    target = torch.tensor([1, 0, 3])
-    return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))

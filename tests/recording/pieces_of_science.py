@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.func import grad, hessian, jacfwd, jacrev, vmap
 
-from tests.recording.pieces import D, F, T, U, piece
+from tests.recording.pieces import D, T, U, piece
 
 # -- differential equations and simulation
 
@@ -71,12 +71,6 @@ def first_order_maml(w):
     return ((w - 0.1 * g) ** 2).sum()
 
 
-@piece(T(3), verdict="cut")
-def weights_by_sensitivity(x):
-    (g,) = torch.autograd.grad(outputs=x.exp().sum(), inputs=x, retain_graph=True)
-    return (g / g.sum() * x).sum()
-
-
 @piece(U(2))
 def implicit_fixed_point(a):
     z = torch.zeros(2, dtype=D)
@@ -89,13 +83,6 @@ def implicit_fixed_point(a):
 
 
 # -- linear algebra and statistics
-
-
-@piece(T(2, 2), T(2))
-def mvn_log_prob(L, mu):
-    tril = torch.tril(L, -1) + torch.diag(L.diagonal().exp())
-    dist = torch.distributions.MultivariateNormal(mu, scale_tril=tril)
-    return dist.log_prob(torch.tensor([0.5, -0.5], dtype=D))
 
 
 @piece(U(2), U(3))  # a distance of 0
@@ -238,19 +225,6 @@ def float32_throughout(x, w):
     return (h / h.sum()).log().mean()
 
 
-@piece(T(3), verdict="cut")
-def normalized_by_item(x):
-    scale = x.abs().max().item()
-    return ((x / scale) ** 3).sum()
-
-
-@piece(T(3), verdict="cut")
-def teacher_without_grad(x):
-    with torch.no_grad():
-        target = torch.tanh(2 * x)
-    return F.mse_loss(x, target)
-
-
 # -- autograd.Function: right ones
 
 
@@ -278,37 +252,6 @@ class Round(torch.autograd.Function):
 @piece(T(3), verdict="disagree")
 def straight_through(x):
     return (Round.apply(x * 4) / 4).sum()
-
-
-class Reverse(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, lam):
-        ctx.lam = lam
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        return g.neg() * ctx.lam, None
-
-
-@piece(T(3), verdict="disagree")
-def gradient_reversal(x):
-    return (Reverse.apply(x.tanh(), 0.5) ** 2).sum()
-
-
-class WrongSoftmax(torch.autograd.Function):
-    """The diagonal of the Jacobian alone."""
-
-    @staticmethod
-    def forward(ctx, x):
-        p = torch.softmax(x, -1)
-        ctx.save_for_backward(p)
-        return p
-
-    @staticmethod
-    def backward(ctx, g):
-        (p,) = ctx.saved_tensors
-        return g * p * (1 - p)
 
 
 # -- more of Python

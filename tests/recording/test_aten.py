@@ -1,4 +1,4 @@
-"""Which operations of the core of ATen are read, and what is noted of schemas."""
+"""Operations of the core of ATen that are read, and notes of schemas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITHOUT = {
     "scalar_tensor": "is made of no tensor",
     "randperm": "is made of no tensor",
 }
-"""What has neither a row nor a rule, and is not decomposed by torch either."""
+"""Operations without a row or a rule, which torch does not decompose either."""
 
 
 def _core() -> Iterator[Any]:

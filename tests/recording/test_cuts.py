@@ -88,7 +88,7 @@ WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_changes_no_derivative_is_no_cut(name: str) -> None:
-    """However hard its differences are to compute."""
+    """Hard as its differences are to compute."""
     for x in (X, X.float(), X * 1e-8):
         check = check_of(record(WHOLE[name], x).vjp())
         assert check.verdict in ("agree", "inaccurate"), check

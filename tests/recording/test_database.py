@@ -24,7 +24,7 @@ MOST_ELEMENTS = 60
 """Of the floating-point tensors of a sample; a larger one is passed over."""
 
 SAMPLES = 2
-"""How many of a variant are asked, the first ones."""
+"""The number of a variant that are asked, the first ones."""
 
 
 @functools.cache

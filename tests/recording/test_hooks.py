@@ -40,5 +40,5 @@ def of_module(hook: Callable[..., Any]) -> Callable[..., Any]:
     ],
 )
 def test_a_hook_counts_where_it_changes_a_gradient(function: Callable[..., Any], verdict: str) -> None:
-    """Whatever it is registered on."""
+    """Registered on a tensor or a module."""
     assert check_of(record(function, X).vjp(v="ones")).verdict == verdict

@@ -91,7 +91,7 @@ def test_a_module_is_compared_in_its_own_precision() -> None:
 
 
 def test_low_precision_alone_is_refused_with_both_ways_out() -> None:
-    """Where float64 would answer another question."""
+    """Float64 would answer another question."""
     with pytest.raises(GradcliError, match="bfloat16") as raised:
         check(torch.sin, torch.ones(2).bfloat16())
     assert "versus=g" in str(raised.value)

@@ -33,7 +33,7 @@ FOUND: dict[str, str] = {
     "AllOrNone": "is wrong for x, only with requires_grad of x alone",
     "WithTheFirst": "is wrong for w, with requires_grad of w alone",
 }
-"""What is said of each where it is more than that it is wrong."""
+"""Words on each where they are more than that it is wrong."""
 
 
 @pytest.mark.parametrize(("custom", "given"), WRONG, ids=[custom.__name__ for custom, _ in WRONG])

@@ -86,7 +86,7 @@ def test_the_functions_lose_less_than_is_assumed(name: str, kind: type[np.floati
 
 
 def test_quotients_at_the_ends_of_the_range_hold_the_truth() -> None:
-    """Where products of small numbers are 0 in floats, and what they are divided by is small too."""
+    """Products of small numbers are 0 in floats, and their divisors are small too."""
     generator = np.random.default_rng(0)
     a, b = (2.0 ** generator.uniform(-1070, -900, 2_000) for _ in range(2))
     wide = 2.0 ** generator.uniform(-1074, -1000, 2_000)
@@ -149,13 +149,13 @@ def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
 
 
 def _is_open(truth: Ball | Undefined) -> bool:
-    """Whether balls of these bits do not know a truth; what has none is not known by bounds either."""
+    """Tell whether balls of these bits do not know a truth; bounds do not know one that is none either."""
     assert not isinstance(truth, Undefined) or not truth.decided, truth
     return isinstance(truth, Undefined)
 
 
 def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
-    """How many entries of J are known, back and forward in each kind of numbers, and of how many."""
+    """Count the entries of J that are known, back and forward in each kind of numbers, and all."""
     typed = parse(text, shapes={name: np.shape(array) for name, array in at.items()})
     program, kept = in_primitives(typed), prepared(typed)
     arrays = {name: np.asarray(at[name], dtype=np.float64) for name in program.names}

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Entry
 from tests.checks import check_of
-
-
-def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
-    check = check_of(Function(text).grad({"x": x}))
-    return check.verdict, next((f for f in check.findings if f.variable is not None), None)
+from tests.crosscheck.asking import checked, slope_of
 
 
 @pytest.mark.parametrize(
@@ -33,37 +28,9 @@ def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
 )
 def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
     """By hand, with L = -log|x|, whose powers all grow more slowly than any power of 1/x; torch says NaN."""
-    verdict, finding = _slope(f"where(x == 0, 0, {text})")
-    assert verdict == "nan-trap"
-    assert finding is not None
-    assert finding.proven
-    assert finding.reference == pytest.approx(slope)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("where(x > 0, x*log(x), 0)", "tends to 0 on the left and grows without bound on the right"),
-        ("where(x == 0, 0, 1/log(abs(x)))", "it grows without bound"),
-        ("where(x == 0, 0, x*log(abs(x)))", "it grows without bound"),
-        ("abs(x)**0.5*log(abs(x) + (x == 0))", "it grows without bound"),
-    ],
-)
-def test_what_is_steeper_than_a_line_grows_without_bound(text: str, words: str) -> None:
-    """By hand: the slopes are as log(x), 1/(x*log(x)**2) and the like."""
-    verdict, finding = _slope(text)
-    assert verdict == "undefined"
-    assert finding is not None
-    assert words in finding.note
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["x*sin(pi/x)", "x*sin(log(abs(x)))", "x*cos(2*pi*log2(abs(x)))", "x*lgamma(abs(x))"],
-)
-def test_what_no_series_tells_is_left_open(text: str) -> None:
-    """Oscillations, and functions that have no such series."""
-    assert _slope(f"where(x == 0, 0, {text})")[0] == "unchecked"
+    check = checked(f"where(x == 0, 0, {text})", 0)
+    assert (check.verdict, slope_of(check).proven) == ("nan-trap", True)
+    assert slope_of(check).reference == pytest.approx(slope)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +64,7 @@ def test_a_limit_in_several_inputs_is_one_on_all_ways(text: str, at: dict[str, f
 )
 def test_determinants_and_inverses_have_sides(text: str, A: str, sides: tuple[float, float] | None) -> None:
     """By hand, by A[0, 0]: cofactors, and minus the sum of a column of the inverse times that of a row."""
-    check = Function(text).grad({"A": A}).check
-    assert check is not None
+    check = check_of(Function(text).grad({"A": A}))
     found = [finding.one_sided for finding in check.findings if finding.column == (0, 0)]
     assert found == ([] if sides is None else [pytest.approx(sides)])
     assert check.undecided == 0
@@ -113,4 +79,4 @@ def test_random_oscillations_are_never_called_smooth(seed: int) -> None:
         inside = generator.choice([f"{c}/x", f"{c}/x**2", f"{c}*log2(abs(x))", f"{c}*log(abs(x))"])
         f = generator.choice(["sin({})", "cos({})", "sin({})**2", "cos({})**3", "tanh(sin({}))"])
         text = f"where(x == 0, 0, x*{f.format(inside)})"
-        assert _slope(text)[0] in ("undefined", "unchecked"), text
+        assert checked(text, 0).verdict in ("undefined", "unchecked"), text

@@ -20,11 +20,7 @@ from tests.checks import check_of
         ("sum(svdvals(A)**2)", [[1, 0], [0, 1]], {"agree"}),
         ("sum(svdvals(A))", [[1, 0], [0, 0]], {"kink"}),
         ("amax(eigvalsh(sin(A)))", [[1, 0], [0, 1]], {"unchecked"}),  # exact numbers alone tell that they are one
-        (
-            "svdvals(A)[0]",
-            [[2, 1e8], [0.75, 0]],
-            {"inaccurate"},
-        ),  # torch's vectors have an error of the largest element
+        ("svdvals(A)[0]", [[2, 1e8], [0.75, 0]], {"inaccurate"}),  # vectors with an error of the largest element
         ("eigvalsh(A)[0]", [[2, 1], [0, 3]], {"unchecked"}),
         ("svdvals(A)[0]", [[1, 2], [2, 4]], {"agree"}),
         ("matrix_norm(A, -2)", [[1, 2], [2, 4]], {"kink", "inaccurate"}),
@@ -37,7 +33,7 @@ from tests.checks import check_of
     ],
 )
 def test_verdicts(text: str, matrix: list[list[int]], verdicts: set[str]) -> None:
-    """Where eigenvalues are equal there is no slope, and none is called wrong; nor where torch reads one triangle."""
+    """Equal eigenvalues have no slope, and none is called wrong; nor is one where torch reads one triangle."""
     check = check_of(Function(text).grad({"A": matrix}))
     assert {finding.verdict for finding in check.findings if finding.variable is not None} <= verdicts
     assert check.verdict in verdicts

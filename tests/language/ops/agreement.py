@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch.nn import functional
 
@@ -21,11 +20,6 @@ from gradcli.language.ops import Kind
 from gradcli.results import Jacobian
 from tests.checks import check_of
 from tests.parsing import parse
-
-Case = str | tuple[str, str]
-"""A text, and the same in torch's or in NumPy's words if they are others."""
-Cases = Mapping[str, Sequence[Case]]
-"""Cases by the name of the row of the op table that they are about."""
 
 POINT: Mapping[str, np.ndarray] = {
     "a": np.array(0.7),
@@ -44,10 +38,7 @@ POINT: Mapping[str, np.ndarray] = {
     "C": np.array([[2.0, 0.5], [-1.0, 1.5]]),
     "M": np.array([[2.0, 0.3, -0.5], [0.4, 1.7, 0.2], [-0.6, 0.1, 2.4]]),
     "G": np.array(
-        [
-            [[1.5, 0.2, 0.1], [-0.3, 2.0, 0.4], [0.6, -0.1, 1.8]],
-            [[2.2, -0.4, 0.3], [0.5, 1.2, -0.6], [0.1, 0.7, 1.6]],
-        ]
+        [[[1.5, 0.2, 0.1], [-0.3, 2.0, 0.4], [0.6, -0.1, 1.8]], [[2.2, -0.4, 0.3], [0.5, 1.2, -0.6], [0.1, 0.7, 1.6]]]
     ),
 }
 """Values with both signs, without ties, and where it can be without equal sizes; C, M and G are invertible."""
@@ -66,13 +57,7 @@ NAMES: Mapping[str, Any] = {
     **{"torch": torch, "F": functional, "linalg": torch.linalg, "np": np, "pi": np.pi, "inf": np.inf},
     **{"solve": torch.linalg.solve, "cond": torch.linalg.cond, "float": float, "signed": _signed},
 }
-"""What a text may call."""
-
-
-def arguments(tables: Sequence[Cases]) -> list[Any]:
-    """Each case with its operation, for `parametrize`."""
-    rows = [(op, case) for cases in tables for op, texts in cases.items() for case in texts]
-    return [pytest.param(op, case, id=case if isinstance(case, str) else case[0]) for op, case in rows]
+"""Names that a text may call."""
 
 
 def value_at_point(text: str, **given: Any) -> np.ndarray:
@@ -143,9 +128,9 @@ WITHOUT_FORMULA = frozenset(
 """Operations of which some formulas are too long, or there is none."""
 
 
-def require(op: str, case: Case) -> None:
+def require(op: str, case: str) -> None:
     """Value, Jacobian, verdict and formula of a case, in whose Program its row is, unless it is written in others."""
-    text, truth = (case, "") if isinstance(case, str) else case
+    text, _, truth = case.partition(" as ")
     if ops.TABLE[op].kind is not Kind.INLINED:
         assert op in {line.call.op.name for line in parse(text).lines}
     at = {name: POINT[name] for name in Function(text).variables}

@@ -13,10 +13,10 @@ from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from tests.language.operation_count import REASONS, is_read, listed, reason
 from tests.language.ops import test_elementwise
-from tests.language.ops.cases import TABLES
+from tests.language.ops.cases import CASES
 from tests.parsing import parse
 
-TRUTHS: list[Mapping[str, object]] = [test_elementwise.ONE, test_elementwise.TWO, test_elementwise.MORE, *TABLES]
+TRUTHS: list[Mapping[str, object]] = [test_elementwise.ONE, test_elementwise.TWO, test_elementwise.MORE, CASES]
 
 
 def test_every_row_has_a_truth() -> None:
