@@ -12,7 +12,7 @@ import sympy
 
 from gradcli.claims import Subject, read as read_claim
 from gradcli.claims.proof import prove
-from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
+from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, InputError, Span
@@ -69,7 +69,8 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     point = Point.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
-    formulas, check = _confirmed(point, typed, _derived(command, point, typed, wrt), named)
+    directions = {name: np.zeros(()) for name in wrt if command in ("jvp", "hvp")}  # by name, without numbers
+    formulas, check = _confirmed(point, typed, derive_formulas(point, typed, wrt, command, directions), named)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
@@ -165,18 +166,6 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
     return known if one == other else None
 
 
-def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
-    directions = {name: np.zeros(()) for name in wrt}  # formulas have directions by name, without numbers
-    match command:
-        case "jvp":
-            return of_jvp(point, program, directions)
-        case "hvp":
-            return of_hvp(point, program, directions, wrt)
-        case "hessian":
-            return of_hessian(point, wrt)
-    return of_jacobian(point, wrt)
-
-
 def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
     """Confirm the formulas at random points; sizes are shown by their names."""
     blocks = {
@@ -196,7 +185,7 @@ def _products(
     point = Point.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
     blocks = {
         block: replace(found, of="vjp") if isinstance(found, Derivative) else found
-        for block, found in of_jacobian(point, wrt).blocks.items()
+        for block, found in derive_formulas(point, program, wrt).blocks.items()
     }
     formulas, other = _confirmed(point, program, Derived(blocks), named)
     entries = check.entries + other.entries
