@@ -79,10 +79,8 @@ class Derivative:
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
-        for chosen, expression in self.cases:
-            if all(values[symbol] == int(n) for symbol, n in chosen.items()):
-                return expression, values
-        raise IndexError(f"no entry {tuple(row)}, {tuple(column)}")
+        expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
+        return expression, values
 
 
 class OutputElement:

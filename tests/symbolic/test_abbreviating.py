@@ -41,6 +41,16 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     # nothing is repeated, or what is repeated is short
     ("grad", "norm(x)", ["x[j]/√(Σ[k=0..n-1] x[k]²)"], []),
     ("grad", "x*tanh(x/c)", ["tanh(x/c) + x·(1 - tanh(x/c)²)/c", "-x²·(1 - tanh(x/c)²)/c²"], []),
+    # a condition is read where it stands
+    (
+        "grad",
+        "maximum(x**x, softplus(x))",
+        [
+            "x^x·(log(x) + 1)·{1 if x^x ≥ log(exp(x) + 1); 0 otherwise} "
+            "+ exp(x)·{0 if x^x ≥ log(exp(x) + 1); 1 otherwise}/(exp(x) + 1)"
+        ],
+        [],
+    ),
     # a name is a letter that stands for nothing else
     ("grad", "sigmoid(s)", ["p·(1 - p)"], ["p = 1/(1 + exp(-s))"]),
     ("jvp", "sigmoid(s)*p", ["q·(p·u_s·(1 - q) + u_p)"], ["q = 1/(1 + exp(-s))"]),

@@ -19,7 +19,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 from sympy.core.traversal import bottom_up
 
-from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
+from gradcli.language.program.meaning import Aggregate, Chosen, Comparison, InverseElement, Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.arranging import in_heads_of_sympy
@@ -326,9 +326,9 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 
 
 def _is_place(part: Expr) -> bool:
-    """Tell whether it is more than a name, a number or an element."""
-    is_more = isinstance(part, Expr) and bool(part.args)
-    return is_more and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Chosen)
+    """Tell whether it is more than a name, a number, an element or a condition."""
+    plain = sympy.Indexed | KroneckerDelta | InverseElement | Chosen | Comparison
+    return isinstance(part, Expr) and bool(part.args) and not isinstance(part, plain)
 
 
 def _places(expression: Expr) -> Iterator[Expr]:
