@@ -24,6 +24,7 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
         ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"],
     ),
     ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
+    ("grad", "trace(softmax(A, 1))", ["s[j,j]·(δ[j,k] - s[j,k])"], ["s[i,j] = exp(A[i,j])/Σ[k=0..n-1] exp(A[i,k])"]),
     ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
     (
         "grad",

@@ -186,18 +186,16 @@ def _with_softmaxes(expression: Expr, total: Expr, known: StandIns) -> Expr:
 def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
     """The exponential of an element, or a power of it, as the softmax times the sum; else as it is."""
     (k, *_), (f,), (g,) = total.limits[0], one.args, total.function.args
+    met = (a for x in sympy.preorder_traversal(g) if isinstance(x, sympy.Indexed) for a in x.indices)
+    index = [a for a in dict.fromkeys(met) if a == k or a in free_indices(g)]
     for t in [*free_indices(f), *(a for x in f.atoms(sympy.Indexed) for a in x.indices if a.is_Integer)]:
-        here = g.xreplace({k: t})
-        power = f / here
-        if power.is_Integer and power > 0:
-            met = (a for x in sympy.preorder_traversal(here) if isinstance(x, sympy.Indexed) for a in x.indices)
-            index = [a for a in dict.fromkeys(met) if a == t or a in free_indices(g)]
-            if t not in index:  # only inside of an index, such as 2*k + i
-                continue
-            places = dict(zip(index, placeholders(len(index)), strict=True))
-            others = {a: p for a, p in places.items() if a != t}
-            above = total.function.xreplace({k: places[t]}).xreplace(others)
-            return (_standing_in(above / generic_of(total.xreplace(others), []), index, known) * whole) ** power
+        power = f / g.xreplace({k: t})
+        if power.is_Integer and power > 0 and k in index:  # not only inside of an index, such as 2*k + i
+            others = dict(zip(index, placeholders(len(index)), strict=True))
+            place, at = others.pop(k), [t if a == k else a for a in index]
+            below = total.xreplace(others)
+            generic = below.function.xreplace({k: place}) / generic_of(below, [])
+            return (_standing_in(generic, at, known) * whole) ** power
     return one
 
 
