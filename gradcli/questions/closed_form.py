@@ -27,7 +27,7 @@ from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Check, ClosedForm, Formula
-from gradcli.symbolic.derivative import Derivative, weight_name
+from gradcli.symbolic.derivative import Derivative, Of, weight_name
 from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
 
@@ -166,14 +166,15 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
     return known if one == other else None
 
 
-def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
+def _confirmed(
+    point: Point, program: Program, derived: Derived, named: NamedShapes, of: Of | None = None
+) -> tuple[Formulas, Check]:
     """Confirm the formulas at random points; sizes are shown by their names."""
-    blocks = {
-        block: found
-        if isinstance(found, str)
-        else replace(found, called={s: named.sizes[n] for s, n in found.sizes.items() if n in named.sizes})
-        for block, found in derived.blocks.items()
-    }
+    blocks = dict(derived.blocks)
+    for block, found in blocks.items():
+        if isinstance(found, Derivative):
+            called = {symbol: named.sizes[n] for symbol, n in found.sizes.items() if n in named.sizes}
+            blocks[block] = replace(found, called=called, of=of or found.of)
     return confirmed_at_random(point, program, replace(derived, blocks=blocks))
 
 
@@ -183,11 +184,7 @@ def _products(
     """Derive the formulas of vᵀJ, and join their check with that of the Jacobian's formulas."""
     v = weighted.variables[-1]
     point = Point.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
-    blocks = {
-        block: replace(found, of="vjp") if isinstance(found, Derivative) else found
-        for block, found in derive_formulas(point, program, wrt).blocks.items()
-    }
-    formulas, other = _confirmed(point, program, Derived(blocks), named)
+    formulas, other = _confirmed(point, program, derive_formulas(point, program, wrt), named, "vjp")
     entries = check.entries + other.entries
     found = replace(joined([check, other]), entries=entries, checked=entries)
     return {name: formula for (_, name), formula in formulas.shown.items()}, found

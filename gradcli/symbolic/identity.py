@@ -95,16 +95,6 @@ LONGEST_FRACTION = 150
 LARGEST_MATRIX = 4
 """Rows of a matrix whose determinant is written out."""
 
-HIGHEST_ORDER = 8
-"""Orders of a Bessel function that are brought down to 0 and 1."""
-
-
-def _besseli(order: Expr, u: Expr) -> Expr:
-    """By the recurrence of DLMF 10.29.1, down to the orders 0 and 1."""
-    if not order.is_Integer or not 2 <= order <= HIGHEST_ORDER:
-        return sympy.besseli(order, u)
-    return _besseli(order - 2, u) - 2 * (order - 1) / u * _besseli(order - 1, u)
-
 
 def _sign_by_cases(u: Expr) -> Expr:
     return meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0))
@@ -116,7 +106,7 @@ _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.tanh: lambda u: 1 - 2 / (sympy.exp(2 * u) + 1),
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
-    sympy.besseli: _besseli,
+    sympy.besseli: lambda order, u: sympy.expand_func(sympy.besseli(order, u)),
     **dict.fromkeys((sympy.Abs, meaning.abs), lambda u: meaning.where(meaning.ge(u, 0), u, -u)),
     **dict.fromkeys((sympy.sign, meaning.sign), _sign_by_cases),
     meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),
