@@ -34,6 +34,12 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     ),
     ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
     (
+        "hessian",
+        "sum(softmax(x)**2)",
+        ["6·c·s[i]·s[j] + 2·(2·s[i]² - c·s[i])·δ[i,j] - 4·s[i]²·s[j] - 4·s[i]·s[j]²"],
+        ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])", "c = Σ[k=0..n-1] s[k]²"],
+    ),
+    (
         "grad",
         "sum((A@x-b)**2)",
         ["2·r[j]·x[k]", "2·Σ[l=0..m-1] A[l,j]·r[l]", "-2·r[j]"],

@@ -45,6 +45,11 @@ class Definition:
     name: Expr
     meaning: Expr
 
+    @property
+    def letter(self) -> Expr:
+        """Name without indices."""
+        return getattr(self.name, "base", self.name)
+
 
 Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
 """Formulas, and what the names in them stand for."""
@@ -82,7 +87,7 @@ def put_back(found: Abbreviated) -> list[Expr]:
     """The formulas with the definitions in the place of the names."""
     formulas, definitions = found
     whole = list(formulas)
-    for one in definitions:
+    for one in definitions * len(definitions):  # each may be explained by any other
         whole = [_defined(formula, one) for formula in whole]
     return whole
 
@@ -251,8 +256,8 @@ class _Naming:
         self._name_wholes()
         while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
             pass
-        names = {d.name.base if isinstance(d.name, sympy.Indexed) else d.name for d in self.definitions}
-        return tuple(_factored(one, names) for one in self.formulas), tuple(self.definitions)
+        letters = {one.letter for one in self.definitions}
+        return tuple(_factored(one, letters) for one in self.formulas), tuple(self.definitions)
 
     def _name_wholes(self) -> None:
         known: StandIns = {}
