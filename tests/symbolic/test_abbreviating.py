@@ -16,29 +16,16 @@ from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.abbreviating import Definition, put_back
 from tests.checks import check_of
 
+SOFTMAX = "s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"
+
 BRIEF: list[tuple[str, str, list[str], list[str]]] = [
-    (
-        "vjp",
-        "softmax(x)",
-        ["s[j]·(v[j] - Σ[k=0..n-1] s[k]·v[k])", "s[i]·(δ[i,j] - s[j])"],
-        ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"],
-    ),
-    ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
+    ("vjp", "softmax(x)", ["s[j]·(v[j] - Σ[k=0..n-1] s[k]·v[k])", "s[i]·(δ[i,j] - s[j])"], [SOFTMAX]),
+    ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], [SOFTMAX]),
     ("grad", "trace(softmax(A, 1))", ["s[j,j]·(δ[j,k] - s[j,k])"], ["s[i,j] = exp(A[i,j])/Σ[k=0..n-1] exp(A[i,k])"]),
     ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
-    (
-        "grad",
-        "std(x)",
-        ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"],
-        ["m = (Σ[k=0..n-1] x[k])/n"],
-    ),
+    ("grad", "std(x)", ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"], ["m = (Σ[k=0..n-1] x[k])/n"]),
     ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
-    (
-        "hessian",
-        "sum(softmax(x)**2)",
-        ["6·c·s[i]·s[j] + 2·(2·s[i]² - c·s[i])·δ[i,j] - 4·s[i]²·s[j] - 4·s[i]·s[j]²"],
-        ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])", "c = Σ[k=0..n-1] s[k]²"],
-    ),
+    ("grad", "log(sum(softmax(x)**2))", ["2·(s[j]² - c·s[j])/c"], [SOFTMAX, "c = Σ[k=0..n-1] s[k]²"]),
     (
         "grad",
         "sum((A@x-b)**2)",
@@ -51,11 +38,8 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     # a condition is read where it stands
     (
         "grad",
-        "maximum(x**x, softplus(x))",
-        [
-            "x^x·(log(x) + 1)·{1 if x^x ≥ log(exp(x) + 1); 0 otherwise} "
-            "+ exp(x)·{0 if x^x ≥ log(exp(x) + 1); 1 otherwise}/(exp(x) + 1)"
-        ],
+        "where(sin(2*x)*exp(2*x) > 1, x, y)",
+        ["{1 if exp(2·x)·sin(2·x) > 1; 0 otherwise}", "{0 if exp(2·x)·sin(2·x) > 1; 1 otherwise}"],
         [],
     ),
     # a name is a letter that stands for nothing else
