@@ -118,14 +118,14 @@ MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
 
 
-def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool) -> PyExpr:
+def tensor(library: PyExpr, array: Array, name: str, dtype: str, *, requires_grad: bool = False) -> PyExpr:
     """The expression of a tensor of torch's, or an array of NumPy's, with these numbers.
 
     Raises:
         TooLargeError: They are many and follow no rule.
     """
     kind, numbers = rule_of(array, name)
-    with_dtype = {"dtype": getattr(library, dtype), **options}
+    with_dtype = {"dtype": getattr(library, dtype), **({"requires_grad": True} if requires_grad else {})}
     if kind == "tensor":
         return (library.tensor if library is TORCH else library.array)(PyExpr(node_of(numbers, library)), **with_dtype)
     if kind != "linspace":
@@ -138,7 +138,7 @@ def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool
         made = TORCH.from_numpy(NUMPY.linspace(*numbers))
         made = made.float() if dtype == "float32" else made
     made = made.reshape(*array.shape) if array.ndim > 1 else made
-    return made.requires_grad_() if options else made
+    return made.requires_grad_() if requires_grad else made
 
 
 class TorchScript:
@@ -189,7 +189,7 @@ class TorchScript:
         output, lines = self.program.output, self.lines
         self.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
-            self.assign(self.titles[output], self.tensor(output))
+            self.assign(self.titles[output], self.calls.tensor(self.operand(output)))
         self.values[output] = PyExpr(self.titles[output], self.shapes.get(output, ()))
 
     def assembled(self, y: str, prints: Sequence[str]) -> str:
@@ -197,15 +197,11 @@ class TorchScript:
         if self.reached.get(self.program.output, 0):
             self.write_v()
             self.written.append(f"{y}.backward({'' if self.task.v is None else f'gradient={self.gradient}'})")
-        leaves = [
-            laid_out(f"{self.variables[name]} = {self.array(array, repr(name), requires_grad=name in self.task.wrt)}")
-            for name, array in self.arrays.items()
-        ]
+        leaves = []
+        for name, array in self.arrays.items():
+            leaf = tensor(TORCH, array, repr(name), self.task.dtype, requires_grad=name in self.task.wrt)
+            leaves.append(laid_out(f"{self.variables[name]} = {leaf}"))
         return assembled(leaves, self.written, prints)
-
-    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
-        """The expression of a tensor of these numbers."""
-        return tensor(TORCH, array, name, self.task.dtype, **({"requires_grad": True} if requires_grad else {}))
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines down; at the end some of them may wait to be used."""
@@ -216,11 +212,6 @@ class TorchScript:
     def operand(self, atom: Atom) -> Any:
         """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom)
-
-    def tensor(self, atom: Atom) -> PyTree:
-        """The same as a tensor, where it is a bare number."""
-        found: PyTree = self.calls.tensor(self.operand(atom))
-        return found
 
     def assign(self, name: str, value: PyTree) -> None:
         """Append the statement that gives a value a name, laid out."""
@@ -247,7 +238,8 @@ class TorchScript:
     def _called(self, line: Line) -> Any:
         call = line.call
         if call.op.kind is Kind.SOURCE:
-            value: Any = self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
+            numbers = held(array_of(call), self.task.dtype)
+            value: Any = tensor(TORCH, numbers, f"{call.op.name}(...)", self.task.dtype)
         else:
             value = self.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
@@ -278,10 +270,10 @@ class TorchScript:
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
-            self.assign(self.gradient, self.array(v, "'v'"))
+            self.assign(self.gradient, tensor(TORCH, v, "'v'", self.task.dtype))
         elif v is not None:
             self.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
-            value = self.tensor(self.v)
+            value = self.calls.tensor(self.operand(self.v))
             # Without its graph, where a variable that is differentiated by is behind it.
             self.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
 
