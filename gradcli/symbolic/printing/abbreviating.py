@@ -199,7 +199,7 @@ def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
             others = dict(zip(index, placeholders(len(index)), strict=True))
             place, at = others.pop(k), [t if a == k else a for a in index]
             below = total.xreplace(others)
-            generic = below.function.xreplace({k: place}) / generic_of(below, [])
+            generic = generic_of(below.function.xreplace({k: place}) / below, [])
             return (_standing_in(generic, at, known) * whole) ** power
     return one
 
