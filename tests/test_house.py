@@ -221,7 +221,7 @@ CEILINGS = {
     "autodiff": 580,
     "claims": 1410,
     "cli": 1610,
-    "codegen": 520,
+    "codegen": 515,
     "crosscheck": 2690,
     "diagnose": 1780,
     "files": 1600,
