@@ -118,14 +118,14 @@ MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
 
 
-def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool) -> PyExpr:
+def tensor(library: PyExpr, array: Array, name: str, dtype: str, *, requires_grad: bool = False) -> PyExpr:
     """The expression of a tensor of torch's, or an array of NumPy's, with these numbers.
 
     Raises:
         TooLargeError: They are many and follow no rule.
     """
     kind, numbers = rule_of(array, name)
-    with_dtype = {"dtype": getattr(library, dtype), **options}
+    with_dtype = {"dtype": getattr(library, dtype), **({"requires_grad": True} if requires_grad else {})}
     if kind == "tensor":
         return (library.tensor if library is TORCH else library.array)(PyExpr(node_of(numbers, library)), **with_dtype)
     if kind != "linspace":
@@ -138,7 +138,7 @@ def tensor(library: PyExpr, array: Array, name: str, dtype: str, **options: bool
         made = TORCH.from_numpy(NUMPY.linspace(*numbers))
         made = made.float() if dtype == "float32" else made
     made = made.reshape(*array.shape) if array.ndim > 1 else made
-    return made.requires_grad_() if options else made
+    return made.requires_grad_() if requires_grad else made
 
 
 class TorchScript:
@@ -159,71 +159,49 @@ class TorchScript:
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
         both, v = _with_v(task, self.arrays)
-        self.whole = expansion(both, keep=keep)
-        self.program = self.whole.program
-        self.v = self.whole.renamed.get(v, v)
+        whole = expansion(both, keep=keep)
+        self.program = whole.program
+        self.v = whole.renamed.get(v, v)
         inputs = {symbol: self.arrays[str(symbol)].shape for symbol in self.program.variables}
         self.shapes = infer(self.program, inputs, bounded=False)
         self.lines = needed(self.program.lines, self.program.output)
-        self.titles = self._titles()
-        self.output = self.titles[self.program.output]
+        typed = {whole.renamed[line.symbol]: line.name for line in task.program.lines if line.name}
+        self.titles = {line.symbol: self.names.take(typed[line.symbol]) for line in self.lines if line.symbol in typed}
+        if self.program.output not in self.titles:
+            self.titles[self.program.output] = self.names.take(task.program.output_name)
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
-        self.values = {s: self._value(s, self.variables[str(s)]) for s in self.program.variables}
+        self.values: dict[Atom, Any] = {s: PyExpr(self.variables[str(s)], inputs[s]) for s in self.program.variables}
         self.written: list[str] = []
         self._waiting: list[Atom] = []
 
     def text(self) -> str:
         """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
         self.function()
-        mask = self.reached.get(self.program.output, 0)
-        self.go_back(self.output)
-        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(self.task.wrt)]
-        return used_imports(assembled(self.definitions(), self.written, prints or [f"print({self.output})"]))
-
-    def go_back(self, output: str) -> None:
-        """The statements of the backward pass, if y depends on a variable."""
-        if self.reached.get(self.program.output, 0):
-            self.write_v()
-            v = "" if self.task.v is None else f"gradient={self.gradient}"
-            self.written.append(f"{output}.backward({v})")
-
-    def _print(self, name: str, *, is_reached: bool) -> str:
-        variable = self.variables[name]
-        if is_reached:
-            return f"print({variable}.grad)"
-        return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
-
-    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
-        """The expression of a tensor of these numbers."""
-        return tensor(TORCH, array, name, self.task.dtype, **({"requires_grad": True} if requires_grad else {}))
-
-    def definitions(self) -> list[str]:
-        """The statements that give the variables their values."""
-        wrt = self.task.wrt
-        known = {name: self.array(array, repr(name), requires_grad=name in wrt) for name, array in self.arrays.items()}
-        return [laid_out(f"{self.variables[name]} = {value}") for name, value in known.items()]
-
-    def _titles(self) -> dict[Atom, str]:
-        """The names of the values that have one of the user's, and of y."""
-        renamed = self.whole.renamed
-        typed = {renamed[line.symbol]: line.name for line in self.task.program.lines if line.name}
-        titles = {line.symbol: self.names.take(typed[line.symbol]) for line in self.lines if line.symbol in typed}
-        if self.program.output not in titles:
-            titles[self.program.output] = self.names.take(self.task.program.output_name)
-        return titles
-
-    def source(self, call: Call) -> PyExpr:
-        """The expression of a constant tensor."""
-        return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
+        y, mask, prints = self.titles[self.program.output], self.reached.get(self.program.output, 0), []
+        for n, variable in enumerate(map(self.variables.__getitem__, self.task.wrt)):
+            missing = f"print(torch.zeros_like({variable}))  # {y} does not depend on it: torch leaves .grad empty"
+            prints.append(f"print({variable}.grad)" if mask >> n & 1 else missing)
+        return used_imports(self.assembled(y, prints or [f"print({y})"]))
 
     def function(self) -> None:
         """Write the statements of the function down."""
         output, lines = self.program.output, self.lines
         self.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
-            self.assign(self.output, self.tensor(output))
-        self.values[output] = self._value(output, self.output)
+            self.assign(self.titles[output], self.calls.tensor(self.operand(output)))
+        self.values[output] = PyExpr(self.titles[output], self.shapes.get(output, ()))
+
+    def assembled(self, y: str, prints: Sequence[str]) -> str:
+        """The leaves, the statements so far, the backward pass if y depends on a variable, and these prints."""
+        if self.reached.get(self.program.output, 0):
+            self.write_v()
+            self.written.append(f"{y}.backward({'' if self.task.v is None else f'gradient={self.gradient}'})")
+        leaves = []
+        for name, array in self.arrays.items():
+            leaf = tensor(TORCH, array, repr(name), self.task.dtype, requires_grad=name in self.task.wrt)
+            leaves.append(laid_out(f"{self.variables[name]} = {leaf}"))
+        return assembled(leaves, self.written, prints)
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines down; at the end some of them may wait to be used."""
@@ -234,11 +212,6 @@ class TorchScript:
     def operand(self, atom: Atom) -> Any:
         """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom)
-
-    def tensor(self, atom: Atom) -> PyTree:
-        """The same as a tensor, where it is a bare number."""
-        found: PyTree = self.calls.tensor(self.operand(atom))
-        return found
 
     def assign(self, name: str, value: PyTree) -> None:
         """Append the statement that gives a value a name, laid out."""
@@ -265,7 +238,8 @@ class TorchScript:
     def _called(self, line: Line) -> Any:
         call = line.call
         if call.op.kind is Kind.SOURCE:
-            value: Any = self.source(call)
+            numbers = held(array_of(call), self.task.dtype)
+            value: Any = tensor(TORCH, numbers, f"{call.op.name}(...)", self.task.dtype)
         else:
             value = self.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
@@ -292,17 +266,14 @@ class TorchScript:
             self.values[symbol] = PyExpr(name, self.shapes[symbol])
         self.assign(name, value)
 
-    def _value(self, symbol: Atom, name: str) -> PyExpr:
-        return PyExpr(name, self.shapes.get(symbol, ()))
-
     def write_v(self) -> None:
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
-            self.assign(self.gradient, self.array(v, "'v'"))
+            self.assign(self.gradient, tensor(TORCH, v, "'v'", self.task.dtype))
         elif v is not None:
             self.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
-            value = self.tensor(self.v)
+            value = self.calls.tensor(self.operand(self.v))
             # Without its graph, where a variable that is differentiated by is behind it.
             self.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
 
@@ -360,8 +331,7 @@ def gradcli_text(task: Task) -> str:
     text = as_written(replace(program, lines=lines), named, lambda *_, **__: script.names.temporary(), name).text
     script.function()
     script.written[:] = text.split("\n")  # which stands for the calls of torch
-    script.go_back(name)
-    return assembled(script.definitions(), script.written)
+    return script.assembled(name, [])
 
 
 def latex_document(answer: VJP) -> str:

@@ -78,54 +78,41 @@ class Formulas:
     confirmations: dict[Block, Confirmation] = field(default_factory=dict)
 
 
-def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
-    """Derive the formulas of ∂y/∂x for these variables."""
-    return Derived(_of_variables(wrt, OutputElement(*point.in_formulas).differentiated))
-
-
-def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
-    """Derive the formula of Ju.
+def derive_formulas(
+    point: Point, program: Program, wrt: Sequence[str], command: str = "", u: Mapping[str, Array] | None = None
+) -> Derived:
+    """Derive the formulas of Ju, Hu or the blocks of the Hessian, or those of ∂y/∂x for these variables.
 
     Args:
         point: The Program and its inputs.
         program: The Program as typed, for its names.
-        u: The direction of each variable that moves.
+        wrt: The variables of the rows and columns.
+        command: `jvp`, `hvp`, `hessian`, or another for ∂y/∂x.
+        u: The direction of each variable that moves, for Ju and Hu.
     """
-    names = direction_names(program, list(u))
-    found = _derived(lambda: jvp(*point.in_formulas, names))
-    return Derived({("", ""): found}, {name: (names[name], array) for name, array in u.items()})
-
-
-def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence[str]) -> Derived:
-    """Derive the formulas of Hu, by variable; see `of_jvp`."""
-    names = direction_names(program, list(u))
-    found = _of_variables(wrt, lambda x: hvp(*point.in_formulas, names, x))
-    return Derived(found, {name: (names[name], array) for name, array in u.items()})
-
-
-def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
-    """Derive the formulas of the blocks of the Hessian."""
-    pairs = list(combinations_with_replacement(wrt, 2))
+    given, moved = point.in_formulas, u or {}
+    names = direction_names(program, list(moved))
+    symbols = {name: sympy.Symbol(name, real=True) for name in wrt}
+    ways: dict[Block, Callable[[], Derivative]]
+    match command:
+        case "jvp":
+            ways = {("", ""): partial(jvp, *given, names)}
+        case "hvp":
+            ways = {("", name): partial(hvp, *given, names, x) for name, x in symbols.items()}
+        case "hessian":
+            pairs = combinations_with_replacement(wrt, 2)
+            ways = {(row, column): partial(hessian, *given, symbols[row], symbols[column]) for row, column in pairs}
+        case _:
+            element = OutputElement(*given)
+            ways = {("", name): partial(element.differentiated, x) for name, x in symbols.items()}
+    what = "blocks" if command == "hessian" else "variables"
+    omitted = f"formulas are given for {MAX_FORMULAS} {what}, and there are {len(ways)}"
     found: dict[Block, Derivative | str] = {}
-    for number, (row, column) in enumerate(pairs):
-        if number >= MAX_FORMULAS:
-            reason = f"formulas are given for {MAX_FORMULAS} blocks, and there are {len(pairs)}"
-            found[row, column] = found[column, row] = reason
-            continue
-        x, z = (sympy.Symbol(name, real=True) for name in (row, column))
-        found[row, column] = block = _derived(partial(hessian, *point.in_formulas, x, z))
-        if row != column:
-            found[column, row] = block if isinstance(block, str) else transposed(block)
-    return Derived(found)
-
-
-def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivative]) -> dict[Block, Derivative | str]:
-    """Derive a formula for each of these variables, up to `MAX_FORMULAS` of them."""
-    omitted = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
-    return {
-        ("", name): _derived(partial(derive, sympy.Symbol(name, real=True))) if n < MAX_FORMULAS else omitted
-        for n, name in enumerate(wrt)
-    }
+    for number, ((row, column), derive) in enumerate(ways.items()):
+        found[row, column] = one = _derived(derive) if number < MAX_FORMULAS else omitted
+        if row and row != column:
+            found[column, row] = one if isinstance(one, str) else transposed(one)
+    return Derived(found, {name: (names[name], array) for name, array in moved.items()})
 
 
 def _derived(derive: Callable[[], Derivative]) -> Derivative | str:

@@ -12,7 +12,7 @@ import sympy
 
 from gradcli.claims import Subject, read as read_claim
 from gradcli.claims.proof import prove
-from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
+from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, InputError, Span
@@ -27,7 +27,7 @@ from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Check, ClosedForm, Formula
-from gradcli.symbolic.derivative import Derivative, weight_name
+from gradcli.symbolic.derivative import Derivative, Of, weight_name
 from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
 
@@ -69,7 +69,8 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     point = Point.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
-    formulas, check = _confirmed(point, typed, _derived(command, point, typed, wrt), named)
+    directions = {name: np.zeros(()) for name in wrt if command in ("jvp", "hvp")}  # by name, without numbers
+    formulas, check = _confirmed(point, typed, derive_formulas(point, typed, wrt, command, directions), named)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
@@ -165,26 +166,15 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
     return known if one == other else None
 
 
-def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
-    directions = {name: np.zeros(()) for name in wrt}  # formulas have directions by name, without numbers
-    match command:
-        case "jvp":
-            return of_jvp(point, program, directions)
-        case "hvp":
-            return of_hvp(point, program, directions, wrt)
-        case "hessian":
-            return of_hessian(point, wrt)
-    return of_jacobian(point, wrt)
-
-
-def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
+def _confirmed(
+    point: Point, program: Program, derived: Derived, named: NamedShapes, of: Of | None = None
+) -> tuple[Formulas, Check]:
     """Confirm the formulas at random points; sizes are shown by their names."""
-    blocks = {
-        block: found
-        if isinstance(found, str)
-        else replace(found, called={s: named.sizes[n] for s, n in found.sizes.items() if n in named.sizes})
-        for block, found in derived.blocks.items()
-    }
+    blocks = dict(derived.blocks)
+    for block, found in blocks.items():
+        if isinstance(found, Derivative):
+            called = {symbol: named.sizes[n] for symbol, n in found.sizes.items() if n in named.sizes}
+            blocks[block] = replace(found, called=called, of=of or found.of)
     return confirmed_at_random(point, program, replace(derived, blocks=blocks))
 
 
@@ -194,11 +184,7 @@ def _products(
     """Derive the formulas of vᵀJ, and join their check with that of the Jacobian's formulas."""
     v = weighted.variables[-1]
     point = Point.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
-    blocks = {
-        block: replace(found, of="vjp") if isinstance(found, Derivative) else found
-        for block, found in of_jacobian(point, wrt).blocks.items()
-    }
-    formulas, other = _confirmed(point, program, Derived(blocks), named)
+    formulas, other = _confirmed(point, program, derive_formulas(point, program, wrt), named, "vjp")
     entries = check.entries + other.entries
     found = replace(joined([check, other]), entries=entries, checked=entries)
     return {name: formula for (_, name), formula in formulas.shown.items()}, found

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.crosscheck.formulas import Derived, of_jacobian
+from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import inputs, snippets
@@ -220,7 +220,7 @@ class Question:
     @cached_property
     def derived(self) -> Derived:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
-        return of_jacobian(self.point, self.wrt)
+        return derive_formulas(self.point, self.program, self.wrt)
 
     def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:
         """Refuse the Jacobian, or another matrix with this many entries, beyond `JACOBIAN_BYTES`.

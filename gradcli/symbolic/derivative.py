@@ -79,10 +79,8 @@ class Derivative:
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
-        for chosen, expression in self.cases:
-            if all(values[symbol] == int(n) for symbol, n in chosen.items()):
-                return expression, values
-        raise IndexError(f"no entry {tuple(row)}, {tuple(column)}")
+        expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
+        return expression, values
 
 
 class OutputElement:
@@ -304,14 +302,9 @@ def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) 
         NoFormulaError: There is none, or it would be too long.
     """
     entries = Entries(program, shapes)
-    element = _in_own_heads(_only_element(entries))
     rows = entries.indices("i", shapes[x])
-    columns = entries.indices("j", shapes[z])
-    with refusals():
-        slope = assemble(linear(element.diff(target_of(x, rows)), entries.ranges))
-        second = _again(slope, target_of(z, columns), entries)
-    found = Derivative(str(z), rows, columns, (({}, second),), (), entries.ranges, {}, "hessian", str(x))
-    return finished(found, shapes[z], entries, shapes[x])
+    found = _twice(entries, z, lambda y: assemble(linear(y.diff(target_of(x, rows)), entries.ranges)))
+    return finished(replace(found, rows=rows, of="hessian", first=str(x)), shapes[z], entries, shapes[x])
 
 
 def transposed(block: Derivative) -> Derivative:
@@ -336,16 +329,7 @@ def hvp(program: Program, shapes: Shapes, directions: Mapping[str, str], variabl
         NoFormulaError: There is none, or it would be too long.
     """
     entries = Entries(program, shapes)
-    element = _only_element(entries)
-    columns = entries.indices("j", shapes[variable])
-    with refusals():
-        second = _again(_along(element, directions, shapes), target_of(variable, columns), entries)
-    found = Derivative(str(variable), (), columns, (({}, second),), (), entries.ranges, {}, "hvp")
-    return finished(found, shapes[variable], entries)
-
-
-def _only_element(entries: Entries) -> Expr:
-    return element_of(entries, [sympy.S.Zero for _ in entries.shapes.get(entries.program.output, ())])
+    return finished(_twice(entries, variable, lambda y: _along(y, directions, shapes)), shapes[variable], entries)
 
 
 def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr:
@@ -365,18 +349,22 @@ def _with_its_number_before(body: Expr, *limits: Expr) -> Expr:
     return number * Total(rest, *limits)
 
 
-def _again(slope: Expr, target: Expr, entries: Entries) -> Expr:
-    """A derivative, whose sums have their own bound indices, differentiated once more.
+def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], Expr]) -> Derivative:
+    """A derivative of the only element of y, whose sums have their own bound indices, differentiated by a variable.
 
     Raises:
         NoFormulaError: One or the other is longer than `MAX_NODES`; or it is of sinc, whose cases have no slope at 0.
     """
-    if slope.has(meaning.sinc):
-        raise NoFormulaError("the second derivative of sinc has no closed form that holds at 0")
-    _require_short(slope)
-    found = collapsed(_in_own_heads(slope).diff(target), entries.ranges)
-    _require_short(found)
-    return found
+    columns = entries.indices("j", entries.shapes[variable])
+    element = element_of(entries, [sympy.S.Zero for _ in entries.shapes.get(entries.program.output, ())])
+    with refusals():
+        slope = slope_of(_in_own_heads(element))
+        if slope.has(meaning.sinc):
+            raise NoFormulaError("the second derivative of sinc has no closed form that holds at 0")
+        _require_short(slope)
+        found = collapsed(_in_own_heads(slope).diff(target_of(variable, columns)), entries.ranges)
+        _require_short(found)
+    return Derivative(str(variable), (), columns, (({}, found),), (), entries.ranges, {}, "hvp")
 
 
 def _require_short(expression: Expr) -> None:

@@ -148,10 +148,8 @@ class Entries:
                 return sympy.Mul(*(self.sizes(shapes[0][axis]) for axis in axes))
             case Kind.SOURCE:
                 return self._constant(call, index)
-            case Kind.SPECTRAL:
+            case _:
                 raise NoFormulaError(f"{call.op.name} has no formula for one element")
-            case kind:
-                raise NoFormulaError(f"there is no index notation for {kind.value}")
 
     def _reduced(self, call: Call, shape: Shape, index: Index) -> Expr:
         dim, keepdim = call.statics

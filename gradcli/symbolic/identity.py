@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import reduce
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 import sympy
@@ -33,95 +35,49 @@ HIGHEST_POWER = 200
 Polynomial = Any
 """FLINT's, which has no types."""
 
-Quotient = tuple[Polynomial, Polynomial]
-"""Above and below."""
-
 
 class TooManyError(Exception):
     """A bound of a proof was met."""
 
 
-class Quotients:
-    """Rational functions of these symbols.
+@dataclass(frozen=True)
+class Quotient:
+    """A rational function as a fraction."""
 
-    Args:
-        symbols: What they are of.
-    """
+    above: Polynomial
+    below: Polynomial
 
-    def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
-        ordered = sorted(set(symbols), key=sympy.default_sort_key)
-        context = fmpq_mpoly_ctx.get([f"s{n}" for n in range(len(ordered))] or ["s0"], "degrevlex")
-        self.context = context
-        self.place = {symbol: n for n, symbol in enumerate(ordered)}
-        one = context.constant(1)
-        self._known: dict[Expr, Quotient] = {s: (g, one) for s, g in zip(ordered, context.gens(), strict=False)}
+    def __add__(self, other: Quotient) -> Quotient:
+        if self.below == other.below:
+            return Quotient(self.above + other.above, self.below)
+        common = self.below.gcd(other.below)
+        left, right = other.below / common, self.below / common
+        above = _product(self.above, left) + _product(other.above, right)
+        return Quotient(above, _product(self.below, left))
 
-    def quotient(self, expression: Expr) -> Quotient:
-        """A rational function as a fraction.
+    def __mul__(self, other: Quotient) -> Quotient:
+        return Quotient(_product(self.above, other.above), _product(self.below, other.below))
 
-        Raises:
-            TooManyError: It has too many terms.
-        """
-        known = self._known.get(expression)
-        if known is None:
-            known = self._known[expression] = self._of(expression)
-        return known
+    def __pow__(self, n: int) -> Quotient:
+        above, below = (self.above, self.below) if n >= 0 else (self.below, self.above)
+        if below == 0:
+            raise TooManyError
+        return Quotient(_power(above, abs(n)), _power(below, abs(n)))
 
-    def with_power(self, numerator: Polynomial, symbol: sympy.Symbol, power: int, value: Expr) -> Polynomial:
-        """A numerator with symbol**power replaced by a rational function, as often as it goes, without denominators."""
-        place = self.place.get(symbol)
-        if place is None or numerator.degrees()[place] < power:
-            return numerator
-        above, below = self.quotient(value)
-        by_power: dict[int, dict[tuple[int, ...], Any]] = {}
-        for exponents, coefficient in numerator.terms():
-            rest = (*exponents[:place], exponents[place] % power, *exponents[place + 1 :])
-            by_power.setdefault(int(exponents[place]) // power, {})[rest] = coefficient
-        most = max(by_power)
-        total = self.context.constant(0)
-        for n, terms in by_power.items():
-            factors = (self.context.from_dict(terms), self._power(above, n), self._power(below, most - n))
-            total += reduce(self._product, factors)
-        return total
 
-    def _of(self, expression: Expr) -> Quotient:
-        one = self.context.constant(1)
-        match expression:
-            case sympy.Rational():
-                return self.context.constant(fmpq(int(expression.p), int(expression.q))), one
-            case sympy.Add():
-                return reduce(self._sum, map(self.quotient, expression.args))
-            case sympy.Mul():
-                parts = [self.quotient(factor) for factor in expression.args]
-                return reduce(lambda a, b: (self._product(a[0], b[0]), self._product(a[1], b[1])), parts)
-            case sympy.Pow(exp=sympy.Integer()):
-                above, below = self.quotient(expression.base)
-                n = int(expression.exp)
-                above, below = (above, below) if n >= 0 else (below, above)
-                if below == 0:
-                    raise TooManyError
-                return self._power(above, abs(n)), self._power(below, abs(n))
+def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) * len(b) > MOST_MONOMIALS * 100:
         raise TooManyError
+    found = a * b
+    if len(found) > MOST_MONOMIALS:
+        raise TooManyError
+    return found
 
-    def _sum(self, a: Quotient, b: Quotient) -> Quotient:
-        if a[1] == b[1]:
-            return a[0] + b[0], a[1]
-        common = a[1].gcd(b[1])
-        left, right = b[1] / common, a[1] / common
-        return self._product(a[0], left) + self._product(b[0], right), self._product(a[1], left)
 
-    def _product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        if len(a) * len(b) > MOST_MONOMIALS * 100:
-            raise TooManyError
-        found = a * b
-        if len(found) > MOST_MONOMIALS:
-            raise TooManyError
-        return found
-
-    def _power(self, polynomial: Polynomial, n: int) -> Polynomial:
-        if n > HIGHEST_POWER:
-            raise TooManyError
-        return reduce(self._product, [polynomial] * n, self.context.constant(1))
+def _power(polynomial: Polynomial, n: int) -> Polynomial:
+    if n > HIGHEST_POWER:
+        raise TooManyError
+    return reduce(_product, [polynomial] * n, polynomial.context().constant(1))
 
 
 MOST_NODES = 1_200
@@ -139,16 +95,6 @@ LONGEST_FRACTION = 150
 LARGEST_MATRIX = 4
 """Rows of a matrix whose determinant is written out."""
 
-HIGHEST_ORDER = 8
-"""Orders of a Bessel function that are brought down to 0 and 1."""
-
-
-def _besseli(order: Expr, u: Expr) -> Expr:
-    """By the recurrence of DLMF 10.29.1, down to the orders 0 and 1."""
-    if not order.is_Integer or not 2 <= order <= HIGHEST_ORDER:
-        return sympy.besseli(order, u)
-    return _besseli(order - 2, u) - 2 * (order - 1) / u * _besseli(order - 1, u)
-
 
 def _sign_by_cases(u: Expr) -> Expr:
     return meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0))
@@ -160,7 +106,7 @@ _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.tanh: lambda u: 1 - 2 / (sympy.exp(2 * u) + 1),
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
-    sympy.besseli: _besseli,
+    sympy.besseli: lambda order, u: sympy.expand_func(sympy.besseli(order, u)),
     **dict.fromkeys((sympy.Abs, meaning.abs), lambda u: meaning.where(meaning.ge(u, 0), u, -u)),
     **dict.fromkeys((sympy.sign, meaning.sign), _sign_by_cases),
     meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),
@@ -194,7 +140,9 @@ def vanishes(expression: Expr) -> bool:
         return True
     if size(expression) > MOST_NODES:
         return False
-    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _cancelled, _cancelled_by_terms))
+    others = (
+        bottom_up(expression, rewrite) for rewrite in (_joined_roots, _cancelled, partial(_cancelled, by_terms=True))
+    )
     return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
 
 
@@ -202,9 +150,8 @@ def _vanishes(expression: Expr) -> bool:
     expression = tidied(bottom_up(tidied(expression), _split_sum))
     if size(expression) > MOST_NODES:
         return False
-    parts = _Parts(expression)
     try:
-        return parts.is_zero(parts.rational(expression))
+        return _Parts(expression).is_zero(expression)
     except TooManyError:
         return False
 
@@ -234,30 +181,27 @@ def _split_sum(expression: Expr) -> Expr:
     return body
 
 
-def _cancelled(part: Expr, cancel: Callable[[Expr], Expr] = sympy.cancel) -> Expr:
-    """A sum over an index of one fraction, of which as much is cancelled as can be."""
+def _cancelled(part: Expr, *, by_terms: bool = False) -> Expr:
+    """A sum over an index of one fraction, or of one for each term, of which as much is cancelled as can be."""
     if not isinstance(part, sympy.Sum) or size(part) > LONGEST_FRACTION:
         return part
     parts = _Parts(part.function)
+    terms = sympy.Add.make_args(sympy.expand_mul(part.function)) if by_terms else (part.function,)
     try:
-        body = cancel(parts.rational(part.function))
+        return Total(sympy.Add(*map(parts.cancelled, terms)), *part.limits)
     except TooManyError:
         return part
-    return Total(body.xreplace({symbol: opaque for opaque, symbol in parts.symbols.items()}), *part.limits)
-
-
-def _cancelled_by_terms(part: Expr) -> Expr:
-    """A sum over an index of such fractions, one for each term."""
-    return _cancelled(part, lambda body: sympy.Add(*map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))))
 
 
 class _Parts:
-    """The opaque parts of one expression, as symbols, and the relations between them."""
+    """The opaque parts of one expression, as variables of polynomials, and the relations between them."""
 
     def __init__(self, expression: Expr) -> None:
-        self.symbols: dict[Expr, sympy.Dummy] = {}
-        self.relations: list[tuple[sympy.Symbol, int, Expr]] = []
+        self.context = fmpq_mpoly_ctx.get([f"s{n}" for n in range(MOST_PARTS)], "degrevlex")
+        self.places: dict[Expr, int] = {}
+        self.relations: list[tuple[int, int, Quotient]] = []
         self.denominators: dict[Expr, int] = {}
+        self._known: dict[Expr, Quotient] = {}
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
             argument *= sympy.I if isinstance(call, sympy.sin | sympy.cos) else 1
@@ -265,14 +209,40 @@ class _Parts:
                 # exp(u/2) and exp(u/3) are powers of one exp(u/6): the unit has the common denominator of all.
                 self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
 
-    def rational(self, expression: Expr) -> Expr:
+    def rational(self, expression: Expr) -> Quotient:
+        """The expression as a rational function of its opaque parts.
+
+        Raises:
+            TooManyError: It has too many terms or parts.
+        """
+        if expression not in self._known:
+            self._known[expression] = self._of(expression)
+        return self._known[expression]
+
+    def cancelled(self, expression: Expr) -> Expr:
+        """The expression as one fraction of polynomials without a common factor."""
+        found = self.rational(expression)
+        common = found.above.gcd(found.below)
+        above, below = (self._expression(one / common) for one in (found.above, found.below))
+        return above / below
+
+    def is_zero(self, expression: Expr) -> bool:
+        """Tell whether the numerator is 0 modulo the relations, those of outer roots first."""
+        numerator = self.rational(expression).above
+        # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
+        for relation in reversed(self.relations):
+            numerator = self._with_power(numerator, *relation)
+        return bool(numerator == 0)
+
+    def _of(self, expression: Expr) -> Quotient:
         match expression:
-            case sympy.Rational():
-                return expression
+            case sympy.Rational(p=p, q=q):
+                return Quotient(self.context.constant(fmpq(int(p), int(q))), self.context.constant(1))
             case sympy.Add() | sympy.Mul():
-                return expression.func(*map(self.rational, expression.args))
+                join = operator.add if expression.is_Add else operator.mul
+                return reduce(join, map(self.rational, expression.args))
             case sympy.Pow(exp=sympy.Integer()):
-                return self.rational(expression.base) ** expression.exp
+                return self.rational(expression.base) ** int(expression.exp)
             case sympy.Pow(exp=sympy.Rational()):
                 return self._root(expression.base, int(expression.exp.q)) ** int(expression.exp.p)
             case sympy.Pow():
@@ -287,32 +257,45 @@ class _Parts:
                 return self._part(expression.func(*map(self._normal, expression.args)))
         return self._part(expression)
 
-    def is_zero(self, rational: Expr) -> bool:
-        """Tell whether the numerator is 0 modulo the relations, those of outer roots first."""
-        symbols = {*self.symbols.values(), *rational.free_symbols}
-        quotients = Quotients(symbols)
-        numerator, _ = quotients.quotient(rational)
-        # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
-        for symbol, power, value in reversed(self.relations):
-            numerator = quotients.with_power(numerator, symbol, power, value)
-        return bool(numerator == 0)
+    def _expression(self, polynomial: Polynomial) -> Expr:
+        """A polynomial with the parts in the places of its variables."""
+        return sympy.Add(
+            *(
+                sympy.Rational(int(c.p), int(c.q)) * sympy.Mul(*map(sympy.Pow, self.places, map(int, exponents)))
+                for exponents, c in polynomial.terms()
+            )
+        )
 
-    def _part(self, expression: Expr) -> sympy.Dummy:
-        if len(self.symbols) > MOST_PARTS:
+    def _with_power(self, numerator: Polynomial, place: int, power: int, value: Quotient) -> Polynomial:
+        """A numerator with a power of a variable replaced by a value, as often as it goes, without denominators."""
+        by_power: dict[int, dict[tuple[int, ...], Any]] = {}
+        for exponents, coefficient in numerator.terms():
+            rest = (*exponents[:place], exponents[place] % power, *exponents[place + 1 :])
+            by_power.setdefault(int(exponents[place]) // power, {})[rest] = coefficient
+        most, total = max(by_power, default=0), self.context.constant(0)
+        for n, terms in by_power.items():
+            factors = (self.context.from_dict(terms), _power(value.above, n), _power(value.below, most - n))
+            total += reduce(_product, factors)
+        return total
+
+    def _part(self, expression: Expr) -> Quotient:
+        place = self.places.setdefault(expression, len(self.places))
+        if place >= MOST_PARTS:
             raise TooManyError
-        return self.symbols.setdefault(expression, sympy.Dummy("part", real=True))
+        return Quotient(self.context.gens()[place], self.context.constant(1))
 
-    def _related(self, part: Expr, power: int, value: Callable[[], Expr]) -> sympy.Dummy:
-        """The symbol of a part whose power is a rational function of others."""
-        if part not in self.symbols:
+    def _related(self, part: Expr, power: int, value: Callable[[], Quotient]) -> Quotient:
+        """A part whose power is a rational function of others."""
+        if part not in self.places:
             inside = value()  # the parts of which have their relations recorded first
-            self.relations.append((self._part(part), power, inside))
-        return self.symbols[part]
+            self._part(part)
+            self.relations.append((self.places[part], power, inside))
+        return self._part(part)
 
-    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> Expr:
+    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> Quotient:
         """A determinant, or an element of an inverse by its minor, from the elements of the matrix.
 
-        The determinant stays a symbol until last, so that it cancels.
+        The determinant stays a variable until last, so that it cancels.
         """
         whole = MatrixDeterminant(expression.body, expression.limits)
         determinant = self._related(whole, 1, lambda: self.rational(entries.det(method="laplace")))
@@ -320,36 +303,38 @@ class _Parts:
             return determinant
         row, column = map(int, expression.free)
         minor = entries.minor_submatrix(column, row).det(method="laplace")
-        return (-1) ** (row + column) * self.rational(minor) / determinant
+        return self.rational((-1) ** (row + column) * minor) * determinant**-1
 
     def _normal(self, argument: Expr) -> Expr:
         if isinstance(argument, Expr) and _terms(argument) <= MOST_TERMS:
             return sympy.expand(argument)
         return argument
 
-    def _root(self, base: Expr, q: int) -> Expr:
+    def _root(self, base: Expr, q: int) -> Quotient:
         base = self._normal(base)
         key = sympy.Pow(base, sympy.Rational(1, q), evaluate=False)
         return self._related(key, q, lambda: self.rational(base))
 
-    def _powers(self, exponent: Expr, power: Callable[[Expr], Expr], base: Expr) -> Expr:
+    def _powers(self, exponent: Expr, power: Callable[[Expr], Expr], base: Expr) -> Quotient:
         """b**(2*u + w) as (b**u)**2 * b**w."""
-        factors = []
+        factors = [self.rational(sympy.S.One)]
         for coefficient, rest in self._multiples(exponent):
             q = self.denominators.get(rest, 1)
             if rest != 1:
-                factors.append(self._part(power(rest / q)) ** (coefficient * q))
+                factors.append(self._part(power(rest / q)) ** int(coefficient * q))
             elif coefficient.q != 1:
                 factors.append(self._root(base, int(coefficient.q)) ** int(coefficient.p))
             else:
-                factors.append((self._part(base) if base == sympy.E else self.rational(base)) ** coefficient)
-        return sympy.Mul(*factors)
+                factors.append((self._part(base) if base == sympy.E else self.rational(base)) ** int(coefficient))
+        return reduce(operator.mul, factors)
 
-    def _exponential(self, expression: Expr) -> Expr:
+    def _exponential(self, expression: Expr) -> Quotient:
         """The sine or cosine of an angle by Euler's formula."""
-        i = self._related(sympy.I, 2, lambda: Integer(-1))
+        i = self._related(sympy.I, 2, lambda: self.rational(Integer(-1)))
         e = self._powers(sympy.I * expression.args[0], sympy.exp, sympy.E)
-        return (e + 1 / e) / 2 if isinstance(expression, sympy.cos) else (e - 1 / e) / (2 * i)
+        if isinstance(expression, sympy.cos):
+            return (e + e**-1) * self.rational(sympy.S.Half)
+        return (e + self.rational(Integer(-1)) * e**-1) * (self.rational(Integer(2)) * i) ** -1
 
     def _multiples(self, argument: Expr) -> list[tuple[sympy.Rational, Expr]]:
         terms = sympy.Add.make_args(self._normal(argument))

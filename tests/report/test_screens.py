@@ -59,7 +59,7 @@ SHOWN = {
     "explained-trap": 'explain "where(x > 0, sqrt(x), -x)" --at -1,4 --v ones',
     "explained-long": 'explain "sum(sin(x**k) for k in range(1, 9))" --at 0.3,0.4 --v ones',
     "graph": 'graph "y = x**2; z = sin(y)*c" --at x=1,2,3 --at c=2 --wrt x --v ones --show y',
-    "long-formula": 'vjp "softmax(A@x)" --at "A=[[1,2],[3,4]]" --at x=1,-1 --v 1,0',
+    "long-formula": 'vjp "sin(A@x)*exp(x)/log(A.T@x + 9)" --at "A=[[1,2],[3,4]]" --at x=1,-1 --v 1,0',
 }
 
 

@@ -10,28 +10,27 @@ import sympy
 
 from gradcli import Function
 from gradcli.language.program.meaning import Total
-from gradcli.results import ClosedForm, Formula
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.abbreviating import Definition, put_back
 from tests.checks import check_of
 
+SOFTMAX = "s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"
+
 BRIEF: list[tuple[str, str, list[str], list[str]]] = [
+    ("vjp", "softmax(x)", ["s[j]·(v[j] - Σ[k=0..n-1] s[k]·v[k])", "s[i]·(δ[i,j] - s[j])"], [SOFTMAX]),
+    ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], [SOFTMAX]),
     (
-        "vjp",
-        "softmax(x)",
-        ["s[j]·(v[j] - Σ[k=0..n-1] s[k]·v[k])", "s[i]·(δ[i,j] - s[j])"],
-        ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"],
+        "jacobian",
+        "softmax(A@x)",
+        ["s[i]·(x[k]·δ[i,j] - s[j]·x[k])", "s[i]·(A[i,j] - Σ[l=0..m-1] A[l,j]·s[l])"],
+        ["s[i] = g[i]/Σ[k=0..m-1] g[k]", "g[i] = exp(Σ[k=0..n-1] A[i,k]·x[k])"],
     ),
-    ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
+    ("grad", "trace(softmax(A, 1))", ["s[j,j]·(δ[j,k] - s[j,k])"], ["s[i,j] = exp(A[i,j])/Σ[k=0..n-1] exp(A[i,k])"]),
     ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
-    (
-        "grad",
-        "std(x)",
-        ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"],
-        ["m = (Σ[k=0..n-1] x[k])/n"],
-    ),
+    ("grad", "std(x)", ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"], ["m = (Σ[k=0..n-1] x[k])/n"]),
     ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
+    ("grad", "log(sum(softmax(x)**2))", ["2·(s[j]² - c·s[j])/c"], [SOFTMAX, "c = Σ[k=0..n-1] s[k]²"]),
     (
         "grad",
         "sum((A@x-b)**2)",
@@ -41,19 +40,23 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     # nothing is repeated, or what is repeated is short
     ("grad", "norm(x)", ["x[j]/√(Σ[k=0..n-1] x[k]²)"], []),
     ("grad", "x*tanh(x/c)", ["tanh(x/c) + x·(1 - tanh(x/c)²)/c", "-x²·(1 - tanh(x/c)²)/c²"], []),
+    # a condition is read where it stands
+    (
+        "grad",
+        "where(sin(2*x)*exp(2*x) > 1, x, y)",
+        ["{1 if exp(2·x)·sin(2·x) > 1; 0 otherwise}", "{0 if exp(2·x)·sin(2·x) > 1; 1 otherwise}"],
+        [],
+    ),
     # a name is a letter that stands for nothing else
     ("grad", "sigmoid(s)", ["p·(1 - p)"], ["p = 1/(1 + exp(-s))"]),
     ("jvp", "sigmoid(s)*p", ["q·(p·u_s·(1 - q) + u_p)"], ["q = 1/(1 + exp(-s))"]),
 ]
 
 
-def _formulas(answer: ClosedForm) -> list[Formula]:
-    return [*answer.products.values(), *answer.blocks.values()]
-
-
 @pytest.mark.parametrize(("command", "text", "formulas", "where"), BRIEF, ids=[f"{c} {t}" for c, t, _, _ in BRIEF])
 def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[str], where: list[str]) -> None:
-    found = _formulas(Function(text).closed_form(command))
+    answer = Function(text).closed_form(command)
+    found = [*answer.products.values(), *answer.blocks.values()]
     assert [cell.pretty for formula in found for cell in formula.brief] == formulas
     assert [f"{name.pretty} = {one.pretty}" for name, one in found[0].definitions] == where
 
@@ -88,16 +91,13 @@ def test_a_copy_keeps_its_names() -> None:
     (formula,) = Function("softmax(x)").closed_form("jacobian").blocks.values()
     copy = pickle.loads(pickle.dumps(formula))
     assert copy.brief[0].pretty == formula.brief[0].pretty
-    assert [one.latex for pair in copy.definitions for one in pair] == [
-        "s_{i}",
-        r"\frac{e^{x_{i}}}{\sum_{k=0}^{n - 1} e^{x_{k}}}",
-    ]
+    latex = [one.latex for pair in copy.definitions for one in pair]
+    assert latex == ["s_{i}", r"\frac{e^{x_{i}}}{\sum_{k=0}^{n - 1} e^{x_{k}}}"]
 
 
 def test_json_has_names_beside_the_formula_that_is_read_back() -> None:
     found = json.loads(Function("norm(x)").closed_form("hessian").to_json())
-    short = "1/r*KroneckerDelta(i, j) - x[i]*x[j]/r**3"
-    assert found["brief"] == {"x": {"x": short}}
+    assert found["brief"] == {"x": {"x": "1/r*KroneckerDelta(i, j) - x[i]*x[j]/r**3"}}
     assert found["where"] == {"r": "sqrt(Sum(x[k]**2, (k, 0, n - 1)))"}
     assert "Sum" in found["symbolic"]["x"]["x"]
     assert "brief" not in json.loads(Function("norm(x)").closed_form("grad").to_json())

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from gradcli.crosscheck.formulas import of_hessian
+from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import SecondDerivatives
 from gradcli.questions.judging import checked
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
@@ -42,7 +42,9 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
 
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)
     numbers = SecondDerivatives(question.dtype, gradient, blocks)
-    shared = checked(question, numbers, of_hessian(question.point, question.wrt), _nested)
+    shared = checked(
+        question, numbers, derive_formulas(question.point, question.program, question.wrt, "hessian"), _nested
+    )
     return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)
 
 

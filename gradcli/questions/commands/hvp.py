@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.crosscheck.formulas import of_hvp
+from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import HessianVectorProduct
 from gradcli.questions.judging import checked
 from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
@@ -39,5 +39,5 @@ def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
 
     gradient, slope, product = jacobians.hvp(question.forward, directions, question.wrt)
     numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
-    derived = of_hvp(question.point, question.program, directions, question.wrt)
+    derived = derive_formulas(question.point, question.program, question.wrt, "hvp", directions)
     return HVP(command="hvp", u=directions, grad=gradient, hvp=product, **checked(question, numbers, derived))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.crosscheck.formulas import of_jvp
+from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import JacobianVectorProduct
 from gradcli.questions.judging import checked
 from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
@@ -38,6 +38,6 @@ def jvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
 
     product = jacobians.jvp(question.forward, directions)
     numbers = JacobianVectorProduct(question.dtype, question.value, product, directions)
-    shared = checked(question, numbers, of_jvp(question.point, question.program, directions))
+    shared = checked(question, numbers, derive_formulas(question.point, question.program, (), "jvp", directions))
     shared |= {"symbolic": shared["symbolic"].get(""), "symbolic_omitted": shared["symbolic_omitted"].get("", "")}
     return JVP(command="jvp", u=directions, jvp=product, **shared)

@@ -127,13 +127,11 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
     shown, definitions = abbreviated(tuple(cell.expression for cell in itertools.chain(*cells)), taken)
     first = sum(map(len, cells[:place]))
     mine = shown[first : first + len(cells[place])]
-    used = set[Expr]().union(*(one.atoms(sympy.Symbol) for one in mine))
-    kept = []
-    for one in definitions:  # a name may be explained by those behind it
-        if not used.isdisjoint(one.name.atoms(sympy.Symbol) - {*one.name.args[1:]}):
-            used |= one.meaning.atoms(sympy.Symbol)
-            kept.append((Printed(one.name), Printed(one.meaning)))
-    return tuple(map(Printed, mine)), tuple(kept)
+    used = [*mine]
+    for one in used:  # which grows
+        used += [d.meaning for d in definitions if d.meaning not in used and one.has(d.letter)]
+    kept = tuple((Printed(one.name), Printed(one.meaning)) for one in definitions if one.meaning in used)
+    return tuple(map(Printed, mine)), kept
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:

@@ -19,7 +19,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 from sympy.core.traversal import bottom_up
 
-from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
+from gradcli.language.program.meaning import Aggregate, Chosen, Comparison, InverseElement, Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.arranging import in_heads_of_sympy
@@ -44,6 +44,11 @@ class Definition:
 
     name: Expr
     meaning: Expr
+
+    @property
+    def letter(self) -> Expr:
+        """Name without indices."""
+        return getattr(self.name, "base", self.name)
 
 
 Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
@@ -82,7 +87,7 @@ def put_back(found: Abbreviated) -> list[Expr]:
     """The formulas with the definitions in the place of the names."""
     formulas, definitions = found
     whole = list(formulas)
-    for one in definitions:
+    for one in definitions * len(definitions):  # each may be explained by any other
         whole = [_defined(formula, one) for formula in whole]
     return whole
 
@@ -186,18 +191,16 @@ def _with_softmaxes(expression: Expr, total: Expr, known: StandIns) -> Expr:
 def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
     """The exponential of an element, or a power of it, as the softmax times the sum; else as it is."""
     (k, *_), (f,), (g,) = total.limits[0], one.args, total.function.args
+    met = (a for x in sympy.preorder_traversal(g) if isinstance(x, sympy.Indexed) for a in x.indices)
+    index = [a for a in dict.fromkeys(met) if a == k or a in free_indices(g)]
     for t in [*free_indices(f), *(a for x in f.atoms(sympy.Indexed) for a in x.indices if a.is_Integer)]:
-        here = g.xreplace({k: t})
-        power = f / here
-        if power.is_Integer and power > 0:
-            met = (a for x in sympy.preorder_traversal(here) if isinstance(x, sympy.Indexed) for a in x.indices)
-            index = [a for a in dict.fromkeys(met) if a == t or a in free_indices(g)]
-            if t not in index:  # only inside of an index, such as 2*k + i
-                continue
-            places = dict(zip(index, placeholders(len(index)), strict=True))
-            others = {a: p for a, p in places.items() if a != t}
-            above = total.function.xreplace({k: places[t]}).xreplace(others)
-            return (_standing_in(above / generic_of(total.xreplace(others), []), index, known) * whole) ** power
+        power = f / g.xreplace({k: t})
+        if power.is_Integer and power > 0 and k in index:  # not only inside of an index, such as 2*k + i
+            others = dict(zip(index, placeholders(len(index)), strict=True))
+            place, at = others.pop(k), [t if a == k else a for a in index]
+            below = total.xreplace(others)
+            generic = generic_of(below.function.xreplace({k: place}) / below, [])
+            return (_standing_in(generic, at, known) * whole) ** power
     return one
 
 
@@ -253,8 +256,8 @@ class _Naming:
         self._name_wholes()
         while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
             pass
-        names = {d.name.base if isinstance(d.name, sympy.Indexed) else d.name for d in self.definitions}
-        return tuple(_factored(one, names) for one in self.formulas), tuple(self.definitions)
+        letters = {one.letter for one in self.definitions}
+        return tuple(_factored(one, letters) for one in self.formulas), tuple(self.definitions)
 
     def _name_wholes(self) -> None:
         known: StandIns = {}
@@ -326,9 +329,9 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 
 
 def _is_place(part: Expr) -> bool:
-    """Tell whether it is more than a name, a number or an element."""
-    is_more = isinstance(part, Expr) and bool(part.args)
-    return is_more and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Chosen)
+    """Tell whether it is more than a name, a number, an element or a condition."""
+    plain = sympy.Indexed | KroneckerDelta | InverseElement | Chosen | Comparison
+    return isinstance(part, Expr) and bool(part.args) and not isinstance(part, plain)
 
 
 def _places(expression: Expr) -> Iterator[Expr]:

@@ -10,21 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 from sympy import Expr, KroneckerDelta
 from sympy.printing.printer import Printer
 
-from gradcli.language.program.meaning import (
-    Aggregate,
-    Chosen,
-    Comparison,
-    Largest,
-    Multiplied,
-    Smallest,
-    where,
-)
+from gradcli.language.program.meaning import Aggregate, Chosen, Comparison, Largest, Multiplied, Smallest, where
 
 
 @dataclass(frozen=True)
@@ -147,11 +138,6 @@ def joined(shown: Iterable[str]) -> str:
     return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)
 
 
-def _missing(self: Any, *parts: Any, **options: Any) -> str:
-    """Stand for a method that each notation writes in its own way."""
-    raise NotImplementedError
-
-
 def always(text: str) -> Callable[..., str]:
     """A printer's method for what is written in one way, `π`."""
     return lambda self, expr, exp=None: text
@@ -214,7 +200,8 @@ class Sentences(Printer):  # type: ignore[misc]
     notation says how it writes brackets, and a body with its limits: `_bracketed`, `_ranging`.
     """
 
-    _bracketed = _ranging = _missing
+    _bracketed: Callable[[str], str]
+    _ranging: Callable[..., str]
 
     def _print_Piecewise(self, expr: Expr, exp: str | None = None) -> str:
         whole, between, holds, otherwise = self._CASES
