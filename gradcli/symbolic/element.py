@@ -73,6 +73,12 @@ class Sizes:
         return self.symbols.setdefault(size, sympy.Dummy(f"n{len(self.symbols)}", integer=True, positive=True))
 
 
+@functools.lru_cache(maxsize=512)
+def _index(name: str, number: int) -> sympy.Symbol:
+    """The index of this number among those of a Program: SymPy works out the facts of a symbol once."""
+    return sympy.Dummy(f"{name}", integer=True, nonnegative=True)
+
+
 class Entries:
     """Elements of the lines of one Program of primitives with its shapes."""
 
@@ -91,7 +97,7 @@ class Entries:
 
     def index(self, name: str, size: int) -> sympy.Symbol:
         """A fresh index that runs from 0 to size - 1."""
-        symbol = sympy.Dummy(name, integer=True, nonnegative=True)
+        symbol = _index(name, len(self.ranges))
         self.ranges[symbol] = self.sizes(size)
         return symbol
 

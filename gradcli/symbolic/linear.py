@@ -20,6 +20,7 @@ Both sides are the same number wherever the left one has a value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 import sympy
 from sympy import Expr, KroneckerDelta, S
@@ -76,13 +77,18 @@ def assemble(form: Form) -> Expr:
     return sympy.Add(*(sympy.Mul(coefficient, *deltas) for deltas, coefficient in form.items()))
 
 
+@lru_cache(maxsize=64)
+def _bound_index(level: int, number: int) -> sympy.Symbol:
+    """Return the bound index of a level of sums inside one another, by its number among those of one sum."""
+    return sympy.Dummy(f"k{level, number}", integer=True, nonnegative=True)
+
+
 def tidied(expression: Expr) -> Expr:
     """The expression with one bound index for each level of sums inside one another, so that equal sums cancel.
 
     Only for a finished derivative: before, every bound index must be its own.
     """
     levels: dict[Expr, int] = {}
-    names: dict[tuple[int, int], sympy.Dummy] = {}
     renamed: dict[Expr, Expr] = {}
     for part in sympy.postorder_traversal(expression):
         if part in renamed or not isinstance(part, sympy.Basic):
@@ -92,9 +98,7 @@ def tidied(expression: Expr) -> Expr:
         new = part.func(*args) if args != part.args else part
         if isinstance(new, sympy.Sum | Aggregate):  # what it was may have become 0
             keys = {k: (level, n) for n, (k, *_) in enumerate(new.limits)}
-            fresh = [key for key in keys.values() if key not in names]
-            names |= {key: sympy.Dummy(f"k{key}", integer=True, nonnegative=True) for key in fresh}
-            new, level = new.xreplace({k: names[key] for k, key in keys.items()}), level + 1
+            new, level = new.xreplace({k: _bound_index(*key) for k, key in keys.items()}), level + 1
         renamed[part], levels[part] = new, level
     return renamed[expression]
 
