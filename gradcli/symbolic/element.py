@@ -76,7 +76,7 @@ class Sizes:
 @functools.lru_cache(maxsize=512)
 def _index(name: str, number: int) -> sympy.Symbol:
     """The index of this number among those of a Program: SymPy works out the facts of a symbol once."""
-    return sympy.Dummy(f"{name}", integer=True, nonnegative=True)
+    return sympy.Dummy(name, integer=True, nonnegative=True)
 
 
 class Entries:
