@@ -28,9 +28,8 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
-from gradcli.language.program.movement import broadcast
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, broadcast, show
 from gradcli.results import Array
 
 Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]

@@ -69,8 +69,6 @@ def warm(action: str, idle: int) -> str:
 
 def begin_if_wanted(arguments: Sequence[str]) -> None:
     """Start the warm process after this call, if the environment or the settings want it and none runs."""
-    from gradcli.cli import settings
-
     word = os.environ.get(paths.VARIABLE, "")
     is_wanted = word == "1" if word else settings.peek("warm") is True
     if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.make_folder():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
+from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
 
@@ -155,12 +155,10 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
         OSError: Writing to stdout failed.
     """
     if not isinstance(result, Output):
-        require_stdout()
         show([in_signs_of(result, sys.stdout)])
         return 0
     shown = result.manner
     if shown.path is None:
-        require_stdout()
         from gradcli import report
 
         on = screen(shown.color)

@@ -174,11 +174,10 @@ def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
 
     request = read(line, number)
     try:
-        if request.words is None:
-            return reply(answer(request), request.head), 0
-        if not request.words:  # a comment
+        if request.words == ():  # a comment
             return [], 0
-        return reply(answer_words(request.words), request.head), 0
+        found = answer(request) if request.words is None else answer_words(request.words)
+        return reply(found, request.head), 0
     except Exception as error:  # no error may stop the answers after it
         said = _said(error)
         return [render_error(said, request.head, line=number)], said.exit_code

@@ -20,10 +20,9 @@ from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError,
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
-from gradcli.language.program.movement import broadcast
 from gradcli.language.program.numeric import require_room, run
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, show
+from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, broadcast, show
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -218,7 +217,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     >>> read_cotangent("e1", Outputs("y", (2,), {"x": (2,)}))
     array([0., 1.])
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and not _PLAIN.fullmatch(value):
         if (picked := _picked(value, y.shape, source, y.name, "leave out --v")) is not None:
             return picked
         program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})

@@ -11,7 +11,6 @@ import pytest
 from gradcli import Function
 from gradcli.reference import deadline
 from gradcli.report.render.json import reply
-from gradcli.requests import ask
 from tests.crosscheck.asking import asked
 
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -115,19 +114,26 @@ def test_every_search_ends_with_the_budget(
 ) -> None:
     """Wherever the time runs out there is an answer, and nobody goes on to read the clock."""
     wall.step = step
-    answer = ask(Function(text), command, options, budget=1.0)
+    answer = Function(text).ask(command, options, budget=1.0)
     assert json.loads("".join(reply(answer, {})))["command"] == command
     assert wall.now <= 1.0 + 150 * step
+
+
+def test_a_rule_that_there_was_no_time_for_is_found_by_the_next_question(wall: _Clock) -> None:
+    """The formulas of operations are kept, and a missing one is not."""
+    for wall.step in (1.0, 0.0):
+        answer: Any = Function("asinh(x)").ask("explain", {"at": {"x": 2.0}}, budget=1.0)
+    assert [term.formula for term in answer.adjoints[-1].terms] == ["1/sqrt(x**2 + 1)"]
 
 
 def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:
     """Random ones, of which the others agree, and those of a range."""
     wall.step = 0.02
-    found: Any = ask(Function("sin(x)"), "check", {"random": 50, "box": {"x": "1..2"}}, budget=1.0)
+    found: Any = Function("sin(x)").ask("check", {"random": 50, "box": {"x": "1..2"}}, budget=1.0)
     assert 0 < found.sampling.points < 50
     assert (found.check.verdict, found.passed, found.check.sampled) == ("agree", True, True)
     left = f"{50 - found.sampling.points} of 50 points were not looked at within the budget"
     assert left in found.check.notes
     for wall.step in (0.002, 1.0):
-        answer: Any = ask(Function("(1 - cos(x))/x"), "improve", {"box": {"x": "1e-300..1e300"}}, budget=1.0)
+        answer: Any = Function("(1 - cos(x))/x").ask("improve", {"box": {"x": "1e-300..1e300"}}, budget=1.0)
         assert any("points were not looked at within the budget" in note for note in answer.notes)

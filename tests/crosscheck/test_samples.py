@@ -17,7 +17,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import MOST_ODD
 from gradcli.language import ops
-from gradcli.questions.question import record_passes
+from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check
 from tests.checks import check_of_rows
 from tests.crosscheck.asking import asked, checked

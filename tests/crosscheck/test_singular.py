@@ -10,7 +10,7 @@ import pytest
 from gradcli import Function
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
-from gradcli.questions.question import record_passes
+from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check, Entry
 from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked

@@ -298,7 +298,7 @@ def _look(
     jacobian = question.jacobian if cotangent is None else None
     v = None if cotangent is None else question.weights(cotangent)
     product = None if v is None else question.product(v)
-    numbers = judging.first_derivatives(question, jacobian, v, product)
+    numbers = Torch(question.dtype, question.value, jacobian, v, product)
     derived = (first if first.program is question.program else question).derived
     return _AtPoint(question, derived, numbers, judging.compared(question, numbers, tolerance))
 
@@ -364,11 +364,11 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
-    derivatives = judging.by_variable(confirmed.derivatives)
+    derivatives = results.by_variable(confirmed.derivatives)
     shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
     found = {
-        "symbolic": judging.by_variable(confirmed.shown),
-        "symbolic_omitted": judging.by_variable(confirmed.omitted),
+        "symbolic": results.by_variable(confirmed.shown),
+        "symbolic_omitted": results.by_variable(confirmed.omitted),
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,

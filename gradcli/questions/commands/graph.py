@@ -61,7 +61,7 @@ def graph(
     [('x', True, True), ('y', False, True), ('z', True, False)]
     """
     inquiry = self._asked(at, **options)
-    question = inquiry.of_last(inquiry.question(shares=False), v)
+    question = inquiry.question(shares=False, is_last=v is None)
     program, of_snippet = question.program, inquiry.snippet.v
     retained = intermediates(program, show)
     named = _named(program)

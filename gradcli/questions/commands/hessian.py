@@ -12,8 +12,7 @@ Options: DERIVATIVES JUDGED
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 from gradcli.crosscheck.formulas import of_hessian
 from gradcli.crosscheck.point import SecondDerivatives
@@ -42,13 +41,5 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
 
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)
     numbers = SecondDerivatives(question.dtype, gradient, blocks)
-    shared = checked(question, numbers, of_hessian(question.point, question.wrt), _nested)
+    shared = checked(question, numbers, of_hessian(question.point, question.wrt))
     return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)
-
-
-def _nested(found: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
-    """Nest values by block in dicts, by the variable of the row and then of the column."""
-    blocks: dict[str, dict[str, Any]] = {}
-    for (row, column), one in found.items():
-        blocks.setdefault(row, {})[column] = one
-    return blocks

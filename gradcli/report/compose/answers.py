@@ -16,12 +16,12 @@ import numpy as np
 from gradcli import results
 from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
 from gradcli.report import document as doc, wording
-from gradcli.report.components import IN_GRAD, Component, components, gradient, jacobian
 from gradcli.report.compose.chain_rule import chain_rule, product
 from gradcli.report.compose.closed_forms import (
     GRADIENT,
     LOSS,
     MOST_FINDINGS,
+    closed_form,
     code,
     cross_check,
     formula_notes,
@@ -30,10 +30,26 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.views import claim_note, graph, opinions
-from gradcli.report.compose.writer import Doubts, Place, Writer, mark, of_array, of_product, tone, verdicts, wrong_of
+from gradcli.report.compose.functions import functions
+from gradcli.report.compose.views import claim_note, drawing, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.numbers import LONG
+from gradcli.report.numbers import (
+    IN_GRAD,
+    LONG,
+    Component,
+    Doubts,
+    Place,
+    Writer,
+    components,
+    gradient,
+    jacobian,
+    mark,
+    of_array,
+    of_product,
+    tone,
+    verdicts,
+    wrong_of,
+)
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
@@ -323,3 +339,27 @@ class Composer(Writer):
 def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     """Compute the number of an element in row-major order."""
     return int(np.ravel_multi_index(at, shape)) if shape else 0
+
+
+def compose(answer: results.Result, digits: int | None = None, *, is_full: bool = True) -> doc.Document:
+    """Compose tables, formulas and remarks, from top to bottom.
+
+    Args:
+        answer: The object.
+        digits: Significant digits of its numbers; None for all.
+        is_full: Whether to unfold everything, which no screen has room for.
+    """
+    match answer:
+        case results.Source():
+            return (doc.ScriptText(answer.source, answer.language),)
+        case results.BackwardGraph(drawing="dot" | "mermaid" as language):
+            return (doc.ScriptText(drawing(answer, language), language),)
+        case results.BackwardGraph(drawing="tree" | "table"):
+            is_full = True
+        case results.ClosedForm():
+            return tuple(closed_form(answer, is_full=is_full))
+        case results.Improvement():
+            return tuple(improvement(answer, is_full=is_full))
+        case results.Functions():
+            return tuple(functions(answer, Composer(digits, is_full=False)))
+    return tuple(Composer(digits, is_full).nodes(answer))

@@ -12,8 +12,8 @@ import numpy as np
 from gradcli import notation
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import note, standing
-from gradcli.report.compose.writer import Writer, cut
 from gradcli.report.document import line, lines
+from gradcli.report.numbers import Writer, cut
 from gradcli.results import Adjoint, Explanation, Term
 
 MOST_ROWS, MAX_ROWS = 8, 40

@@ -19,9 +19,8 @@ import numpy as np
 from gradcli.notation import Named
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note, standing
-from gradcli.report.compose.writer import Writer, cut, tone
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits, elements, in_a_line
+from gradcli.report.numbers import Writer, cut, digits, elements, in_a_line, tone
 from gradcli.report.wording import (
     claimed,
     clipped,

@@ -16,8 +16,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
-from gradcli.report.components import components
-from gradcli.report.numbers import digits, printable, spaced
+from gradcli.report.numbers import components, digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
 
