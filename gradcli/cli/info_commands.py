@@ -188,10 +188,7 @@ def guide(page: str | None, **_: Any) -> str:
     """
     if page is None:
         width = max(map(len, manual.PAGES))
-        return "".join(
-            f"{name.ljust(width)}  {title}\n"
-            for name, title in zip(manual.PAGES, map(manual.title, manual.PAGES), strict=True)
-        )
+        return "".join(f"{name.ljust(width)}  {manual.title(name)}\n" for name in manual.PAGES)
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)

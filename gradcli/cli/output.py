@@ -268,10 +268,8 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
             if drawing not in ("", shown.kind):
                 raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
             answer = replace(answer, drawing="dot" if shown.kind == "dot" else "mermaid")
-    screen, form = (
-        Screen(WIDTH, color=shown.color == "always"),
-        "array" if path.lower().endswith(".json") else shown.form,
-    )
+    screen = Screen(WIDTH, color=shown.color == "always")
+    form = "array" if path.lower().endswith(".json") else shown.form
     for piece in report.pieces(answer, form, screen, shown.digits):
         file.write(piece.encode("utf-8"))
 

@@ -190,10 +190,8 @@ def _said(error: Exception) -> GradcliError:
         return known
     if os.environ.get("GRADCLI_DEBUG"):
         remark("".join(traceback.format_exception(error)))
-    return InternalError(
-        f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
-        hint="this is a bug of gradcli; please report it with the request",
-    )
+    message = f"internal error: {''.join(traceback.format_exception_only(error)).strip()}"
+    return InternalError(message, hint="this is a bug of gradcli; please report it with the request")
 
 
 # -- a request in words: the commands of the shell, with the options of the question, and no files
@@ -231,10 +229,8 @@ class _NoFiles(Files):
 
     def array(self, reference: str, source: str) -> NoReturn:
         """Refuse to read values."""
-        raise InputError(
-            f"{source} is to be read from @{reference}, and requests read no files",
-            hint="write the value itself; @FILE is for the command line",
-        )
+        message = f"{source} is to be read from @{reference}, and requests read no files"
+        raise InputError(message, hint="write the value itself; @FILE is for the command line")
 
     text = array
 

@@ -223,7 +223,7 @@ class Question:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
         return of_jacobian(self.point, self.wrt)
 
-    def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:
+    def require_room(self, hint: str, what: str = "the Jacobian", entries: int | None = None) -> None:
         """Refuse the Jacobian, or another matrix with this many entries, beyond `JACOBIAN_BYTES`.
 
         Raises:
@@ -232,11 +232,8 @@ class Question:
         entries = self.jacobian_entries if entries is None else entries
         size = entries * np.dtype(self.dtype).itemsize
         if size > JACOBIAN_BYTES:
-            raise TooLargeError(
-                f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {size / 2**30:,.1f} GiB; "
-                f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB",
-                hint=hint,
-            )
+            limit = f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB"
+            raise TooLargeError(f"{what} has {entries:,} entries and takes {size / 2**30:,.1f} GiB; {limit}", hint=hint)
 
     @cached_property
     def jacobian(self) -> dict[str, Array]:
@@ -250,9 +247,8 @@ class Question:
         """The reason that the Jacobian is left out of an answer; "" where it is not."""
         if self.jacobian_entries <= JACOBIAN_ENTRIES:
             return ""
-        return (
-            f"{self.jacobian_entries:,} entries, more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
-        )
+        limit = f"more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
+        return f"{self.jacobian_entries:,} entries, {limit}"
 
     def product(self, v: Array) -> dict[str, Array]:
         """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""

@@ -370,12 +370,9 @@ class Writer(Record):
 
     def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Styled]:
         if array.ndim == 0:
-            shown, verdict = self.number(array[()]), doubts.get(at)
-            yield (
-                doc.Styled(shown, "strong")
-                if verdict is None
-                else doc.Styled(f"{shown} {mark(verdict)}", tone(verdict))
-            )
+            verdict = doubts.get(at)
+            words = f"{self.number(array[()])}{'' if verdict is None else f' {mark(verdict)}'}"
+            yield doc.Styled(words, "strong" if verdict is None else tone(verdict))
             return
         for n, inner in enumerate(array):
             yield doc.Styled(", " if n else "[", "strong")

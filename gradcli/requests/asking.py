@@ -78,9 +78,8 @@ def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
     others = [name for name in QUESTIONS if key in keys(name)]
     elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
     hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
-    return UsageError(
-        f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
-    )
+    hint = hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
+    return UsageError(f"{command} takes no key '{key}'", hint=hint)
 
 
 # -- a value of JSON to the argument of an option, by the kind of the option

@@ -77,10 +77,8 @@ def code(
     inquiry = self._asked(at, **options)
     question = inquiry.question(is_last=v is None)
     if len(question.program.lines) > MAX_LINES:
-        raise TooLargeError(
-            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}",
-            hint="vjp gives the numbers",
-        )
+        message = f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}"
+        raise TooLargeError(message, hint="vjp gives the numbers")
     cotangent = question.cotangent(v, inquiry.snippet.v)
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
     given = None if v is None and inquiry.snippet.v is None else weights

@@ -157,9 +157,7 @@ class Walk:
         # Backward from y: an adjoint is shown after the adjoints that its terms come from.
         held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
         own = {str(symbol): symbol for symbol in found.program.variables}
-        self.atoms = [atom for atom in held if atom != self.output] + [
-            own[name] for name in question.wrt if name in own
-        ]
+        self.atoms = [*(a for a in held if a != self.output), *(own[name] for name in question.wrt if name in own)]
 
     def _named(self) -> dict[Atom, str]:
         """Name each symbol: variables, named statements and the output by their own names, other lines t1, t2, ...."""

@@ -36,7 +36,7 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     question.require_one_element("hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     hint = "use hvp with --u for single columns, or --wrt for fewer variables"
-    question.require_room(hint, "the Hessian has", entries)
+    question.require_room(hint, "the Hessian", entries)
     from gradcli.autodiff import jacobians
 
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)

@@ -136,10 +136,8 @@ def answered(
     question = own.question(is_last=is_of_snippet and not each)
     elements = 1 + sum(map(math.prod, question.shapes.values()))
     if most_elements is not None and elements > most_elements:
-        raise TooLargeError(
-            f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained",
-            hint="use smaller inputs, or vjp, which keeps no steps",
-        )
+        message = f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained"
+        raise TooLargeError(message, hint="use smaller inputs, or vjp, which keeps no steps")
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.

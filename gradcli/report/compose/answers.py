@@ -107,12 +107,8 @@ class Composer(Writer):
         if isinstance(answer, results.Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
-        if (
-            isinstance(answer, results.Differentiation)
-            and (self.is_full or not is_small(answer))
-            and (words := wording.diagonal(answer))
-        ):
-            yield note(words)
+        if isinstance(answer, results.Differentiation) and (self.is_full or not is_small(answer)):
+            yield from map(note, filter(None, [wording.diagonal(answer)]))
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
         if isinstance(answer, results.Checking):
@@ -223,14 +219,13 @@ class Composer(Writer):
                     yield self._matrix(answer)
             case results.Jacobian():
                 yield self._matrix(answer)
-            case results.Hessian() | results.HVP() | results.Gradient() | results.JVP():
-                if self.is_full and not isinstance(answer, results.Gradient | results.JVP):
+            case results.Hessian():
+                yield from [self._row(answer, gradient(answer))] if self.is_full else []
+                yield self._matrix(answer)
+            case results.HVP() | results.Gradient() | results.JVP():
+                if self.is_full and isinstance(answer, results.HVP):
                     yield self._row(answer, gradient(answer))
-                yield (
-                    self._matrix(answer)
-                    if isinstance(answer, results.Hessian)
-                    else self._row(answer, components(answer))
-                )
+                yield self._row(answer, components(answer))
 
     def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
         """Tabulate the product alone, a row a variable; unfolded, with the gradient of the loss taken in one go."""
@@ -287,9 +282,8 @@ class Composer(Writer):
             for at, found in of_array(wrong, part).items():
                 i, j = divmod(_flat(at, part.array.shape), size)
                 marks[a, i, b, j] = self.cell(part.array[at], found)
-        return doc.Blocks(
-            parts[0].label if len(parts) == 1 else several, rows, columns, tuple(map(tuple, blocks)), marks
-        )
+        label = parts[0].label if len(parts) == 1 else several
+        return doc.Blocks(label, rows, columns, tuple(map(tuple, blocks)), marks)
 
     def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
         """Put v next to the rows of the Jacobian, and the product below them."""
@@ -299,10 +293,8 @@ class Composer(Writer):
                 number, own = answer.vjp[name][j], wrong.get(("", None, name, None, j))
                 worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
-        labels = (PRODUCT(Named(answer.output), Named(name)) for name in names)
-        products = tuple(
-            (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
-        )
+        y, numbers = Named(answer.output), {name: self.rounded(answer.vjp[name]).reshape(1, -1) for name in names}
+        products = tuple((PRODUCT(y, Named(name)), array) for name, array in numbers.items())
         rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
         v = self.rounded(answer.v).reshape(-1)
         instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None

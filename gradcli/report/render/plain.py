@@ -141,8 +141,6 @@ def primary_array(answer: results.Answer) -> results.Array:
     """
     parts = components(answer)
     if len(parts) != 1:
-        raise InputError(
-            f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array",
-            hint="write an .npz, which holds them all, or choose one with --wrt",
-        )
+        message = f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array"
+        raise InputError(message, hint="write an .npz, which holds them all, or choose one with --wrt")
     return parts[0].array
