@@ -233,10 +233,10 @@ CEILINGS = {
     "language/text": 1120,
     "mapping": 370,
     "notation": 160,
-    "questions": 2580,
+    "questions": 2550,
     "recording": 1790,
     "reference": 3840,
-    "report": 2370,
+    "report": 2320,
     "requests": 230,
     "results": 470,
     "running": 1320,
@@ -412,30 +412,26 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
 
 
 ENTERED = """
-import os, sys
-import gradcli.autodiff.run, gradcli.cli, sympy  # the large ones, before all calls are looked at
+import sys, gradcli.cli
 entered = set()
 def look(frame, event, _):
     code = frame.f_code
     if event == "call" and code.co_filename.startswith(sys.argv[1]):
         entered.add((code.co_filename, "" if code.co_name.endswith(("comp>", "expr>")) else code.co_qualname))
 for line in sys.argv[2:]:
-    if os.fork() == 0:
-        gradcli.cli.main(line.split())
-        sys.setprofile(look)
-        gradcli.cli.main(line.split())
-        sys.setprofile(None)
-        print(len({file for file, _ in entered}), len({one for one in entered if one[1]}), file=sys.stderr, flush=True)
-        os._exit(0)
-    os.wait()
+    gradcli.cli.main(line.split())
+    entered.clear()
+    sys.setprofile(look)
+    gradcli.cli.main(line.split())
+    sys.setprofile(None)
+    print(len({file for file, _ in entered}), len({one for one in entered if one[1]}), file=sys.stderr)
 """
 """Counts for each command line the modules and the functions that its second call in a process enters."""
 
 
 def test_a_short_question_enters_few_modules_and_functions() -> None:
     """As many as a reader has to open who follows it."""
-    most = {"vjp x**2 --at 1,2 --v 1,1": (62, 450), "check x**2 --at 1,2 --claim 2*x": (75, 560)}
+    most = {"vjp x**2 --at 1,2 --v 1,1": "62 450", "check x**2 --at 1,2 --claim 2*x": "75 560"}
     run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *most)
-    found = [tuple(map(int, line.split())) for line in run.err.splitlines()]
-    few = zip(found, most.values(), strict=True)
-    assert all(modules <= files and functions <= calls for (modules, functions), (files, calls) in few), run.err
+    few = " ".join(most.values()).split()
+    assert all(int(found) <= int(one) for found, one in zip(run.err.split(), few, strict=True)), run.err

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
-from gradcli.language.lower.juxtaposed_names import meant
+from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.numeric import require_room, run
 from gradcli.language.program.shapes import infer
@@ -236,10 +236,9 @@ def require_shape(program: Program, y: Outputs) -> None:
     known = {y.name: y.shape, **y.variables}
     for name in program.names:
         if name not in known:
-            start = program.text.find(name)
             hint = meant(name, known) or did_you_mean(name, known) or f"v may name {', '.join(known)}"
-            place = Place(program.text, Span(start, start + len(name)), program.source)
-            raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
+            message = f"v names '{name}', which is neither {y.name} nor a variable"
+            raise InputError(message, place=place_of(program, name), hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
         is_typed = program.source != "EXPR" or not program.lines

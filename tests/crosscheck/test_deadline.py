@@ -71,8 +71,10 @@ def test_the_confirmation_of_formulas_has_a_limit(monkeypatch: pytest.MonkeyPatc
     """A formula that there is no time to confirm is not shown."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
     found = Function("sum(sin(x))").grad({"x": [1.0, 2.0]}, check=False)
-    assert not found.symbolic
-    assert "could not confirm" in str(found.symbolic_omitted)
+    assert (found.symbolic, "could not confirm" in str(found.symbolic_omitted)) == ({}, True)
+    Function("asinh(x)").explain({"x": 2.0})
+    monkeypatch.undo()  # and that there was none is not kept for the next question
+    assert Function("asinh(x)").explain({"x": 2.0}).adjoints[-1].terms[0].formula == "1/sqrt(x**2 + 1)"
 
 
 class _Clock:
@@ -117,13 +119,6 @@ def test_every_search_ends_with_the_budget(
     answer = Function(text).ask(command, options, budget=1.0)
     assert json.loads("".join(reply(answer, {})))["command"] == command
     assert wall.now <= 1.0 + 150 * step
-
-
-def test_a_rule_that_there_was_no_time_for_is_found_by_the_next_question(wall: _Clock) -> None:
-    """The formulas of operations are kept, and a missing one is not."""
-    for wall.step in (1.0, 0.0):
-        answer: Any = Function("asinh(x)").ask("explain", {"at": {"x": 2.0}}, budget=1.0)
-    assert [term.formula for term in answer.adjoints[-1].terms] == ["1/sqrt(x**2 + 1)"]
 
 
 def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:

@@ -26,7 +26,6 @@ accumulate SWITCH
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Unpack
@@ -36,9 +35,9 @@ import numpy as np
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.point import Torch
 from gradcli.crosscheck.summary import joined
-from gradcli.errors import InputError, Place, Span, TooLargeError, UsageError, did_you_mean
+from gradcli.errors import InputError, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.juxtaposed_names import meant
+from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
@@ -265,7 +264,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     if math.prod(shape := inside.get(program.output, ())) != 1:
         message = f"the loss has shape {show(shape)}, and a loss has one element"
-        raise InputError(message, place=_place(program), hint="write sum(...) or mean(...) of it")
+        raise InputError(message, place=place_of(program), hint="write sum(...) or mean(...) of it")
     if "loss" not in shapes:
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
@@ -319,17 +318,10 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
         if name not in known:
             hint = meant(name, known) or did_you_mean(name, known)
             hint = hint or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
-            raise InputError(f"the loss names '{name}', which has no value", place=_place(program, name), hint=hint)
+            raise InputError(f"the loss names '{name}', which has no value", place=place_of(program, name), hint=hint)
     if y not in program.names:
         message = f"the loss does not name {y}, the output"
-        raise InputError(message, place=_place(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
-
-
-def _place(program: Program, name: str = "") -> Place:
-    """Return the Place of the whole text, or of the first use of a name."""
-    found = re.search(rf"\b{re.escape(name)}\b", program.text) if name else None
-    span = Span(*found.span()) if found else Span(0, len(program.text))
-    return Place(program.text, span, program.source)
+        raise InputError(message, place=place_of(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
 
 
 def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
