@@ -26,8 +26,8 @@ language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                classes of answers; notation of mathematics
 options, keywords, errors        every option, its name in Python, and every error
-signals, collector               interrupts; Python's garbage collector, paused
-progress                         the step being done, shown to waiting users; the time budget
+signals                          interrupts
+progress                         the step being done, shown to waiting users; the time budget; the collector of garbage
 showing                          display of an answer in Python: print, notebooks, JSON
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

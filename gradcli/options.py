@@ -147,6 +147,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -247,7 +248,7 @@ BY_VARIABLE = frozenset(kind for kind in OptionKind if kind.value[1].startswith(
 """Kinds of options with one value for each variable."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Option:
     """An option of some commands; one name may stand for several, which differ in their help.
 
@@ -287,33 +288,33 @@ class Option:
     is_presentation: bool = False
     is_setting: bool = False
 
-    @property
+    @cached_property
     def metavar(self) -> str | None:
         """The placeholder of its value in the help; None if there is none."""
         of_kind = self.letters or self.kind.value[1]
         return "|".join([of_kind, *self.words]) if of_kind and not self.choices else None
 
-    @property
+    @cached_property
     def is_repeated(self) -> bool:
         """Tell whether the shell takes it more than once."""
         return self.has_several or self.kind in BY_VARIABLE
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Its name in a request."""
         return self.spelling or self.name
 
-    @property
+    @cached_property
     def flag(self) -> str:
         """Its name in the shell; a switch that is on has one that turns it off."""
         return f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
 
-    @property
+    @cached_property
     def flags(self) -> tuple[str, ...]:
         """All of its names in the shell."""
         return (self.flag, self.short) if self.short else (self.flag,)
 
-    @property
+    @cached_property
     def declared(self) -> tuple[str, ...]:
         """The flags as click takes them: a switch that is a setting has an opposite flag too."""
         if not self.is_setting or self.kind is not OptionKind.SWITCH:

@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take what is imported by now out of what the collector walks through, as it stays to the end, and call it less."""
+    """Take what is imported by now out of what the collector walks through, as it stays, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)

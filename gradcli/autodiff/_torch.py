@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gradcli import collector
+from gradcli import progress
 from gradcli.errors import InputError
 from gradcli.progress import doing
 
@@ -24,10 +24,10 @@ def _require_folder() -> None:
 
 _require_folder()
 doing("importing torch")
-with collector.paused():
+with progress.collector_paused():
     import torch
 
-    collector.count_as_old()
+    progress.count_as_old()
 doing("differentiating")
 
 __all__ = ["torch"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gradcli import collector
+from gradcli import progress
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
@@ -156,7 +156,7 @@ def walk(
         nodes, edges = _graph(y, met, tensors, leaves, numbers)
         return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
 
-    with collector.paused():
+    with progress.collector_paused():
         try:
             return walked()
         finally:

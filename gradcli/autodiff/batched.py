@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import fill, value
-from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.jacobians import fill
+from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls
@@ -106,7 +106,7 @@ def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
         rows, is_alone = slice(first, last), last - first == 1
         try:
             forward = alone(batch, first, batch.wrt) if is_alone else mapped(batch.part(first, last), batch.wrt)
-            into[0][rows] = value(forward)
+            into[0][rows] = array_of(forward.output)
             leaves = [forward.leaves[name] for name in batch.wrt]
             fill([array[rows] for array in into[1:]], forward.output, leaves, last - first)
         except InputError as error:

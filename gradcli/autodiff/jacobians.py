@@ -18,17 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, dtype_name, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, backward_error, derivative_of, dtype_name, tensor_of
 
 Array = npt.NDArray[Any]
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""
-
-
-def value(forward: Forward) -> Array:
-    """Return the output y as an array."""
-    return array_of(forward.output)
 
 
 def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:

@@ -25,12 +25,11 @@ import sympy
 from gradcli.claims.equations import read_equations, source_of
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.juxtaposed_names import meant
+from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
-from gradcli.language.program.movement import broadcast
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, broadcast, show
 from gradcli.results import Array
 
 Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]
@@ -183,15 +182,14 @@ def _stretches(shape: Shape, full: Shape) -> bool:
 
 
 def _unknown(program: Program, name: str, subject: Subject, known: Mapping[str, Shape]) -> InputError:
-    start = program.text.find(name)
-    place = Place(program.text, Span(start, start + len(name)), program.source)
     names = [*subject.program.names, *([V] if subject.has_vector else [])]
     hint = meant(name, known) or did_you_mean(name, known) or f"it may name {', '.join(names)}"
     if name in subject.program.assigned:
         hint = f"write out what '{name}' stands for; a claim may name {', '.join(names)}"
     elif name == V:
         hint = f"the function has a variable v, so the gradient vector has no name; it may name {', '.join(names)}"
-    return InputError(f"the claim names '{name}', which is no variable of the function", place=place, hint=hint)
+    message = f"the claim names '{name}', which is no variable of the function"
+    return InputError(message, place=place_of(program, name), hint=hint)
 
 
 def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool) -> InputError:

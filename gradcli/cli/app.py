@@ -40,12 +40,6 @@ NO_PAGER = "--no-pager"
 """Option that may stand before a command as well, as in git."""
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        sys.stdout.write(f"gradcli {gradcli.__version__}\n")
-        raise typer.Exit
-
-
 def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
@@ -135,8 +129,8 @@ def _program(**_: Any) -> None:
 def application(command: str = "") -> click.Command:
     """Build the application with one command, or with all of them."""
     version = TyperOption(
-        param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True, is_eager=True,
-        callback=_show_version, help="Print the version.",
+        param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True,
+        help="Print the version.",
     )  # fmt: skip
     no_pager = TyperOption(
         param_decls=["no_pager", NO_PAGER], is_flag=True, default=False, show_default=True,
@@ -160,6 +154,8 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
     while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it
         arguments = arguments[1:]
     arguments = with_command(arguments, _COMMANDS)
+    if arguments[:1] == ["--version"]:
+        return f"gradcli {gradcli.__version__}\n"
     command = application(*_COMMANDS.keys() & arguments[:1])
     help_text = io.StringIO()
     try:

@@ -15,10 +15,9 @@ from gradcli import options
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
-from gradcli.cli.parameters import argument, arguments, read_expression
+from gradcli.cli.parameters import argument, arguments, typed_or_read
 from gradcli.errors import UsageError
 from gradcli.options import Option
-from gradcli.running.targets import require_no_file, target
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -59,12 +58,10 @@ class CommandLine:
 
     def answer(self) -> Result:
         """Answer the question of the command."""
-        from gradcli.requests import ask
-
         given = dict(self.arguments)
         if self.command == "vjp" and (several := given.pop("v", [])):
             given |= {"vs": several} if len(several) > 1 else {"v": several[0]}
-        return ask(self.function, self.command, given, budget=self.presentation.get("budget"))
+        return self.function.ask(self.command, given, budget=self.presentation.get("budget"))
 
 
 def command_of(
@@ -165,14 +162,16 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
     Raises:
         GradcliError: The text is not in the language.
     """
-    if not is_request:
+    if not (is_request or {".", ":"}.isdisjoint(expression)):  # a file has a dot, a function of Python a colon
+        from gradcli.running.targets import require_no_file, target
+
         require_no_file(expression)
         if (named := target(expression)) is not None:
             named.require_file()
             from gradcli.running.python_functions import named as function_named
 
             return expression, function_named(named)
-    text = read_expression(expression, files)
+    text = typed_or_read(expression, "EXPR", files.text)
     from gradcli.function import Function
 
     return text, Function(text)
@@ -191,9 +190,10 @@ def derivative(line: CommandLine) -> Result:
       gradcli "x**2" --at 3
       gradcli "[x*y, x+y]" --at x=3 --at y=5
     """
-    given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
     if line.function.wants_formula(line.arguments):
-        return replace(line, command="").answer()
+        asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
+        return replace(line, command="closed_form", arguments=asked).answer()
+    given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
     has_one = line.function.eval(**given, check=False).value.size == 1
     return replace(line, command="vjp" if has_one else "jacobian").answer()
 

@@ -125,18 +125,6 @@ def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
     return (_FILE, word.removeprefix(_FILE)) if is_file and _FILE in known else (name, None)
 
 
-def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
-    """Remember that an option with a value was given, by any of its names.
-
-    Raises:
-        UsageError: The option was given before, and takes one value.
-    """
-    name = option.name or word
-    if name in given and not getattr(option, "multiple", False):
-        raise UsageError(f"{word} is given twice", hint="give it once")
-    given.add(name)
-
-
 def _counted(words: Sequence[str]) -> Iterator[str]:
     """Write `--check N` as two options, `--check` and `--check-rows N`."""
     for word, after in zip(words, [*words[1:], ""], strict=True):
@@ -187,8 +175,8 @@ class OnceCommand(TyperCommand):
             args = list(_counted(args))
         options: list[str] = []
         arguments: list[str] = []
-        given: set[str] = set()
-        has_unknown = False
+        given: set[str | None] = set()
+        has_unknown, is_completed = False, ctx.resilient_parsing
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -198,31 +186,25 @@ class OnceCommand(TyperCommand):
             elif option is None and self.is_argument(word):
                 arguments.append(word)
             else:
-                if option is None and not ctx.resilient_parsing:
+                if option is None and not is_completed:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
                     has_unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
-                    if not ctx.resilient_parsing:
-                        require_once(name, option, given)
-                    if value is None:
-                        options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
-        if not ctx.resilient_parsing and not has_unknown:  # else words next to it may be the value of that option
+                    if option.name in given and not (is_completed or getattr(option, "multiple", False)):
+                        raise UsageError(f"{name} is given twice", hint="give it once")
+                    given.add(option.name)
+                    after = next(words, None) if value is None else value
+                    if after is None and not is_completed:
+                        raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
+                    options += [after or ""] if value is None else []
+        if not is_completed and not has_unknown:  # else words next to it may be the value of that option
             self.look_at(arguments, known, args)
-        if not ctx.resilient_parsing and not set(args) & set(ctx.help_option_names):
-            self._heed_settings(ctx)
+        has_settings = callable(ctx.find_root().obj)  # a command line of the shell, and no request
+        if has_settings and not is_completed and not set(args) & set(ctx.help_option_names):
+            ctx.default_map = ctx.find_root().obj(self.name)
         return super().parse_args(ctx, [*options, "--", *arguments])
-
-    def _heed_settings(self, ctx: click.Context) -> None:
-        """Take the settings as defaults, if this is a command line of the shell and no request.
-
-        Raises:
-            UsageError: The file of settings is wrong.
-        """
-        found = ctx.find_root().obj
-        if callable(found):
-            ctx.default_map = found(self.name)
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))
@@ -244,12 +226,6 @@ class OnceCommand(TyperCommand):
             raise UsageError(f"no such option: {name}", hint=f"write {_MEANT[name]}")
         if _VARIABLE.fullmatch(name) and "--at" in own:
             raise UsageError(f"no such option: {name}", hint=f"a variable has its value by --at {name[2:]}=VALUE")
-
-    def _value(self, name: str, words: Iterator[str]) -> str:
-        value = next(words, None)
-        if value is None:
-            raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
-        return value
 
 
 class ExpressionCommand(OnceCommand):

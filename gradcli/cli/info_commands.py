@@ -69,8 +69,6 @@ def warm(action: str, idle: int) -> str:
 
 def begin_if_wanted(arguments: Sequence[str]) -> None:
     """Start the warm process after this call, if the environment or the settings want it and none runs."""
-    from gradcli.cli import settings
-
     word = os.environ.get(paths.VARIABLE, "")
     is_wanted = word == "1" if word else settings.peek("warm") is True
     if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.make_folder():
@@ -190,10 +188,7 @@ def guide(page: str | None, **_: Any) -> str:
     """
     if page is None:
         width = max(map(len, manual.PAGES))
-        return "".join(
-            f"{name.ljust(width)}  {title}\n"
-            for name, title in zip(manual.PAGES, map(manual.title, manual.PAGES), strict=True)
-        )
+        return "".join(f"{name.ljust(width)}  {manual.title(name)}\n" for name in manual.PAGES)
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
+from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
 
@@ -155,12 +155,10 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
         OSError: Writing to stdout failed.
     """
     if not isinstance(result, Output):
-        require_stdout()
         show([in_signs_of(result, sys.stdout)])
         return 0
     shown = result.manner
     if shown.path is None:
-        require_stdout()
         from gradcli import report
 
         on = screen(shown.color)
@@ -270,10 +268,8 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
             if drawing not in ("", shown.kind):
                 raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
             answer = replace(answer, drawing="dot" if shown.kind == "dot" else "mermaid")
-    screen, form = (
-        Screen(WIDTH, color=shown.color == "always"),
-        "array" if path.lower().endswith(".json") else shown.form,
-    )
+    screen = Screen(WIDTH, color=shown.color == "always")
+    form = "array" if path.lower().endswith(".json") else shown.form
     for piece in report.pieces(answer, form, screen, shown.digits):
         file.write(piece.encode("utf-8"))
 

@@ -92,14 +92,22 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
     Raises:
         InputError: Two values for one variable, or no name where names are due; or a file that cannot be read.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for option in options:
-        words = given[option.name]
+        words, read_word = given[option.name], _READERS.get(option.kind, _itself)
         if words in (None, ()) or (option.kind is OptionKind.SWITCH and not words):
             continue
-        if option.kind in BY_VARIABLE:
-            words = _by_name(words, option.flag)
-        found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
+        if option.kind is OptionKind.SWITCH:
+            found[option.name] = not option.default
+        elif option.kind in BY_VARIABLE:
+            named = _by_name(words, option.flag).items()
+            found[option.name] = {
+                name: read_word(word, f"{option.flag} {name}".rstrip(), files) for name, word in named
+            }
+        elif option.has_several:
+            found[option.name] = [read_word(word, option.flag, files) for word in words]
+        else:
+            found[option.name] = read_word(words, option.flag, files)
     return found
 
 
@@ -147,57 +155,46 @@ def _separate(word: str) -> list[str]:
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
-    """Read a value: `@FILE` from the file, `-` as `@-`, `@@TEXT` as the text `@TEXT`, any other word as it is.
+    """Read a value, as `typed_or_read` does.
 
     Raises:
-        GradcliError: The file after `@` cannot be read.
+        GradcliError: The file after `@` cannot be read, or the value is the name of a file.
     """
     from gradcli.files.reader import FORMATS
 
-    found = _behind(word, source, files.array)
+    found = typed_or_read(word, source, files.array)
     if found is word and os.path.splitext(word)[1].lower() in FORMATS:
         hint = f"write {source}=@{word}" if " " in source else f"write {source} @{word}"
         raise InputError(f"{source} is the name of a file, {word}", hint=hint)
     return ",".join(found.split()) if isinstance(found, str) and _LINES_OF_NUMBERS.fullmatch(found) else found
 
 
-def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
-    """Read the text of an expression: `@FILE` from the file; `@@` and `-` as in values.
+def typed_or_read(word: str, source: str, read: Callable[[str, str], _Read]) -> str | _Read:
+    """Read a text: `@FILE` from the file, `-` as `@-`, `@@TEXT` as the text `@TEXT`, any other word as it is.
+
+    Args:
+        word: As typed.
+        source: Name of the text in messages.
+        read: Reads the file.
 
     Raises:
-        GradcliError: The file after `@` cannot be read.
+        GradcliError: The file cannot be read.
     """
-    return _behind(word, source, files.text)
-
-
-def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | _Read:
     text = "@-" if word.strip() == "-" else word.lstrip()
     if text.startswith("@@"):
         return text[1:]
     return read(text[1:], source) if text.startswith("@") else word
 
 
-def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
-    """Read values by name; the name of the only variable may be empty."""
-    return {name: read(word, _source(option, name), files) for name, word in given.items()}
+def _itself(word: Any, source: str, files: Files) -> Any:
+    return word
 
 
-def _texts(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str]:
-    return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
+def _text(word: str, source: str, files: Files) -> str:
+    return typed_or_read(word, source, files.text)
 
 
-def _source(option: Option, name: str) -> str:
-    return f"{option.flag} {name}".rstrip()
-
-
-def _vector(words: str | Sequence[str], option: Option, files: Files) -> Any:
-    """Read the array or the text; a list of them where the option is repeated."""
-    if isinstance(words, str):
-        return read(words, option.flag, files)
-    return [read(word, option.flag, files) for word in words]
-
-
-def _names(words: str, option: Option, files: Files) -> list[str]:
+def _names(words: str, source: str, files: Files) -> list[str]:
     """Split names at commas.
 
     Raises:
@@ -205,7 +202,7 @@ def _names(words: str, option: Option, files: Files) -> list[str]:
     """
     found = _parted(words)
     if not found:
-        raise InputError(f"{option.flag} names nothing", hint=f"write {option.flag} NAME,NAME, or leave it out")
+        raise InputError(f"{source} names nothing", hint=f"write {source} NAME,NAME, or leave it out")
     return found
 
 
@@ -213,16 +210,15 @@ def _parted(text: str) -> list[str]:
     return [word.strip() for word in _COMMAS.split(text) if word.strip()]
 
 
-_READERS: Mapping[OptionKind, Callable[[Any, Option, Files], Any]] = {
-    OptionKind.INPUTS: _values,
-    OptionKind.VALUES: _values,
-    OptionKind.DIRECTIONS: _values,
-    OptionKind.VECTOR: _vector,
-    OptionKind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
-    OptionKind.TEXTS: _texts,
-    OptionKind.VARIABLES: _names,
-    OptionKind.STATEMENTS: _names,
-    OptionKind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
-    OptionKind.SWITCH: lambda _, option, files: not option.default,
+def _verdicts(words: str, source: str, files: Files) -> list[str]:
+    """Split words at commas, each once; the check knows them."""
+    return list(dict.fromkeys(_parted(words)))
+
+
+_READERS: Mapping[OptionKind, Callable[[Any, str, Files], Any]] = {
+    **dict.fromkeys((OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR), read),
+    **dict.fromkeys((OptionKind.TEXT, OptionKind.TEXTS), _text),
+    **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS), _names),
+    OptionKind.VERDICTS: _verdicts,
 }
-"""Readers of the values that Typer gives, by kind of option; a value of another kind is the argument as it is."""
+"""Readers of the words that Typer gives, by kind of option; a word of another kind is the argument as it is."""

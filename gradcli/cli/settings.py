@@ -78,7 +78,7 @@ def settings_of(command: str) -> dict[str, Setting]:
     """
     tables = read()
     own = tables.get(command, {}) if command else {}
-    return {**tables.get("", {}), **own, **({"check": True} if _demand(own) else {})}
+    return {**tables.get("", {}), **own, **({"check": True} if own and _demand(own) else {})}
 
 
 def defaults(command: str) -> dict[str, Any]:
@@ -87,12 +87,15 @@ def defaults(command: str) -> dict[str, Any]:
     Raises:
         UsageError: As `read`.
     """
-    own = {option.key: option for option in settable(command)}
-    if own.keys() <= {"pager"}:  # the guide, which helps where the file is wrong
-        return {}
-    found = {key: setting for key, setting in settings_of(command).items() if key in own}
+    try:
+        found = settings_of(command)
+    except UsageError:
+        if {option.key for option in settable(command)} <= {"pager"}:  # the guide, which helps where the file is wrong
+            return {}
+        raise
+    own = [option for option in settable(command) if option.key in found] if found else []
     # The parameter of a switch that is on by default says that it is off.
-    return {own[key].name: not one if own[key].default is True else one for key, one in found.items()}
+    return {one.name: not found[one.key] if one.default is True else found[one.key] for one in own}
 
 
 def peek(key: str, command: str = "") -> Setting | None:

@@ -174,11 +174,10 @@ def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
 
     request = read(line, number)
     try:
-        if request.words is None:
-            return reply(answer(request), request.head), 0
-        if not request.words:  # a comment
+        if request.words == ():  # a comment
             return [], 0
-        return reply(answer_words(request.words), request.head), 0
+        found = answer(request) if request.words is None else answer_words(request.words)
+        return reply(found, request.head), 0
     except Exception as error:  # no error may stop the answers after it
         said = _said(error)
         return [render_error(said, request.head, line=number)], said.exit_code
@@ -191,10 +190,8 @@ def _said(error: Exception) -> GradcliError:
         return known
     if os.environ.get("GRADCLI_DEBUG"):
         remark("".join(traceback.format_exception(error)))
-    return InternalError(
-        f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
-        hint="this is a bug of gradcli; please report it with the request",
-    )
+    message = f"internal error: {''.join(traceback.format_exception_only(error)).strip()}"
+    return InternalError(message, hint="this is a bug of gradcli; please report it with the request")
 
 
 # -- a request in words: the commands of the shell, with the options of the question, and no files
@@ -232,10 +229,8 @@ class _NoFiles(Files):
 
     def array(self, reference: str, source: str) -> NoReturn:
         """Refuse to read values."""
-        raise InputError(
-            f"{source} is to be read from @{reference}, and requests read no files",
-            hint="write the value itself; @FILE is for the command line",
-        )
+        message = f"{source} is to be read from @{reference}, and requests read no files"
+        raise InputError(message, hint="write the value itself; @FILE is for the command line")
 
     text = array
 

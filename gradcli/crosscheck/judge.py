@@ -16,13 +16,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from gradcli import collector
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, number_of, verdicts
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
 from gradcli.crosscheck.summary import FamilyCheck, family, summarize
 from gradcli.language.ops import Kind
-from gradcli.progress import patience
+from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import EnclosedDerivatives
@@ -70,7 +69,7 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
         wrt: The variables, in order; without any, y alone is judged.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    with time_limit(), collector.paused():
+    with time_limit(), collector_paused():
         return _Judge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
 
 

@@ -143,8 +143,7 @@ class Files:
     where whoever types `@-` could as well type the value.
     """
 
-    def __init__(self) -> None:
-        self._reader_of_stdin: str | None = None
+    _reader_of_stdin: str | None = None
 
     def array(self, reference: str, source: str) -> Array:
         """The float64 array of a reference such as `x.npy`, `data.csv:price`, `answer.json:vjp.x` or `-`.

@@ -18,12 +18,11 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
-from gradcli.language.lower.juxtaposed_names import meant
+from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_cotangent, parse_value
-from gradcli.language.program.movement import broadcast
 from gradcli.language.program.numeric import require_room, run
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, show
+from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, broadcast, show
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -218,7 +217,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     >>> read_cotangent("e1", Outputs("y", (2,), {"x": (2,)}))
     array([0., 1.])
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and not _PLAIN.fullmatch(value):
         if (picked := _picked(value, y.shape, source, y.name, "leave out --v")) is not None:
             return picked
         program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
@@ -237,10 +236,9 @@ def require_shape(program: Program, y: Outputs) -> None:
     known = {y.name: y.shape, **y.variables}
     for name in program.names:
         if name not in known:
-            start = program.text.find(name)
             hint = meant(name, known) or did_you_mean(name, known) or f"v may name {', '.join(known)}"
-            place = Place(program.text, Span(start, start + len(name)), program.source)
-            raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
+            message = f"v names '{name}', which is neither {y.name} nor a variable"
+            raise InputError(message, place=place_of(program, name), hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
         is_typed = program.source != "EXPR" or not program.lines

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from gradcli import collector
+from gradcli import progress
 from gradcli.language.lower.programs import EntryFormulas, Lowering
 from gradcli.language.lower.scope import Ask, ConstantEvaluation, Scope
 from gradcli.language.program.numeric import run
@@ -55,7 +55,7 @@ def parse(
     >>> parse("x**2 + y").names
     ('x', 'y')
     """
-    with collector.paused():
+    with progress.collector_paused():
         source = SourceText(text, "EXPR")
         lowering = Reader(source, Scope(given, shapes=dict(shapes), values=values, ask=ask), shares=shares)
         return lowering.program(grammar.parse(source))

@@ -72,12 +72,10 @@ def page(name: str) -> FunctionPage:
 
 
 def _entry(op: Op, group: str) -> FunctionEntry:
-    facts: dict[str, Any] = {name: getattr(op, name) for name in "name aliases doc domain kinks is_step".split()}
+    facts: dict[str, Any] = {name: getattr(op, name) for name in "name aliases doc domain kinks is_step caveat".split()}
     parameters = tuple(_parameter(op, name) for name in op.signature)
     spellings = tuple(_spellings(op))
-    return FunctionEntry(
-        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.caveat, **facts
-    )
+    return FunctionEntry(group=group, usage=_usage(op), parameters=parameters, spellings=spellings, **facts)
 
 
 def _parameter(op: Op, name: str) -> Parameter:
@@ -113,11 +111,8 @@ def _spellings(op: Op) -> Iterator[str]:
             given = () if name == "t" else _arguments(op, rest)
             yield f"{op.operands[0]}.{name}({', '.join(given)})"
     same = ops.find(op.torch.rpartition(".")[2], after_dot=True)  # torch.sort stands for values and for indices
-    if (
-        op.torch
-        and (same in (op, None) or op.name == op.torch.replace(".", "_"))
-        and not op.torch.startswith("Tensor.")
-    ):
+    is_this = same in (op, None) or op.name == op.torch.replace(".", "_")
+    if op.torch and is_this and not op.torch.startswith("Tensor."):
         yield f"torch.{op.torch}({', '.join(_arguments(op, op.signature))})"
 
 

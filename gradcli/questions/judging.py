@@ -7,7 +7,7 @@ itself, or a backward pass that torch refuses because an earlier one freed the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Verdict
+from gradcli.results import Array, Check, Verdict, by_variable
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -40,30 +40,18 @@ SHORT = 6
 
 def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
     """Compute the vector-Jacobian product; return the other fields of an answer with one too."""
-    found, jacobian = question.product(v), question.small_jacobian
-    shared = checked(question, first_derivatives(question, jacobian, v, found))
+    found, jacobian = question.product(v), None if question.jacobian_omitted else question.jacobian
+    shared = checked(question, Torch(question.dtype, question.value, jacobian, v, found))
     return found, {**shared, "jacobian": jacobian, "jacobian_omitted": question.jacobian_omitted}
 
 
-def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
-    """Key blocks by their column's variable alone."""
-    return {name: found for (_, name), found in blocks.items()}
-
-
-_Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
-"""A function that arranges blocks as an answer has them."""
-
-
-def checked(
-    question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable
-) -> dict[str, Any]:
+def checked(question: Question, numbers: Numbers, derived: Derived | None = None) -> dict[str, Any]:
     """Judge torch's numbers and confirm the formulas; return the fields that all answers of derivatives have.
 
     Args:
         question: The function at its point, and whether to judge.
         numbers: Torch's.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
-        by: Arranges the formulas as the answer has them.
     """
     judgement = judged(question, numbers) if question.check else None
     known = {} if question.live is None or derived is not None else question.live.formulas
@@ -72,7 +60,7 @@ def checked(
         formulas, found = concluded(question, judgement, derived or question.derived)
         if not formulas.refuted:
             known[question.wrt] = formulas
-    shown = {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted)}
+    shown = {"symbolic": by_variable(formulas.shown), "symbolic_omitted": by_variable(formulas.omitted)}
     return {**question.common, **shown, "value": question.value, "check": found}
 
 
@@ -82,16 +70,11 @@ def concluded(question: Question, judgement: Judgement | None, derived: Derived)
     return concluded_at(check, question.point, evidence, question.program, derived)
 
 
-def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
-    """Collect torch's numbers: y, with J, v and vᵀJ in this order if they were computed."""
-    return Torch(question.dtype, question.value, jacobian, *more, **how)
-
-
 def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
     """Collect torch's numbers: y, J if it is small, and vᵀJ if v is given or J is large (v is ones then)."""
-    jacobian = question.small_jacobian
+    jacobian = None if question.jacobian_omitted else question.jacobian
     v = np.ones(question.shape) if jacobian is None and v is None else v
-    return first_derivatives(question, jacobian, v, None if v is None else question.product(v))
+    return Torch(question.dtype, question.value, jacobian, v, None if v is None else question.product(v))
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
@@ -271,5 +254,6 @@ def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: 
     program = cut(question.program, atom, label)
     name = str(atom) if atom in program.variables else label
     rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
-    check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
+    numbers = Torch(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
+    check = compared(rest, numbers).check
     return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
@@ -25,22 +25,29 @@ def unnamed(snippet: Snippet) -> Snippet:
     Raises:
         LanguageError: The variable is several words written together, as in `sinx`.
     """
-    snippet.require_valued(())
+    require_valued(snippet, ())
     program = snippet.program
-    require_named(program, program.names, ())
+    if any(len(name) > 1 for name in program.names):
+        require_named(program, program.names, ())
     told = replace(program, warnings=(*program.warnings, *[NOT_EULER] * ("e" in program.names)))
     return replace(snippet, program=told)
+
+
+def require_valued(snippet: Snippet, names: Container[str]) -> None:
+    """Refuse variables with names of functions unless they are among these names.
+
+    Raises:
+        UncalledFunctionError: One is not.
+    """
+    for name, error in snippet.uncalled.items():
+        if name not in names:
+            raise error
 
 
 def open_names(snippet: Snippet) -> tuple[str, ...]:
     """Return the variables for a value without a name: those without a value in the text, or all if each has one."""
     found = tuple(name for name in snippet.program.names if name not in snippet.values) or snippet.program.names
     return tuple(name for name in found if name not in snippet.uncalled) or found
-
-
-def has_nameless(given: Inputs | None) -> bool:
-    """Tell whether a value is given without the name of its variable: alone, or by the empty name."""
-    return "" in given if isinstance(given, Mapping) else given is not None
 
 
 def with_name(
@@ -93,7 +100,8 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
     """
     missing = [name for name in program.names if name not in named]
     surplus = [name for name in given if name not in named]
-    require_named(program, missing, given)
+    if missing:
+        require_named(program, missing, given)
     if surplus:
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Directions, Inputs, has_nameless, open_names, unnamed, with_name
+from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
-from gradcli.results import RowSource
+from gradcli.results import Result, RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import ColumnPlan
@@ -51,7 +52,8 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def asked(self: Any, *args: Any, **options: Any) -> Any:
         at, *others = args or (options.get("at"),)
-        if method.__name__ in DERIVATIVES and at is None and not others and self.wants_formula(options.keys() - {"at"}):
+        given = options.keys() - {"at"} | ({"at"} if others or at is not None else set())
+        if method.__name__ in DERIVATIVES and self.wants_formula(given):
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
             signature.bind(self, *args, **options)  # raises the TypeError of Python
@@ -131,6 +133,31 @@ class ParsedText:
             raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
         return "shape" in given or not (of_numbers or self.has_values)
 
+    def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
+        """Answer a command by its name; the shell and requests have read its options, each in its own way.
+
+        Args:
+            command: One of `gradcli.options.QUESTIONS`, or another method.
+            given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
+            budget: Seconds that a check may take; None for the usual budget.
+
+        Raises:
+            GradcliError: As for the method.
+
+        >>> from gradcli import Function
+        >>> Function("x**2").ask("grad", {"at": {"x": 3}}).grad["x"]
+        array(6.)
+        """
+        method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
+        if command == "vjp" and ("vs" in options or "accumulate" in options):
+            method = "vjps"
+            options |= {"vs": [options.pop("v")]} if "v" in options else {}
+        elif command == "vjp" and options.keys().isdisjoint(("v", "loss")) and self.has_passes:
+            method = "vjp" if self.wants_formula(options) else "vjps"
+        with progress.budget(budget):
+            found: Result = getattr(self, method)(**options)
+        return found
+
     def _asked(
         self,
         at: Inputs | None,
@@ -140,7 +167,8 @@ class ParsedText:
     ) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
-        snippet = unnamed(self._snippet) if has_nameless(at) else self._snippet
+        is_named = at is None or (isinstance(at, Mapping) and "" not in at)
+        snippet = self._snippet if is_named else unnamed(self._snippet)
         return Inquiry(self.expression, snippet, values, wrt, dtype, check)
 
     def _give_back(self) -> None:

@@ -26,12 +26,11 @@ from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
-from gradcli.questions.naming import Directions, no_such_variable, open_names, require_names, unnamed, with_name
+from gradcli.questions import naming
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward, TorchGenerator
-    from gradcli.language.lower.scope import Array
     from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
     from gradcli.language.program.wengert import AskedMeaning, Call
 
@@ -195,9 +194,9 @@ class Question:
     @cached_property
     def value(self) -> Array:
         """The output y by torch, of y's shape."""
-        from gradcli.autodiff.jacobians import value
+        from gradcli.autodiff.run import array_of
 
-        return value(self.forward)
+        return array_of(self.forward.output)
 
     @cached_property
     def point(self) -> Point:
@@ -209,10 +208,12 @@ class Question:
         """A recorder of torch's own passes that records each pass of a Program once, for check and diagnosis."""
         known: dict[Any, tuple[Program, TorchPasses | None]] = {}
 
-        def recorded(way: str, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
+        def recorded(way: Any, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
             key = way, id(program), str((asked, how))
             if key not in known:
-                known[key] = program, record_passes(way, program, inputs, *asked, **how)
+                from gradcli.recording.pass_recorder import record
+
+                known[key] = program, record(way, program, inputs, *asked, **how)
             return known[key][1]
 
         return recorded
@@ -222,7 +223,7 @@ class Question:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
         return derive_formulas(self.point, self.program, self.wrt)
 
-    def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:
+    def require_room(self, hint: str, what: str = "the Jacobian", entries: int | None = None) -> None:
         """Refuse the Jacobian, or another matrix with this many entries, beyond `JACOBIAN_BYTES`.
 
         Raises:
@@ -231,11 +232,8 @@ class Question:
         entries = self.jacobian_entries if entries is None else entries
         size = entries * np.dtype(self.dtype).itemsize
         if size > JACOBIAN_BYTES:
-            raise TooLargeError(
-                f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {size / 2**30:,.1f} GiB; "
-                f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB",
-                hint=hint,
-            )
+            limit = f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB"
+            raise TooLargeError(f"{what} has {entries:,} entries and takes {size / 2**30:,.1f} GiB; {limit}", hint=hint)
 
     @cached_property
     def jacobian(self) -> dict[str, Array]:
@@ -245,18 +243,12 @@ class Question:
         return jacobian(self.forward, self.wrt)
 
     @property
-    def small_jacobian(self) -> dict[str, Array] | None:
-        """The Jacobian shown next to a product; None if it is too large."""
-        return None if self.jacobian_omitted else self.jacobian
-
-    @property
     def jacobian_omitted(self) -> str:
         """The reason that the Jacobian is left out of an answer; "" where it is not."""
         if self.jacobian_entries <= JACOBIAN_ENTRIES:
             return ""
-        return (
-            f"{self.jacobian_entries:,} entries, more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
-        )
+        limit = f"more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
+        return f"{self.jacobian_entries:,} entries, {limit}"
 
     def product(self, v: Array) -> dict[str, Array]:
         """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""
@@ -299,7 +291,7 @@ class Question:
             message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}"
             raise InputError(message, hint=hint)
 
-    def directions(self, u: Directions, command: str) -> dict[str, Array]:
+    def directions(self, u: naming.Directions, command: str) -> dict[str, Array]:
         """Read the directions that are given, for a derivative by the variables of the question."""
         given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
         shapes = {name: array.shape for name, array in self.arrays.items()}
@@ -314,13 +306,6 @@ class Question:
 
         inputs = {**self.named, self.program.output_name: self.value, **self.arrays}
         return array_of(run(v, inputs, (), self.dtype).output)
-
-
-def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
-    """Record torch's own passes; see `gradcli.recording.pass_recorder.record`."""
-    from gradcli.recording.pass_recorder import record
-
-    return record(*given, **how)
 
 
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
@@ -382,7 +367,7 @@ class Inquiry:
     def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
         """Return the names that hide a constant, such as `pi`, and the text read with these names as variables."""
         hidden = shadowed(names)
-        self.snippet.require_valued({*hidden, *self.snippet.values})
+        naming.require_valued(self.snippet, {*hidden, *self.snippet.values})
         return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
     def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
@@ -392,31 +377,26 @@ class Inquiry:
             InputError: A range names neither a variable nor a constant that a value makes a variable.
         """
         is_unnamed = "" in given and self.live is None
-        snippet = unnamed(self.snippet) if is_unnamed else self.snippet
-        ranges = {name: str(text) for name, text in with_name(given, open_names(self.snippet), "--in").items()}
+        snippet = naming.unnamed(self.snippet) if is_unnamed else self.snippet
+        boxes = naming.with_name(given, naming.open_names(self.snippet), "--in")
+        ranges = {name: str(text) for name, text in boxes.items()}
         variables, known = self.snippet.program.names, {*self.at, *self.snippet.values}
         for name in ranges:
             if name not in variables and not shadowed([name]):
-                raise no_such_variable("--in", name, variables)
+                raise naming.no_such_variable("--in", name, variables)
         missing = {
             name: inputs.read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known
         }
         return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
-    def of_last(self, question: Question, given: object) -> Question:
-        """Return the question on the last pass, with a remark if there are several passes and no v or loss is given."""
-        if given is not None or not self.snippet.starts_anew:
-            return question
-        program = question.program
-        return replace(question, program=replace(program, warnings=(*program.warnings, LAST_ALONE)))
-
-    def question(self, *, shares: bool = True, twice: bool = False) -> Question:
+    def question(self, *, shares: bool = True, twice: bool = False, is_last: bool = False) -> Question:
         """Validate the input, and build the question without torch.
 
         Args:
             shares: Whether operations that compute the same are one line. Without it, two statements never have one
                 symbol, and each has a gradient of its own, as in torch.
             twice: Whether torch's gradients are to be differentiated again.
+            is_last: Whether it is of the last of several passes that do not add up, which is remarked.
 
         Raises:
             GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -432,7 +412,7 @@ class Inquiry:
         hidden, told = shadowed(at), snippet.program.warnings
         if self.live is not None:
             hidden, told = frozenset(snippet.program.names), (*told, *self.live.remarks)
-        snippet.require_valued({*at, *snippet.values})
+        naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.live is None) or not shares:
             # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
@@ -441,7 +421,7 @@ class Inquiry:
         for name, value in at.items():
             if name in program.names or name in named:
                 named[name] = rounded(inputs.read_value(value, f"--at {name}"), dtype)
-        require_names(program, at, named)
+        naming.require_names(program, at, named)
         if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
             # Values of the text may have the sizes of given ones, as torch.randn(x.shape) has.
             sizes = {name: array.shape for name, array in named.items() if name in at}
@@ -454,12 +434,13 @@ class Inquiry:
             snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
             program = replace(snippet.program, variables=variables)
-            require_names(program, at, named)
+            naming.require_names(program, at, named)
             anew = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         shapes = infer(program, known)
-        warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
+        alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
+        warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes), *alone))
         program = replace(program, warnings=tuple(warnings), called=self.live.call.called if self.live else "")
         asked = chosen_variables(self, replace(snippet, program=program))
         of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
@@ -478,7 +459,7 @@ def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
             message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
             raise InputError(message, hint="torch.autograd.grad refuses that too; leave it out, or use --wrt")
         if name not in program.names:
-            unknown = no_such_variable("--wrt", name, program.names)
+            unknown = naming.no_such_variable("--wrt", name, program.names)
             if name in program.named:
                 raise InputError(f"--wrt names '{name}', which a statement computes", hint=unknown.in_shell.hint)
             raise unknown

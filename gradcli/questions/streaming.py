@@ -84,13 +84,11 @@ class ColumnPlan:
         for name in kept:
             if name in output:
                 hint = f'give the output another name, "out = {self.question.program.expression.strip()[:60]}"'
-                raise InputError(
-                    f"--keep keeps the column '{name}', and a column of the output has that name", hint=hint
-                )
+                message = f"--keep keeps the column '{name}', and a column of the output has that name"
+                raise InputError(message, hint=hint)
             if name in self.source.twice:
-                raise InputError(
-                    f"{self.source.name} has two columns '{name}', and --keep keeps one", hint="rename one"
-                )
+                message = f"{self.source.name} has two columns '{name}', and --keep keeps one"
+                raise InputError(message, hint="rename one")
 
 
 def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
@@ -435,10 +433,8 @@ def mapped(
         GradcliError: As for `plan`; columns of different lengths.
     """
     if not isinstance(columns, Mapping):
-        what = (
-            f"many points are arrays by name, or a table of pyarrow, pandas or Polars, and no {type(columns).__name__}"
-        )
-        raise InputError(what, hint='write {"x": array}')
+        what = "many points are arrays by name, or a table of pyarrow, pandas or Polars"
+        raise InputError(f"{what}, and no {type(columns).__name__}", hint='write {"x": array}')
     arrays = {name: _column(name, value) for name, value in columns.items()}
     count = len(next(iter(arrays.values()))) if arrays else 0
     for name, array in arrays.items():

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from gradcli.progress import SECONDS, budget_in_force, patience
+from gradcli.progress import BUDGET, SECONDS, patience
 
 LOOKS = 4.0
 """Seconds of the limit for looks around points without derivatives: twice as many as the admitted looks take."""
@@ -53,7 +53,7 @@ def time_limit() -> Iterator[None]:
     if _LIMIT.get() is not None:
         yield
         return
-    budget, seconds = budget_in_force(), SECONDS * patience()
+    budget, seconds = BUDGET.get(), SECONDS * patience()
     clock = time.thread_time if budget is None or budget.seconds is None else time.monotonic
     end = clock() + seconds if budget is None or budget.end is None else budget.end
     if budget is not None:
@@ -117,7 +117,7 @@ def require_time() -> None:
 
 def is_over_time() -> bool:
     """Tell whether the limit has passed, or the seconds of a budget, if there are any."""
-    limit, budget = _LIMIT.get(), budget_in_force()
+    limit, budget = _LIMIT.get(), BUDGET.get()
     if limit is None and budget is not None and budget.seconds is not None and budget.end is not None:
         return time.monotonic() >= budget.end
     return limit is not None and limit.left() <= 0

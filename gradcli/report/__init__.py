@@ -4,8 +4,7 @@ document                         the nodes of a page, and its screen
 compose                          an answer as a document, a module a family of answers
 render                           a document or the fields of an answer as text, a module a format
 drawings                         graphs drawn with characters, nodes laid out as tables, words on a screen
-components                       the arrays of an answer
-wording, numbers                 common to all of these: words, names of entries, digits
+wording, numbers                 common to all of these: words, names of entries; arrays of an answer, digits, marks
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from gradcli import keywords
 from gradcli.errors import UsageError
 from gradcli.options import LACKS
-from gradcli.report.compose import compose
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import Pass, Result, Source

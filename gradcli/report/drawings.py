@@ -113,14 +113,8 @@ def table(node: doc.Table | doc.Blocks) -> doc.Table:
             rows.append(lines(*[weight] * is_weighted, label, *(_entry(node, a, i, b, j) for b, j, _ in columns)))
     footer = rows.pop() if is_weighted else ()
     headers = lines(*["v"] * is_weighted, doc.Symbol(node.name), *(label for _, _, label in columns))
-    return doc.Table(
-        headers,
-        tuple(rows),
-        is_numeric=True,
-        is_pointed=True,
-        labels=1 + is_weighted,
-        footer=footer,
-    )
+    count = 1 + is_weighted
+    return doc.Table(headers, tuple(rows), is_numeric=True, is_pointed=True, labels=count, footer=footer)
 
 
 def _entry(node: doc.Blocks, a: int, i: int, b: int, j: int) -> doc.Line:

@@ -100,10 +100,8 @@ def require_few_nodes(graph: results.BackwardGraph, form: str) -> tuple[results.
         TooLargeError: More nodes than `MAX_NODES`.
     """
     if len(graph.nodes) > MAX_NODES:
-        raise TooLargeError(
-            f"the graph has {len(graph.nodes):,} nodes; as {form} it may have {MAX_NODES:,}",
-            hint="--to tree draws the beginning",
-        )
+        message = f"the graph has {len(graph.nodes):,} nodes; as {form} it may have {MAX_NODES:,}"
+        raise TooLargeError(message, hint="--to tree draws the beginning")
     return graph.nodes
 
 

@@ -1,6 +1,6 @@
-"""Requests: questions as data, from a line of a stream or a command line, to the answer of a `Function`.
+"""Requests: questions as data, from a line of a stream to the answer of a `Function`.
 
-asking         a request to the answer; the shell asks in this way too
+asking         a request to the answer of a `Function`
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
 
 Knows JSON's types, and neither the shell nor how answers are written.  A request is untrusted until it is read: it
@@ -9,5 +9,5 @@ opens no files, and leaves no state for the next one.  Every mistake is an error
 
 from __future__ import annotations
 
-from gradcli.requests.asking import WHY_NOT as WHY_NOT, answer as answer, ask as ask, require_command as require_command
+from gradcli.requests.asking import WHY_NOT as WHY_NOT, answer as answer, require_command as require_command
 from gradcli.requests.request_lines import LINE_BYTES as LINE_BYTES, Request as Request, lines as lines, read as read

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import NOT_FINITE, array_of, kind
-from gradcli.options import DERIVATIVES, GONE, OPTIONS, QUESTIONS, Option, OptionKind, keys
+from gradcli.options import GONE, OPTIONS, QUESTIONS, Option, OptionKind, keys
 from gradcli.results import Result
 
 if TYPE_CHECKING:
-    from gradcli.function import Function
     from gradcli.requests.request_lines import Request
 
 WHY_NOT = "an answer is always one JSON object on standard output, with all digits, remarks and the verdict"
@@ -55,38 +53,7 @@ def answer(request: Request) -> Result:
 
     if "vs" in arguments and "v" in arguments:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
-    return ask(Function(expression), command, arguments)
-
-
-def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
-    """Answer a command on a function; the shell and requests have read its options, each in its own way.
-
-    Args:
-        function: The function.
-        command: One of `gradcli.options.QUESTIONS`.
-        given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
-        budget: Seconds that a check may take; None for the usual budget.
-
-    Raises:
-        GradcliError: As for the method.
-
-    >>> from gradcli import Function
-    >>> ask(Function("x**2"), "grad", {"at": {"x": 3}}).grad["x"]
-    array(6.)
-    """
-    method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
-    if command in ("", *DERIVATIVES) and function.wants_formula(options):
-        method = "closed_form"
-        options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
-    if method == "vjp" and ("vs" in options or "accumulate" in options):
-        method = "vjps"
-        options |= {"vs": [options.pop("v")]} if "v" in options else {}
-    elif method == "vjp":
-        has_own = not options.keys().isdisjoint(("v", "loss"))
-        method = "vjp" if has_own or not function.has_passes else "vjps"
-    with progress.budget(budget):
-        found: Result = getattr(function, method)(**options)
-    return found
+    return Function(expression).ask(command, arguments)
 
 
 def require_command(found: str) -> None:
@@ -111,9 +78,8 @@ def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
     others = [name for name in QUESTIONS if key in keys(name)]
     elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
     hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
-    return UsageError(
-        f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
-    )
+    hint = hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
+    return UsageError(f"{command} takes no key '{key}'", hint=hint)
 
 
 # -- a value of JSON to the argument of an option, by the kind of the option

@@ -154,6 +154,14 @@ class Answer(Reply, kw_only=True):
     remarks: tuple[str, ...] = ()
 
 
+def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    """Arrange values by the variables of row and column as answers have them: by the latter, of a Hessian by both."""
+    found: dict[str, Any] = {}
+    for (row, column), one in blocks.items():
+        (found.setdefault(row, {}) if row else found)[column] = one
+    return found
+
+
 class ClosedForm(Reply, kw_only=True):
     """A derivative as formulas alone, for values and sizes that are not known.
 
@@ -186,17 +194,7 @@ class ClosedForm(Reply, kw_only=True):
     @property
     def symbolic(self) -> Mapping[str, Any]:
         """The formulas by variable, as in answers with numbers: of a Hessian by both variables, of Ju by ""."""
-        return self.nested(self.blocks)
-
-    def nested(self, blocks: Mapping[tuple[str, str], Any]) -> Mapping[str, Any]:
-        """Arrange values by block as the answers with numbers have them."""
-        found: dict[str, Any] = {}
-        for (row, column), one in blocks.items():
-            if self.command == "hessian":
-                found.setdefault(row, {})[column] = one
-            else:
-                found[column] = one
-        return found
+        return by_variable(self.blocks)
 
 
 class Judged(Answer, kw_only=True):

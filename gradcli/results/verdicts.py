@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,7 @@ Array = npt.NDArray[np.floating[Any]]
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
-SEVERITY: tuple[Verdict, ...] = (
-    "agree",
-    "unchecked",
-    "inaccurate",
-    "kink",
-    "removable",
-    "nan-trap",
-    "undefined",
-    "cut",
-    "disagree",
-)
+SEVERITY: tuple[Verdict, ...] = get_args(Verdict)
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
 Allowed = Verdict | Literal["no-counterexample"]

@@ -33,10 +33,10 @@ from gradcli.language.program.meaning import (
     meaning,
     minimum,
 )
-from gradcli.language.program.movement import axes_of, axis_of, broadcast, fill_of
+from gradcli.language.program.movement import axes_of, axis_of, fill_of
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
-from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
+from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape, broadcast
 from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
 
 MAX_NODES = 1_500
@@ -129,7 +129,8 @@ class Entries:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 shape = self.shapes[line.symbol]
-                parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
+                inside = (index[: len(s)] if s in ((), shape) else aligned(index, shape, s) for s in shapes)
+                parts = list(map(self.entry, call.operands, inside))
                 _require_moderate(call.op, parts)
                 try:
                     return meaning(call, tuple(map(_turns, parts)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -67,3 +67,12 @@ def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["floa
     assert repr(eps) in explained.symbolic["x"].text
     assert (repr(eps) in function.code(at, v="ones", dtype=dtype).source) == (dtype == "float32")
     assert "0.1" in Function("rms_norm(x, 3, eps=0.1)").explain(at, v="ones", dtype=dtype).symbolic["x"].text
+
+
+@pytest.mark.parametrize("asked", [{"v": "2*max(y)*a"}, {"claim": {"x": "2*max(x)*a"}}])
+def test_an_unknown_name_is_shown_where_it_stands(asked: dict[str, Any]) -> None:
+    """And not where its letters are part of another name."""
+    with pytest.raises(InputError) as caught:
+        Function("x**2").check([1, 2], **asked)
+    text, carets = str(caught.value).split("\n")[1:3]
+    assert carets.index("^") == len(text) - 1

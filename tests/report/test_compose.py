@@ -10,7 +10,7 @@ import pytest
 from gradcli import Function
 from gradcli.questions import functions
 from gradcli.report import document, rendered
-from gradcli.report.compose import compose
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter

@@ -67,7 +67,9 @@ class Calls(Binder, Indices, Inlining, Libraries):
         """Lower a name with the modules before it; return its value, and how many of the trailers belong to it."""
         scope, is_called = self.scope, node.arguments is not None
         is_module = not is_called and bool(trailers) and isinstance(trailers[0], Member)
-        token = self._renamed(node.token, is_module=is_module, is_called=is_called)
+        token = node.token
+        if token.text in self.imported:
+            token = self._renamed(token, is_module=is_module, is_called=is_called)
         if trailers and (path := self.dotted_name(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):

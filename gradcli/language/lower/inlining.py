@@ -52,10 +52,8 @@ class Decisions(Constants):
             self._work += found.size
         return np.asarray(known[atom] if atom in known else number(atom), dtype=np.float64)
 
-    def guards(self) -> Guards | None:
+    def guards(self) -> Guards:
         """Return all conditions that values decided, as guards."""
-        if not self.scope.guards:
-            return None
         first, *others = (guard.condition for guard in self.scope.guards)
         return Guards(self.builder.program(first, self.scope.variables.values(), *others), tuple(self.scope.guards))
 

@@ -15,7 +15,6 @@ from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import Program
-from gradcli.language.text.tokens import tokenize
 
 LONGEST = 16
 """Largest number of letters of a name that is taken apart."""
@@ -112,12 +111,12 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
         if "." in name:
             hint = f"give --at {name}=VALUE, or --shape {name}=SIZES for a formula; FILE.py::NAME is a function"
             message = f"'{name}' is a variable only where a value or a shape is given by that name"
-            raise LanguageError(message, place=_place(program, name), hint=hint)
+            raise LanguageError(message, place=place_of(program, name), hint=hint)
         found = apart(name, known)
         if found is not None:
             hint = f"write {found}; or --at {name}=VALUE for a variable of that name"
             message = f"'{name}' is one name to a program, and no value is given by it"
-            raise LanguageError(message, place=_place(program, name), hint=hint)
+            raise LanguageError(message, place=place_of(program, name), hint=hint)
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:
@@ -142,7 +141,8 @@ def of_call(name: str) -> str | None:
     return f"write {pair[1]}({pair[2]}(...))" if pair else None
 
 
-def _place(program: Program, name: str) -> Place:
-    tokens = tokenize(program.text, program.source)
-    start = next((t.span.start for t in tokens if t.kind == "name" and program.text.startswith(name, t.span.start)), 0)
-    return Place(program.text, Span(start, start + len(name)), program.source)
+def place_of(program: Program, name: str = "") -> Place:
+    """Return the Place of the first use of a name in the text of a Program; of the whole text without one."""
+    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", program.text) if name else None
+    span = Span(*found.span()) if found else Span(0, len(program.text))
+    return Place(program.text, span, program.source)

@@ -94,7 +94,7 @@ class Libraries(Lines):
 
     def _renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
         """Rename a function or a module that an import gave another name."""
-        whole = self.imported.get(token.text, token.text)
+        whole = self.imported[token.text]
         last = whole.rpartition(".")[2]
         is_own = token.text in self.scope.names or token.text in self.scope.variables
         is_known = is_called and ops.find(last) is not None

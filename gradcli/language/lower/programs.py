@@ -91,7 +91,7 @@ class Lowering(Calls):
     def statement(self, statement: nodes.Statement) -> Operand:
         """Lower an assignment or an expression."""
         if not statement.targets:
-            name = nodes.name_alone(statement.value)
+            name = nodes.name_alone(statement.value) if self.scope.names else ""
             self.scope.last_name = name if name in self.scope.names else ""
             return self.lower(statement.value)
         (target,) = statement.targets
@@ -152,8 +152,9 @@ class Lowering(Calls):
         """Make the Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
         atom, span = self._one_output(output)
-        name, value = scope.last_name, self.source.single_line(span).partition("=")[2].strip()
+        name = scope.last_name
         if name in scope.variables and self.builder.made_of(atom)[1].isdisjoint(scope.variables.values()):
+            value = self.source.single_line(span).partition("=")[2].strip()
             hint = f"give the value by --at {name}={value}, or in a statement before"
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
         atom = self.as_number(atom, span)
@@ -169,7 +170,7 @@ class Lowering(Calls):
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
         origin = self.source.text, variables, lines, atom, self.source.name
-        found = Program(*origin, assigned, named, warnings, guards=self.guards())
+        found = Program(*origin, assigned, named, warnings, guards=self.guards() if scope.guards else None)
         return replace(found, needs_shapes=scope.needs_shapes, needs_values=scope.needs_values)
 
     def _one_output(self, output: Operand) -> Operand:

@@ -225,12 +225,12 @@ class Op:
         """Tell whether its meaning depends on the shapes of its operands, which the text is read for."""
         return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
 
-    @property
+    @cached_property
     def is_asked(self) -> bool:
         """Tell whether torch is asked for its meaning, and for the values that its constants may take."""
         return self.meaning == ASKED
 
-    @property
+    @cached_property
     def is_recorded(self) -> bool:
         """Tell whether its meaning is recorded from torch, for operands of certain shapes."""
         return self.is_asked and self.kind is Kind.DEFINED
@@ -244,32 +244,32 @@ class Op:
             "*" in marks for _, marks, *_ in self._parameters
         )
 
-    @property
+    @cached_property
     def adds_dimension(self) -> bool:
         """Tell whether it lays the parts of a list along a new dimension."""
         return self.name == "stack"
 
-    @property
+    @cached_property
     def is_condition(self) -> bool:
         """Tell whether the result is true or false."""
         return bool(self.sense) or self.name.startswith(("is", "logical_"))
 
-    @property
+    @cached_property
     def is_step(self) -> bool:
         """Tell whether the value jumps where there is a kink."""
         return bool(self.kinks) and self.name != "abs" and not self.is_extreme
 
-    @property
+    @cached_property
     def is_detached(self) -> bool:
         """Tell whether the result is a constant to derivatives, of which torch keeps no graph."""
         return self.name in ("zeros_like", "ones_like", "detach")
 
-    @property
+    @cached_property
     def keeps_order(self) -> bool:
         """Tell whether the elements of a movement stay in row-major order."""
         return self.name in ("reshape", "flatten", "squeeze", "unsqueeze")
 
-    @property
+    @cached_property
     def keeps_shape(self) -> bool:
         """Tell whether a function of a matrix gives a matrix, rather than a number or a list of eigenvalues."""
         return self.name in ("inv", "matrix_exp")
@@ -287,7 +287,7 @@ class Op:
         named = [word for word in re.findall(r"\w+", self.domain) if word in self.operands]
         return "" if named[:1] == list(self.operands[:1]) else "".join(named[:1])
 
-    @property
+    @cached_property
     def worked_example(self) -> tuple[str, dict[str, str]]:
         """Expression with this operation, and a value for each of its variables."""
         is_list, others = self.operands[:1] in (("tensors",), ("operands",)), {"x": "0.5"}
@@ -308,18 +308,18 @@ class Op:
         first, *rest = (given[word] if word in given else int(word) for word in words)
         return getattr(first, method)(*rest)
 
-    @property
+    @cached_property
     def is_primitive(self) -> bool:
         """Tell whether each reading has a rule of its own for it."""
         return not self.meaning
 
-    @property
+    @cached_property
     def has_one_dim(self) -> bool:
         """Tell whether its `dim` is one dimension, which may be left out where there is only one."""
         return next(iter(self.statics), "") == "dim" and "keepdim" not in self.statics
 
     def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
-        """List the operands that are whole numbers, where the operands have these numbers of dimensions.
+        """List the operands that are whole numbers, where the operands have these numbers of dimensions; none unknown.
 
         >>> from gradcli.language.ops import TABLE
         >>> [TABLE["cross_entropy"].positions(ranks) for ranks in [(2, 1, 0), (2, 2, 0)]]
@@ -328,41 +328,41 @@ class Op:
         if not self.whole_if_fewer:
             return self.whole
         of = dict(zip(self.operands, ranks, strict=False))
-        return tuple(name for name in self.whole if of[name] < ranks[0])
+        return tuple(name for name in self.whole if name in of and of[name] < ranks[0])
 
-    @property
+    @cached_property
     def has_equation(self) -> bool:
         """Tell whether an equation of letters defines its value."""
         return "equation" in self.statics
 
-    @property
+    @cached_property
     def is_branch(self) -> bool:
         """Tell whether it is the primitive choice by a condition."""
         return self.name == "where"
 
-    @property
+    @cached_property
     def is_extreme(self) -> bool:
         """Tell whether it takes the largest or smallest of two operands, or of the elements of one."""
         return self.monoid is not None and self.monoid.is_extreme
 
-    @property
+    @cached_property
     def is_nonlinear_fold(self) -> bool:
         """Tell whether its elements are products or extremes of those of its operand."""
         return self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is not Monoid.SUM
 
-    @property
+    @cached_property
     def folds_by(self) -> Monoid:
         """Monoid of a reduction or a scan, which has one."""
         if self.monoid is None:
             raise ValueError(f"the row of {self.name} lacks its monoid")
         return self.monoid
 
-    @property
+    @cached_property
     def is_sum(self) -> bool:
         """Tell whether it adds up the elements of its operand."""
         return self.kind is Kind.REDUCTION and self.monoid is Monoid.SUM
 
-    @property
+    @cached_property
     def rule(self) -> str:
         """Rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
 
@@ -377,7 +377,7 @@ class Op:
             return "sum rule"
         return _RULES.get(self.monoid or self.kind, "chain rule")
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Tell whether the derivative needs no values of the operands."""
         if self.kind in (Kind.REDUCTION, Kind.SCAN):

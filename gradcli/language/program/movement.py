@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import ShapeError
-from gradcli.language.program.wengert import Call, Shape, show
+from gradcli.language.program.wengert import Call, Shape, broadcast, show
 
 NEW = "None"
 """Index `None`: a new dimension of size 1."""
@@ -149,18 +149,6 @@ def axes_of(shape: Shape, dims: Hashable) -> tuple[int, ...]:
     if len(set(axes)) < len(axes):
         raise ShapeError(f"dim={dims} names a dimension of the shape {show(shape)} twice")
     return axes
-
-
-def broadcast(operands: list[Shape]) -> Shape:
-    """Return the common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
-    if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
-        return operands[0]
-    try:
-        return np.broadcast_shapes(*operands)
-    except ValueError:
-        shown = " and ".join(show(shape) for shape in operands)
-        hint = "sizes must be equal or 1, counted from the last dimension"
-        raise ShapeError(f"the shapes {shown} do not broadcast", hint=hint) from None
 
 
 def permutation(shape: Shape, call: Call) -> tuple[int, ...]:

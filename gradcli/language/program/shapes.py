@@ -15,7 +15,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.program.movement import axes_of, axis_of, broadcast, shape_after
+from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.wengert import (
     MAX_DIMENSIONS,
     MAX_ELEMENTS,
@@ -24,6 +24,7 @@ from gradcli.language.program.wengert import (
     Call,
     Program,
     Shape,
+    broadcast,
     show,
 )
 

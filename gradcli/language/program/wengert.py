@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import numpy as np
 import sympy
 
-from gradcli.errors import Place, Span, TooLargeError
+from gradcli.errors import Place, ShapeError, Span, TooLargeError
 from gradcli.language import ops
 
 MAX_LINES = 200_000
@@ -43,6 +44,18 @@ Shape: TypeAlias = tuple[int, ...]
 def show(shape: Sequence[int]) -> str:
     """Write a shape as Python does: `()`, `(2,)`, `(2, 3)`."""
     return str(tuple(shape))
+
+
+def broadcast(operands: list[Shape]) -> Shape:
+    """Return the common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
+    if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
+        return operands[0]
+    try:
+        return np.broadcast_shapes(*operands)
+    except ValueError:
+        shown = " and ".join(show(shape) for shape in operands)
+        hint = "sizes must be equal or 1, counted from the last dimension"
+        raise ShapeError(f"the shapes {shown} do not broadcast", hint=hint) from None
 
 
 class Call:
@@ -236,8 +249,7 @@ class Program:
         others: set[Atom] = {self.output}
         for line in reversed(self.lines):
             op, held = line.call.op, line.call.operands
-            ranks = [len(shape) for shape in line.call.shapes]
-            whole = op.positions(ranks) if ranks or not op.whole_if_fewer else ()
+            whole = op.positions([len(shape) for shape in line.call.shapes]) if op.whole else ()
             is_position = line.symbol in positions and line.symbol not in others
             for parameter, operand in zip(op.operands, held, strict=False):
                 is_other = not (is_position or parameter in whole or parameter in op.buffers)

@@ -109,7 +109,7 @@ def read(
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
-    typed, text = text, _without_prompts(text)
+    typed, text = text, _without_prompts(text) if ">>> " in text else text
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradcli import collector
+from gradcli import progress
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.snippets.snippet_result import Replay, Snippet, SnippetPass
@@ -45,7 +45,7 @@ def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **ho
     def reader(*, shares: bool) -> _Reader:
         return _Reader(source, scope(), shares=shares, **how)
 
-    with collector.paused():
+    with progress.collector_paused():
         source = SourceText(text, "EXPR", has_braces=True)
         try:
             lines = parse_python(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -87,16 +87,6 @@ class Snippet:
     dtype: Literal["float64", "float32"] | None = None
     frees_graph: Replay | None = None
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)
-
-    def require_valued(self, names: Container[str]) -> None:
-        """Refuse variables with names of functions unless they are among these names.
-
-        Raises:
-            UncalledFunctionError: One is not.
-        """
-        for name, error in self.uncalled.items():
-            if name not in names:
-                raise error
 
     @property
     def starts_anew(self) -> bool:

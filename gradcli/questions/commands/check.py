@@ -211,19 +211,15 @@ def _require_sensible(
             raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
         # Any other verdict may be a property of the function; this one says that a reading is wrong.
         if name == "disagree":
-            raise InputError(
-                "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
-                hint="a larger --rtol or --atol allows for known errors",
-            )
+            message = "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong"
+            raise InputError(message, hint="a larger --rtol or --atol allows for known errors")
     if seed < 0:
         raise InputError(f"--seed {seed} is not a seed", hint="a seed is a whole number from 0 on")
     if points is None:
         if boxes:
             name = next(iter(boxes))
-            raise InputError(
-                "--in says where to draw random points, and --random is missing",
-                hint=f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE",
-            )
+            hint = f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE"
+            raise InputError("--in says where to draw random points, and --random is missing", hint=hint)
     elif not boxes:
         raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
     elif not 1 <= points <= MAX_POINTS:
@@ -276,10 +272,9 @@ def _draws(
     per_point = rows * sum(question.arrays[name].size for name in question.wrt)
     most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
     if points > most:
-        raise TooLargeError(
-            f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries",
-            hint=f"use --random {most}, or --v for a single row, or --wrt for fewer variables",
-        )
+        message = f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries"
+        hint = f"use --random {most}, or --v for a single row, or --wrt for fewer variables"
+        raise TooLargeError(message, hint=hint)
     boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in ranges.items()}
     generator = np.random.default_rng(seed)
 
@@ -298,7 +293,7 @@ def _look(
     jacobian = question.jacobian if cotangent is None else None
     v = None if cotangent is None else question.weights(cotangent)
     product = None if v is None else question.product(v)
-    numbers = judging.first_derivatives(question, jacobian, v, product)
+    numbers = Torch(question.dtype, question.value, jacobian, v, product)
     derived = (first if first.program is question.program else question).derived
     return _AtPoint(question, derived, numbers, judging.compared(question, numbers, tolerance))
 
@@ -364,11 +359,11 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
-    derivatives = judging.by_variable(confirmed.derivatives)
+    derivatives = results.by_variable(confirmed.derivatives)
     shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
     found = {
-        "symbolic": judging.by_variable(confirmed.shown),
-        "symbolic_omitted": judging.by_variable(confirmed.omitted),
+        "symbolic": results.by_variable(confirmed.shown),
+        "symbolic_omitted": results.by_variable(confirmed.omitted),
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,

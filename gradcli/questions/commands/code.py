@@ -34,10 +34,9 @@ from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.questions.commands.vjp import answered
-from gradcli.questions.judging import by_variable
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
-from gradcli.results import Array, Language, Source
+from gradcli.results import Array, Language, Source, by_variable
 
 MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
@@ -76,12 +75,10 @@ def code(
     <BLANKLINE>
     """
     inquiry = self._asked(at, **options)
-    question = inquiry.of_last(inquiry.question(), v)
+    question = inquiry.question(is_last=v is None)
     if len(question.program.lines) > MAX_LINES:
-        raise TooLargeError(
-            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}",
-            hint="vjp gives the numbers",
-        )
+        message = f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}"
+        raise TooLargeError(message, hint="vjp gives the numbers")
     cotangent = question.cotangent(v, inquiry.snippet.v)
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
     given = None if v is None and inquiry.snippet.v is None else weights

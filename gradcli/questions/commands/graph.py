@@ -61,17 +61,15 @@ def graph(
     [('x', True, True), ('y', False, True), ('z', True, False)]
     """
     inquiry = self._asked(at, **options)
-    question = inquiry.of_last(inquiry.question(shares=False), v)
+    question = inquiry.question(shares=False, is_last=v is None)
     program, of_snippet = question.program, inquiry.snippet.v
     retained = intermediates(program, show)
     named = _named(program)
     shapes = [question.shapes.get(atom, ()) for atom in named.values()]
     elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
     if elements > MAX_ELEMENTS:
-        raise TooLargeError(
-            f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}",
-            hint="the graph of smaller inputs is the same",
-        )
+        message = f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}"
+        raise TooLargeError(message, hint="the graph of smaller inputs is the same")
     # Without v, `backward()` runs on one element alone; the graph is there in any case.
     has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
     cotangent = question.cotangent(v, of_snippet) if has_v else None
@@ -133,9 +131,8 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
         example = ",".join(inner) if len(inner) <= MOST_NAMES else inner[0]
         notes.append(f"{listed_names(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
     if apart := [t.name for t in empty if t.is_leaf]:
-        notes.append(
-            f"{y.name} does not depend on {listed_names(apart)}: torch leaves the .grad None, where vjp says 0"
-        )
+        said = "torch leaves the .grad None, where vjp says 0"
+        notes.append(f"{y.name} does not depend on {listed_names(apart)}: {said}")
     return notes
 
 

@@ -12,8 +12,7 @@ Options: DERIVATIVES JUDGED
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import SecondDerivatives
@@ -37,20 +36,11 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     question.require_one_element("hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     hint = "use hvp with --u for single columns, or --wrt for fewer variables"
-    question.require_room(hint, "the Hessian has", entries)
+    question.require_room(hint, "the Hessian", entries)
     from gradcli.autodiff import jacobians
 
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)
     numbers = SecondDerivatives(question.dtype, gradient, blocks)
-    shared = checked(
-        question, numbers, derive_formulas(question.point, question.program, question.wrt, "hessian"), _nested
-    )
+    derived = derive_formulas(question.point, question.program, question.wrt, "hessian")
+    shared = checked(question, numbers, derived)
     return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)
-
-
-def _nested(found: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
-    """Nest values by block in dicts, by the variable of the row and then of the column."""
-    blocks: dict[str, dict[str, Any]] = {}
-    for (row, column), one in found.items():
-        blocks.setdefault(row, {})[column] = one
-    return blocks

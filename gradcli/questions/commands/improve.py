@@ -115,10 +115,9 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     names = inquiry.snippet.program.names
     if names and not (inquiry.at or inquiry.snippet.values):
-        raise InputError(
-            "digits are lost at some numbers and not at others, and there is neither a value nor a range",
-            hint=f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300",
-        )
+        message = "digits are lost at some numbers and not at others, and there is neither a value nor a range"
+        hint = f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300"
+        raise InputError(message, hint=hint)
     question = inquiry.question()
     sample = _over(question, read) if ranges else _at(question)
     with time_limit():
@@ -210,11 +209,9 @@ def _at(question: Question) -> _Sample:
     scalar = _of_one_element(question)
     if scalar is not None:
         program = scalar
-        count = question.shape[0]
-        points = [
-            {name: x if x.ndim == 0 else np.asarray(x[n]) for name, x in question.arrays.items()} for n in range(count)
-        ]
-        moving = [name for name, x in question.arrays.items() if x.ndim]
+        values, count = question.arrays.items(), question.shape[0]
+        points = [{name: x if x.ndim == 0 else np.asarray(x[n]) for name, x in values} for n in range(count)]
+        moving = [name for name, x in values if x.ndim]
         variable = moving[0] if len(moving) == 1 else ""
         labels = [float(p[variable]) if variable else f"point {n}" for n, p in enumerate(points)]
     every = list(points)

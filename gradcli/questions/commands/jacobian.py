@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.questions.judging import checked, first_derivatives
+from gradcli.crosscheck.point import Torch
+from gradcli.questions.judging import checked
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Jacobian
 
@@ -32,4 +33,5 @@ def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judge
     question = self._asked(at, **options).question()
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     blocks = question.jacobian
-    return Jacobian(command="jacobian", jacobian=blocks, **checked(question, first_derivatives(question, blocks)))
+    numbers = Torch(question.dtype, question.value, blocks)
+    return Jacobian(command="jacobian", jacobian=blocks, **checked(question, numbers))

@@ -26,7 +26,6 @@ accumulate SWITCH
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Unpack
@@ -34,17 +33,18 @@ from typing import Unpack
 import numpy as np
 
 from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.point import Torch
 from gradcli.crosscheck.summary import joined
-from gradcli.errors import InputError, Place, Span, TooLargeError, UsageError, did_you_mean
+from gradcli.errors import InputError, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.juxtaposed_names import meant
+from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
-from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
+from gradcli.questions.judging import compared, differentiated, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
@@ -131,15 +131,12 @@ def answered(
     """
     snippet = inquiry.snippet
     own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
-    question = own.question()
+    is_of_snippet = not vs and text is None
+    question = own.question(is_last=is_of_snippet and not each)
     elements = 1 + sum(map(math.prod, question.shapes.values()))
     if most_elements is not None and elements > most_elements:
-        raise TooLargeError(
-            f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained",
-            hint="use smaller inputs, or vjp, which keeps no steps",
-        )
-    question = question if each else own.of_last(question, vs or text or None)
-    is_of_snippet = not vs and text is None
+        message = f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained"
+        raise TooLargeError(message, hint="use smaller inputs, or vjp, which keeps no steps")
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # Passes without a v of their own share the v of the snippet.
@@ -168,7 +165,7 @@ def answered(
         if question.check:
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
-            found["check"] = with_loss(found["check"], loss, question, product)
+            found["check"] = found["check"] if loss is None else with_loss(found["check"], loss, question, product)
         answers.append(VJP(command="vjp", v=v, vjp=product, **found))
     return question, answers
 
@@ -178,7 +175,7 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
-    numbers = first_derivatives(question, None, v, held, passes=tuple(passes), judges_value=False)
+    numbers = Torch(question.dtype, question.value, None, v, held, tuple(passes), judges_value=False)
     found, count = compared(question, numbers).check, len(passes)
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
@@ -267,7 +264,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     if math.prod(shape := inside.get(program.output, ())) != 1:
         message = f"the loss has shape {show(shape)}, and a loss has one element"
-        raise InputError(message, place=_place(program), hint="write sum(...) or mean(...) of it")
+        raise InputError(message, place=place_of(program), hint="write sum(...) or mean(...) of it")
     if "loss" not in shapes:
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
@@ -304,9 +301,9 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
     )
 
 
-def with_loss(check: Check, loss: Loss | None, question: Question, vjp: Mapping[str, Array]) -> Check:
+def with_loss(check: Check, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check:
     """Join the check of a loss's v = ∂ℓ/∂y, and note if vᵀJ equals torch's gradient of ℓ∘f or differs."""
-    if loss is None or loss.check is None:
+    if loss.check is None:
         return check
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
@@ -321,17 +318,10 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
         if name not in known:
             hint = meant(name, known) or did_you_mean(name, known)
             hint = hint or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
-            raise InputError(f"the loss names '{name}', which has no value", place=_place(program, name), hint=hint)
+            raise InputError(f"the loss names '{name}', which has no value", place=place_of(program, name), hint=hint)
     if y not in program.names:
         message = f"the loss does not name {y}, the output"
-        raise InputError(message, place=_place(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
-
-
-def _place(program: Program, name: str = "") -> Place:
-    """Return the Place of the whole text, or of the first use of a name."""
-    found = re.search(rf"\b{re.escape(name)}\b", program.text) if name else None
-    span = Span(*found.span()) if found else Span(0, len(program.text))
-    return Place(program.text, span, program.source)
+        raise InputError(message, place=place_of(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
 
 
 def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:

@@ -16,12 +16,12 @@ import numpy as np
 from gradcli import results
 from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
 from gradcli.report import document as doc, wording
-from gradcli.report.components import IN_GRAD, Component, components, gradient, jacobian
 from gradcli.report.compose.chain_rule import chain_rule, product
 from gradcli.report.compose.closed_forms import (
     GRADIENT,
     LOSS,
     MOST_FINDINGS,
+    closed_form,
     code,
     cross_check,
     formula_notes,
@@ -30,10 +30,26 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.views import claim_note, graph, opinions
-from gradcli.report.compose.writer import Doubts, Place, Writer, mark, of_array, of_product, tone, verdicts, wrong_of
+from gradcli.report.compose.functions import functions
+from gradcli.report.compose.views import claim_note, drawing, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.numbers import LONG
+from gradcli.report.numbers import (
+    IN_GRAD,
+    LONG,
+    Component,
+    Doubts,
+    Place,
+    Writer,
+    components,
+    gradient,
+    jacobian,
+    mark,
+    of_array,
+    of_product,
+    tone,
+    verdicts,
+    wrong_of,
+)
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
@@ -91,12 +107,8 @@ class Composer(Writer):
         if isinstance(answer, results.Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
-        if (
-            isinstance(answer, results.Differentiation)
-            and (self.is_full or not is_small(answer))
-            and (words := wording.diagonal(answer))
-        ):
-            yield note(words)
+        if isinstance(answer, results.Differentiation) and (self.is_full or not is_small(answer)):
+            yield from map(note, filter(None, [wording.diagonal(answer)]))
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
         if isinstance(answer, results.Checking):
@@ -207,14 +219,13 @@ class Composer(Writer):
                     yield self._matrix(answer)
             case results.Jacobian():
                 yield self._matrix(answer)
-            case results.Hessian() | results.HVP() | results.Gradient() | results.JVP():
-                if self.is_full and not isinstance(answer, results.Gradient | results.JVP):
+            case results.Hessian():
+                yield from [self._row(answer, gradient(answer))] if self.is_full else []
+                yield self._matrix(answer)
+            case results.HVP() | results.Gradient() | results.JVP():
+                if self.is_full and isinstance(answer, results.HVP):
                     yield self._row(answer, gradient(answer))
-                yield (
-                    self._matrix(answer)
-                    if isinstance(answer, results.Hessian)
-                    else self._row(answer, components(answer))
-                )
+                yield self._row(answer, components(answer))
 
     def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
         """Tabulate the product alone, a row a variable; unfolded, with the gradient of the loss taken in one go."""
@@ -271,9 +282,8 @@ class Composer(Writer):
             for at, found in of_array(wrong, part).items():
                 i, j = divmod(_flat(at, part.array.shape), size)
                 marks[a, i, b, j] = self.cell(part.array[at], found)
-        return doc.Blocks(
-            parts[0].label if len(parts) == 1 else several, rows, columns, tuple(map(tuple, blocks)), marks
-        )
+        label = parts[0].label if len(parts) == 1 else several
+        return doc.Blocks(label, rows, columns, tuple(map(tuple, blocks)), marks)
 
     def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
         """Put v next to the rows of the Jacobian, and the product below them."""
@@ -283,10 +293,8 @@ class Composer(Writer):
                 number, own = answer.vjp[name][j], wrong.get(("", None, name, None, j))
                 worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
-        labels = (PRODUCT(Named(answer.output), Named(name)) for name in names)
-        products = tuple(
-            (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
-        )
+        y, numbers = Named(answer.output), {name: self.rounded(answer.vjp[name]).reshape(1, -1) for name in names}
+        products = tuple((PRODUCT(y, Named(name)), array) for name, array in numbers.items())
         rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
         v = self.rounded(answer.v).reshape(-1)
         instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
@@ -323,3 +331,27 @@ class Composer(Writer):
 def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     """Compute the number of an element in row-major order."""
     return int(np.ravel_multi_index(at, shape)) if shape else 0
+
+
+def compose(answer: results.Result, digits: int | None = None, *, is_full: bool = True) -> doc.Document:
+    """Compose tables, formulas and remarks, from top to bottom.
+
+    Args:
+        answer: The object.
+        digits: Significant digits of its numbers; None for all.
+        is_full: Whether to unfold everything, which no screen has room for.
+    """
+    match answer:
+        case results.Source():
+            return (doc.ScriptText(answer.source, answer.language),)
+        case results.BackwardGraph(drawing="dot" | "mermaid" as language):
+            return (doc.ScriptText(drawing(answer, language), language),)
+        case results.BackwardGraph(drawing="tree" | "table"):
+            is_full = True
+        case results.ClosedForm():
+            return tuple(closed_form(answer, is_full=is_full))
+        case results.Improvement():
+            return tuple(improvement(answer, is_full=is_full))
+        case results.Functions():
+            return tuple(functions(answer, Composer(digits, is_full=False)))
+    return tuple(Composer(digits, is_full).nodes(answer))

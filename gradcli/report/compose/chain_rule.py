@@ -12,8 +12,8 @@ import numpy as np
 from gradcli import notation
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import note, standing
-from gradcli.report.compose.writer import Writer, cut
 from gradcli.report.document import line, lines
+from gradcli.report.numbers import Writer, cut
 from gradcli.results import Adjoint, Explanation, Term
 
 MOST_ROWS, MAX_ROWS = 8, 40
@@ -117,13 +117,8 @@ def _words(term: Term) -> Iterator[str | doc.Inline]:
     if term.words:
         yield f" ({term.words})"
     if all(term.entry) and term.derivative is not None:
-        y, x = term.entry
-        yield from (
-            "; ",
-            doc.Symbol(notation.PARTIAL(notation.Named(y), notation.Named(x))),
-            " = ",
-            doc.FormulaText(term.derivative),
-        )
+        label = notation.PARTIAL(*map(notation.Named, term.entry))
+        yield from ("; ", doc.Symbol(label), " = ", doc.FormulaText(term.derivative))
 
 
 def _is_by_element(term: Term) -> bool:

@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
 from gradcli.report import document as doc
-from gradcli.report.compose.writer import mark
 from gradcli.report.document import TONES, line, lines
+from gradcli.report.numbers import mark
 from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
 
 MOST_FORMULAS = 6

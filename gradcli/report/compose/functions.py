@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from gradcli.report import document as doc
-from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
 from gradcli.report.wording import facts
 from gradcli.results import FunctionPage, Functions, Listing
+
+if TYPE_CHECKING:
+    from gradcli.report.compose.answers import Composer
 
 
 def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:

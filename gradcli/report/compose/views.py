@@ -17,22 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.notation import Named
-from gradcli.report import document as doc
+from gradcli.report import document as doc, wording
 from gradcli.report.compose.closed_forms import code, note, standing
-from gradcli.report.compose.writer import Writer, cut, tone
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits, elements, in_a_line
-from gradcli.report.wording import (
-    claimed,
-    clipped,
-    counterexample,
-    entry,
-    in_dtype,
-    node_text,
-    numbered,
-    require_few_nodes,
-    statement,
-)
+from gradcli.report.numbers import Writer, cut, digits, elements, in_a_line, tone
 from gradcli.results import BackwardGraph, Checking, Claim, Entry, GraphNode, GraphTensor, Improvement, Pass, Strip
 
 MOST_TENSORS, MAX_TENSORS = 8, 200
@@ -41,12 +29,8 @@ MOST_TENSORS, MAX_TENSORS = 8, 200
 MOST_OPINIONS, MAX_OPINIONS = 6, 20
 """Most entries whose readings stand next to each other, folded and unfolded; JSON and plain have all."""
 
-STATUS_TONES: Mapping[str, doc.Role] = {
-    "proved": "good",
-    "agrees": "good",
-    "no counterexample": "open",
-    "refuted": "bad",
-}
+STATUS_TONES: Mapping[str, doc.Role] = {"no counterexample": "open", "refuted": "bad"}
+"""Roles of the outcomes of claims; the others are good."""
 
 
 def opinions(answer: Checking, write: Writer) -> Iterator[doc.Node]:
@@ -60,7 +44,7 @@ def opinions(answer: Checking, write: Writer) -> Iterator[doc.Node]:
 def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]:
     torch, role = np.dtype(answer.dtype).type(one.torch), tone(one.verdict)
     found: dict[str, str | doc.Line] = {
-        "entry": line(doc.Symbol(entry(one, answer.output))),
+        "entry": line(doc.Symbol(wording.entry(one, answer.output))),
         "torch": write.cell(torch, role="strong" if one.verdict == "agree" else role),
         "formula": "" if one.formula is None else write.number(one.formula),
         "enclosure": write.enclosed(one),
@@ -78,11 +62,11 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
     numbers = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
     point = ", ".join(f"{name} = {write.listed(array)}" for name, array in numbers.items())
     short = write.rounded(claim)
-    wrong = counterexample(claim if short.truth == short.claimed else short)
+    wrong = wording.counterexample(claim if short.truth == short.claimed else short)
     behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
     more = "; ".join(filter(None, behind))
     of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
-    became = doc.Styled(claimed(claim), STATUS_TONES[claim.status])
+    became = doc.Styled(wording.claimed(claim), STATUS_TONES.get(claim.status, "good"))
     return doc.Note(line("claim ", code(claim.text), f"{of}: ", became, f": {more}" if more else ""))
 
 
@@ -92,7 +76,7 @@ def graph(answer: BackwardGraph, write: Writer) -> Iterator[doc.Node]:
         yield doc.Graph(answer.nodes, answer.edges)
     if answer.drawing != "tree":
         v = "" if answer.v is None or (answer.v.size == 1 and answer.v.flat[0] == 1) else write.listed(answer.v)
-        passed = f" after {clipped(answer.output)}.backward({f'v) with v = {v}' if v else ')'}"
+        passed = f" after {wording.clipped(answer.output)}.backward({f'v) with v = {v}' if v else ')'}"
         yield note(f"the tensors{'' if answer.v is None else passed}")
         table = _known_columns([_tensor(tensor, write) for tensor in answer.tensors])
         rows = cut(table.rows, len(table.rows), MAX_TENSORS if write.is_full else MOST_TENSORS)
@@ -104,7 +88,7 @@ def graph(answer: BackwardGraph, write: Writer) -> Iterator[doc.Node]:
 def _tensor(tensor: GraphTensor, write: Writer) -> dict[str, doc.Line]:
     why = "" if tensor.requires_grad or write.is_full else ", requires_grad=False"
     found = {
-        "": line(clipped(tensor.name)),
+        "": line(wording.clipped(tensor.name)),
         "data": write.marked(tensor.data, {}, "plain"),
         ".grad": (line("None") if tensor.grad is None else write.marked(tensor.grad, {})) + line(why),
         "grad_fn": line(str(tensor.grad_fn)),
@@ -156,7 +140,7 @@ def improvement(answer: Improvement, *, is_full: bool) -> Iterator[doc.Node]:
         answer: The object.
         is_full: Whether to give reasons.
     """
-    yield doc.Note(line(code(statement(answer))))
+    yield doc.Note(line(code(wording.statement(answer))))
     if given := tuple(_given(answer)):
         yield doc.Abreast(given)
     if answer.strips:
@@ -177,7 +161,7 @@ def _given(answer: Improvement) -> Iterator[doc.Line]:
         yield line(doc.Symbol(Named(name)), " = ", doc.ArrayNumbers(array) if array.size > 1 else elements(array))
     for name, bounds in answer.ranges.items():
         yield line(doc.Symbol(Named(name)), f" = {bounds}")
-    if words := in_dtype(answer):
+    if words := wording.in_dtype(answer):
         yield line(words.strip())
 
 
@@ -265,7 +249,7 @@ def drawing(graph: BackwardGraph, language: str) -> str:
     Raises:
         TooLargeError: More nodes than `MAX_NODES`.
     """
-    require_few_nodes(graph, language)
+    wording.require_few_nodes(graph, language)
     lines = _dot(graph) if language == "dot" else _mermaid(graph)
     return "".join(f"{line}\n" for line in lines)
 
@@ -277,7 +261,7 @@ def _dot(graph: BackwardGraph) -> Iterator[str]:
         label = _label(node, "\\n", _quoted)
         shape = ", shape=box" if node.variable else ""
         yield f'  n{node.id} [label="{label}"{shape}];'
-    for edge, number in numbered(graph):
+    for edge, number in wording.numbered(graph):
         label = f' [label="{number}"]' if number else ""
         yield f"  n{edge.source} -> n{edge.target}{label};"
     yield "}"
@@ -288,13 +272,13 @@ def _mermaid(graph: BackwardGraph) -> Iterator[str]:
     for node in graph.nodes:
         label = _label(node, "<br/>", _coded)
         yield f'  n{node.id}["{label}"]' if node.variable else f'  n{node.id}(["{label}"])'
-    for edge, number in numbered(graph):
+    for edge, number in wording.numbered(graph):
         yield f"  n{edge.source} -->{f'|{number}|' if number else ''} n{edge.target}"
 
 
 def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
     """Write the operation, its source text, and its value with the adjoint."""
-    return newline.join(map(escaped, filter(None, (node.name, node_text(node), _numbers(node)))))
+    return newline.join(map(escaped, filter(None, (node.name, wording.node_text(node), _numbers(node)))))
 
 
 def _numbers(node: GraphNode) -> str:

@@ -18,9 +18,8 @@ from itertools import groupby
 import numpy as np
 
 from gradcli import results
-from gradcli.report.components import components
 from gradcli.report.document import in_ascii
-from gradcli.report.numbers import MANY, digits, printable
+from gradcli.report.numbers import MANY, components, digits, printable
 from gradcli.report.render.plain import cells
 from gradcli.report.wording import counterexample, plain_entry, status
 

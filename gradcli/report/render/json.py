@@ -87,7 +87,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "brief": lambda one: _shortened(_repeating(one)),
     "where": lambda one: _names(_repeating(one)),
     "structure": _structures,
-    "omitted_blocks": lambda one: one.nested(one.omitted),
+    "omitted_blocks": lambda one: results.by_variable(one.omitted),
     "loss": lambda one: one.loss and value(one.loss) | ({"agrees": one.loss_agrees} if hasattr(one, "steps") else {}),
     "why_no_formula": lambda one: "" if one.formula else one.formula_omitted,
     "opinions": _opinions,

@@ -16,8 +16,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
-from gradcli.report.components import components
-from gradcli.report.numbers import digits, printable, spaced
+from gradcli.report.numbers import components, digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
 
@@ -142,8 +141,6 @@ def primary_array(answer: results.Answer) -> results.Array:
     """
     parts = components(answer)
     if len(parts) != 1:
-        raise InputError(
-            f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array",
-            hint="write an .npz, which holds them all, or choose one with --wrt",
-        )
+        message = f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array"
+        raise InputError(message, hint="write an .npz, which holds them all, or choose one with --wrt")
     return parts[0].array

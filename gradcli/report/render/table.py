@@ -122,7 +122,8 @@ def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
         for is_there, row in zip([*map(bool, table.rows), True], rows[1:], strict=False):
             yield from _block(rows[0], row, screen.width or WIDEST) if is_there else row[:1]
         return
-    headers, *body = ([_joined(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    cells = (zip(row, widths, strict=True) for row in rows)
+    headers, *body = ([Text("\n").join(lines(cell, width)) for cell, width in row] for row in cells)
     left = table.labels if table.is_numeric and not table.is_pointed else len(headers)
     found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
     for n, header in enumerate(headers):
@@ -143,10 +144,6 @@ def _widths(table: doc.Table, rows: Sequence[Sequence[Text]], width: int | None)
     while sum(widths) > room and (spare := [n for n, wide in enumerate(widths) if wide > least[n]]):
         widths[max(spare, key=widths.__getitem__)] -= 1
     return widths if width is None or sum(widths) <= room else None
-
-
-def _joined(cell: Text, width: int) -> Text:
-    return Text("\n").join(lines(cell, width))
 
 
 def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator[Text]:
