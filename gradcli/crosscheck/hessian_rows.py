@@ -35,7 +35,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.second_order import HessianProducts, is_met
+from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry
 
 
@@ -131,7 +131,7 @@ class HessianRows:
         for entry in asked:
             column = self.case.direction(entry)
             by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
-            if not is_met(self._at(FIRST_BITS), by, against):
+            if not self._at(FIRST_BITS).is_met(by, against):
                 waiting.append(entry)
                 continue
             known = slopes if by == own else [*filter(None, [self._without_slope.get(column)])]

@@ -131,7 +131,7 @@ class _Judge:
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        looked[""] = proof.value[:, None].copy()  # of y
+        looked |= {"": proof.blocks[""].copy()} if "" in looked else {}  # of y
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
@@ -154,7 +154,7 @@ class _Judge:
         lost = fresh(proof.off)
         decided = [*part.decided, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
         more = count(proof.lost)
-        is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
+        is_open = {name: ~(proof.blocks[name] | looked[name] | block) for name, block in proof.lost.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
@@ -171,7 +171,7 @@ class _Judge:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
-        if not looked[""].all():
+        if "" in looked and not looked[""].all():
             notes.append(f"of y, {np.count_nonzero(looked['']):,} of {looked[''].size:,} elements were checked")
         is_whole = not notes
         is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision

@@ -151,10 +151,19 @@ class _Passes:
         self.is_sound = is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
         self._recordings: dict[Way, _Recording | None] = {}
-        self._known: dict[_Target, _Known | None] = {}
-        self._groups: dict[tuple[Any, ...], list[_Target]] = {}
-        for target in (target for entry in entries for targets in self._targets(entry) for target in targets):
-            self._groups.setdefault((target.way, target.seeds), []).append(target)
+        ways = {entry: list(self._targets(entry)) for entry in entries}
+        groups: dict[tuple[Any, ...], list[_Target]] = {}
+        for target in (target for own in ways.values() for targets in own for target in targets):
+            groups.setdefault((target.way, target.seeds), []).append(target)
+        found: dict[_Target, _Known] = {}
+        for group in groups.values():
+            if (recording := self._recording(group[0].way)) is not None:
+                with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
+                    recording.run(group, self.format, found)
+        self._known = {
+            entry: [reduce(_Known.added, (found[one] for one in own)) for own in targets if found.keys() >= {*own}]
+            for entry, targets in ways.items()
+        }
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -191,23 +200,6 @@ class _Passes:
             found[row] = weight
         return found
 
-    def _look(self, entry: Entry) -> Iterator[_Known]:
-        """Yield the ball of a number for each way to compute it, if known; a pass runs once for all of its elements."""
-        for targets in self._targets(entry):
-            for target in targets:
-                if target not in self._known:
-                    self._run(self._groups[target.way, target.seeds])
-            found = [self._known[target] for target in targets]
-            if None not in found:
-                yield reduce(_Known.added, (one for one in found if one is not None))
-
-    def _run(self, group: Sequence[_Target]) -> None:
-        self._known.update(dict.fromkeys(group))
-        recording = self._recording(group[0].way)
-        if recording is not None:
-            with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
-                recording.run(group, self.format, self._known)
-
     def _recording(self, way: Way) -> _Recording | None:
         if way not in self._recordings:
             record, program = self.of.passes, self.of.source
@@ -218,15 +210,15 @@ class _Passes:
 
     def is_known(self, entry: Entry) -> bool:
         """Tell whether some recorded pass gives a ball for a number."""
-        return any(True for _ in self._look(entry))
+        return bool(self._known[entry])
 
     def covers(self, entry: Entry, number: Ball) -> bool:
         """Tell whether a number is one that torch may have in place of its own."""
-        return any(_covers(one.outcome, number) for one in self._look(entry))
+        return any(_covers(one.outcome, number) for one in self._known[entry])
 
     def excuse(self, entry: Entry) -> str:
         """Explain a number by rounding, in words; empty if rounding does not explain it."""
-        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._look(entry))), "")
+        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._known[entry])), "")
 
     def _excuse(self, rounded: Outcome, entry: Entry) -> str:
         if rounded == OVERFLOW:
@@ -242,8 +234,7 @@ class _Passes:
         """Judge an entry of terms that cancel to 0: `agree` if its number is their rounding; None if it is not."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
-        known = list(self._look(entry))
-        if not known:
+        if not (known := self._known[entry]):
             return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
         for size in (one.size for one in known if one.size is not None and not isinstance(one.outcome, Undefined)):
             if abs(arb(entry.torch)) <= size.total * arb(2) ** -self.format.bits * (RESIDUE * size.roundings):
@@ -265,7 +256,7 @@ class _Recording:
         self.reference = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
         self.reference.budget = MOST_ELEMENTS
 
-    def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known | None]) -> None:
+    def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known]) -> None:
         """Find the balls of some elements of one pass, half of the elements at a time where all are too many."""
         require_time()
         reference, seeds = copy(self.reference), []
