@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 
 import numpy as np
 import sympy
@@ -29,7 +29,7 @@ from gradcli.crosscheck.singular import (
     sides_in_words,
 )
 from gradcli.crosscheck.summary import FamilyCheck
-from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.balls import exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
@@ -54,10 +54,10 @@ class HessianRows:
     tolerance: Tolerance
     wrt: tuple[str, ...]
     work: int = 0
-    _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+        self._at = cache(partial(HessianProducts, self.case.reference))
 
     @cached_property
     def _without_slope(self) -> Mapping[Direction, Entry]:
@@ -72,11 +72,6 @@ class HessianRows:
         ones = [Singular(entry, cause, frozenset((0,))) for entry, cause in causes if isinstance(cause, Undefined)]
         seen = (one for one in classify_singularities(self.case, ones) if one.verdict in ("kink", "undefined"))
         return {self.case.direction(one): replace(one, torch=None) for one in seen}
-
-    def _at(self, bits: int) -> HessianProducts:
-        if bits not in self._known:
-            self._known[bits] = HessianProducts(self.case.reference, bits)
-        return self._known[bits]
 
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
@@ -148,10 +143,11 @@ class HessianRows:
 
         Also those in `wrong`, which rounding may explain.
         """
+        missing = Undefined("slope", "an operation is not smooth here", decided=False)
 
         def truths(bits: int, _: Sequence[Entry]) -> Callable[[Entry], Outcome]:
             found = self._at(bits).along(way(u))
-            return lambda entry: self._truth(entry, found)
+            return lambda entry: ball if exists(ball := found.get(self.case.direction(entry), arb(0))) else missing
 
         known = verdicts(entries, truths, self.tolerance)
         decided = [*known.decided, *(_unknown(entry) for entry, _ in known.missing)]
@@ -161,10 +157,6 @@ class HessianRows:
             passes = replace(self.point, tangent_of=(self.point, u))
             decided += explained(self.case, passes, wrong, truths)
         return decided
-
-    def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
-        truth = found.get(self.case.direction(entry), arb(0))
-        return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
 
     def _where_met(
         self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
