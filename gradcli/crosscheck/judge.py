@@ -131,7 +131,6 @@ class _Judge:
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        looked |= {"": proof.blocks[""].copy()} if "" in looked else {}  # of y
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
@@ -149,7 +148,6 @@ class _Judge:
         def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:
             return sum(int(np.count_nonzero(block & ~looked[name])) for name, block in blocks.items())
 
-        has_y = any(entry.variable is None for entry in part.decided)
         fresh(part.decided)
         lost = fresh(proof.off)
         decided = [*part.decided, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
@@ -159,20 +157,19 @@ class _Judge:
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
             others = self._opened(survey, places)
-            has_y |= any(entry.variable is None for entry in others)
             fresh(others)
             decided += others
         left = count(is_open)
         if not any(entry.variable is not None for entry in decided):  # something to show
-            decided += fresh([entry for entry in proof.shown if entry.variable])
-            decided += [] if has_y else [entry for entry in proof.shown if not entry.variable]
+            decided += fresh(proof.shown)
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
-        if "" in looked and not looked[""].all():
-            notes.append(f"of y, {np.count_nonzero(looked['']):,} of {looked[''].size:,} elements were checked")
+        y = np.array([looked[name] | block for name, block in proof.blocks.items() if not name])
+        if not y.all():
+            notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
         is_whole = not notes
         is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision
         return replace(
@@ -183,7 +180,7 @@ class _Judge:
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
             zeros=survey.zeros,
-            bounded=count(proof.blocks),
+            bounded=count({name: proof.blocks[name] for name in proof.lost}),
             error=proof.error,
         )
 

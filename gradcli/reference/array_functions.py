@@ -16,6 +16,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import NUMPY
 from gradcli.reference import balls
@@ -113,20 +114,11 @@ def _erfc(a: Bounds) -> Bounds:
     return found.mapped(lambda x: x.astype(a.middle.dtype))
 
 
-_RELATIONS = {
-    sympy.Eq: (0,),
-    sympy.Ne: (-1, 1),
-    sympy.StrictLessThan: (-1,),
-    sympy.LessThan: (-1, 0),
-    sympy.StrictGreaterThan: (1,),
-    sympy.GreaterThan: (0, 1),
-}
-"""Signs that a difference has where a relation holds."""
-
-
 def _both(a: Bounds, b: Bounds) -> Bounds:
     return chosen(a, b, exact(0.0))
 
+
+_RELATIONS = (sympy.Eq, sympy.Ne, sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
 
 _MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
 
@@ -147,7 +139,7 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.Abs: absolute,
     meaning.abs: absolute,
     sympy.sign: steps(np.sign),
-    **{relation: partial(compared, sense=signs) for relation, signs in _RELATIONS.items()},
+    **{relation: partial(compared, sense=TABLE[SIGNS[relation.rel_op]].sense) for relation in _RELATIONS},
     meaning.eq: partial(compared, sense=(0,)),
     meaning.maximum: larger,
     meaning.minimum: smaller,
