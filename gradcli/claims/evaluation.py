@@ -12,6 +12,7 @@ import copy
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -212,25 +213,24 @@ class ClaimComparison:
         total = math.prod(self.reading.shape)
         for most in SAMPLES:
             entries = self._some(most)
-            if self._plan(entries):
-                sampled = f"{len(entries):,} of {total:,} entries were compared (sampled, seed {SEED})"
+            sampled = f"{len(entries):,} of {total:,} entries were compared (sampled, seed {SEED})"
+            with suppress(OverBudgetError):
+                self._plan(entries)
                 return entries, sampled if len(entries) < total else ""
         return (), "the truth is over the budget of the reference"
 
-    def _plan(self, entries: Sequence[Entry]) -> bool:
+    def _plan(self, entries: Sequence[Entry]) -> None:
         is_whole, places = self.reading.of != "Jacobian", list(map(self.place, entries))
         rows = None if is_whole else np.unique([row for row, _ in places]).astype(np.int64)
         self.claim: Plan | None = None
-        try:
-            columns = sorted({column for _, column in places})
-            self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
-            if self.program is not None:
-                shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
-                wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
-                self.claim = reference_of(self.program, shapes).plan((), wanted)
-        except OverBudgetError:
-            return False
-        return self.claim is None or self.claim.judges_value
+        columns = sorted({column for _, column in places})
+        self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
+        if self.program is not None:
+            shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
+            wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
+            self.claim = reference_of(self.program, shapes).plan((), wanted)
+            if not self.claim.judges_value:
+                raise OverBudgetError
 
     def _some(self, most: int) -> list[Entry]:
         """All entries, or a sample of at most so many."""

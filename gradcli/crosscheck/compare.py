@@ -286,7 +286,10 @@ class Case:
 
     def weight(self, entry: Entry, row: int) -> float:
         """Return the weight of a row of y in an entry."""
-        return 1.0 if entry.row is not None else float(self._weights[row])
+        if entry.row is not None:
+            return 1.0
+        assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
+        return float(self.v[row])
 
     def seeds(self, entry: Entry) -> dict[int, float]:
         """Return the rows of y from which a backward pass for an entry starts, and their weights."""
@@ -335,14 +338,9 @@ class Case:
         """Shape of y, asked of the reference once for all entries."""
         return self.reference.shapes.get(self.reference.program.output, ())
 
-    @property
-    def _weights(self) -> Array:
-        assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
-        return self.v
-
     def _weighted(self, entry: Entry, seen: EnclosedDerivatives) -> Iterator[tuple[int, Outcome, float]]:
         for row, outcome in seen.columns.get(self.direction(entry), {}).items():
-            weight = float(self._weights[row])
+            weight = self.weight(entry, row)
             if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):
                 yield row, outcome, weight
 

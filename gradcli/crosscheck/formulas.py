@@ -105,27 +105,30 @@ def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence
 
 def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
     """Derive the formulas of the blocks of the Hessian."""
-    pairs = list(combinations_with_replacement(wrt, 2))
-    found: dict[Block, Derivative | str] = {}
-    for number, (row, column) in enumerate(pairs):
-        if number >= MAX_FORMULAS:
-            reason = f"formulas are given for {MAX_FORMULAS} blocks, and there are {len(pairs)}"
-            found[row, column] = found[column, row] = reason
-            continue
-        x, z = (sympy.Symbol(name, real=True) for name in (row, column))
-        found[row, column] = block = _derived(partial(hessian, *point.in_formulas, x, z))
-        if row != column:
-            found[column, row] = block if isinstance(block, str) else transposed(block)
-    return Derived(found)
+    pairs = combinations_with_replacement(wrt, 2)
+    derive = partial(hessian, *point.in_formulas)
+    found = _of_blocks({(a, b): partial(derive, _symbol(a), _symbol(b)) for a, b in pairs}, "blocks")
+    return Derived(
+        {
+            (row, column): one if (row, column) == block or isinstance(one, str) else transposed(one)
+            for block, one in found.items()
+            for row, column in (block, block[::-1])
+        }
+    )
 
 
 def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivative]) -> dict[Block, Derivative | str]:
     """Derive a formula for each of these variables, up to `MAX_FORMULAS` of them."""
-    omitted = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
-    return {
-        ("", name): _derived(partial(derive, sympy.Symbol(name, real=True))) if n < MAX_FORMULAS else omitted
-        for n, name in enumerate(wrt)
-    }
+    return _of_blocks({("", name): partial(derive, _symbol(name)) for name in wrt}, "variables")
+
+
+def _of_blocks(blocks: Mapping[Block, Callable[[], Derivative]], noun: str) -> dict[Block, Derivative | str]:
+    omitted = f"formulas are given for {MAX_FORMULAS} {noun}, and there are {len(blocks)}"
+    return {block: _derived(one) if n < MAX_FORMULAS else omitted for n, (block, one) in enumerate(blocks.items())}
+
+
+def _symbol(name: str) -> sympy.Symbol:
+    return sympy.Symbol(name, real=True)
 
 
 def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
