@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,7 @@ from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.progress import doing
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Columns, Direction, EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Reference
@@ -211,12 +213,11 @@ class Evidence:
 
     @classmethod
     def enclosed(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
-        """Enclose columns of a Jacobian without torch; None where the work is over the budget."""
-        try:
+        """Enclose columns of a Jacobian without torch; None where the work is over the budget or the time."""
+        with suppress(OverBudgetError, OverTimeError), time_limit():
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
-        except OverBudgetError:
-            return None
-        return cls.of_columns(point, directions, plan.run(bits).columns, rows, bits)
+            return cls.of_columns(point, directions, plan.run(bits).columns, rows, bits)
+        return None
 
     @classmethod
     def of_columns(
@@ -322,10 +323,6 @@ class Case:
         if entry.row is not None:
             return [self.row(entry)]
         return [row for row, _, _ in self._weighted(entry, seen)]
-
-    def values(self, entry: Entry, seen: EnclosedDerivatives) -> Mapping[int, Outcome]:
-        """Return the elements of y in the rows of an entry, as far as they were enclosed."""
-        return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
 
     @cached_property
     def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:

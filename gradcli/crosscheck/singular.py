@@ -249,7 +249,7 @@ class Looks:
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""
-        values = self.case.values(one.entry, self.here)
+        values = {row: self.here.values[row] for row in sorted(one.rows) if row in self.here.values}
         is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
         with precision(self.bits):
             return self._no_value(one, list(values)) if is_missing else self._no_slope(one)
