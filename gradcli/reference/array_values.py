@@ -216,14 +216,9 @@ def _elementwise(
     elif call.op.is_branch:
         found = chosen(*wide)
     else:
-        found = compile_bounds(rule_of(call).expression)(named(call, wide))
+        found = compile_bounds(rule_of(call).expression)(rule_of(call).environment(wide))
     points = max(len(a.middle) for a in wide)
     return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide, routes)]
-
-
-def named(call: Call, operands: Sequence[Bounds]) -> dict[sympy.Symbol, Bounds]:
-    """Map the parameters of the rule to the operands."""
-    return {p: a for p, a in zip(rule_of(call).parameters, operands, strict=True) if p is not None}
 
 
 def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Routing]) -> Sequence[Scaled]:
@@ -232,7 +227,8 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Rout
         return [] if factor == 1 else [Scaled(exact(float(factor)))]
     if call.op.is_branch or call.op.is_extreme:
         return [Scaled(_choices(call, operands)[k], is_choice=True)]
-    rule, environment = rule_of(call), named(call, operands)
+    rule = rule_of(call)
+    environment = rule.environment(operands)
     try:
         slope = compile_bounds(rule.slopes[k])(environment)
     except NoRuleError:

@@ -146,11 +146,8 @@ class Run:
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]
-        found: dict[int, Outcome] = {}
-        for j in elements:
-            number, moved = float(data[j]), self.shift.get((variable, j))
-            found[j] = arb(number) if moved is None else arb(number) + moved
-        return found
+        found = {j: arb(float(data[j])) for j in elements}
+        return found | {j: found[j] + moved for (x, j), moved in self.shift.items() if x == variable and j in found}
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
         out = elements.tolist()

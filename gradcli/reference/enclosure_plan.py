@@ -143,8 +143,10 @@ class Reference:
         Raises:
             OverBudgetError: more than `BUDGET` ball operations.
         """
-        plan = Plan(self, directions, _units(directions))
-        self._reach(plan, None if rows is None else self._wanted(rows))
+        plan, wanted = Plan(self, directions, _units(directions)), None
+        with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
+            wanted = None if rows is None else self.made_of({self.program.output: rows})
+        self._reach(plan, wanted)
         if judges_value:
             with suppress(OverBudgetError):
                 return self._planned(plan, rows, judges_value=True)
@@ -229,13 +231,6 @@ class Reference:
         shape = self.shapes[line.call.operands[0]]
         again = shape[-1] if line.call.op.kind is Kind.SPECTRAL else 1  # for each eigenvalue, or each column of slopes
         return math.prod(shape) * shape[-1] * again // CHEAPER
-
-    def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
-        """Find the elements that these rows of y depend on; None, for all, where a list of them would be too long."""
-        try:
-            return self.made_of({self.program.output: rows})
-        except OverBudgetError:
-            return None
 
     def _require(self, work: int) -> None:
         if work > self.budget:
