@@ -81,7 +81,7 @@ class BoundedProof:
     off: list[Entry] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        rows = self.torch.value.size if self.torch.jacobian is not None else 1
+        rows = self.torch.rows
         self.sizes = {symbol: math.prod(self.point.shapes[symbol]) for symbol in self.variables}
         masks = ({str(symbol): np.zeros((rows, n), dtype=bool) for symbol, n in self.sizes.items()} for _ in range(3))
         self.blocks, self.lost, self._within = masks
@@ -103,8 +103,7 @@ class BoundedProof:
         if torch.judges_value:
             self._agree("", torch.value.reshape(-1, 1), values.value.mapped(lambda x: x.reshape(-1, 1)), is_there)
         for name, rows, columns, truth in self._bounds(values, u):
-            block = torch.jacobian[name] if torch.jacobian is not None else (torch.vjp or {})[name]
-            given = block.reshape(self.lost[name].shape)[rows, columns]
+            given = torch.block(name)[rows, columns]
             # Without a value of y there is no derivative, whatever bounds the pass gives.
             exists = is_there[rows] if torch.jacobian is not None else is_there.all()
             self._agree(name, given, truth, exists, rows, columns)
@@ -215,8 +214,7 @@ def prove(
 
     See `BoundedProof` for the arguments.
     """
-    rows = torch.value.size if torch.jacobian is not None else 1
-    columns = sum(math.prod(point.shapes[symbol]) for symbol in variables)
+    rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
     sweeps, is_large = min(rows, columns), rows > 1 and rows * columns > MOST_ENTRIES
     if is_large or max(1, sweeps) * _products(point) > MOST_PRODUCTS or _elements(point) > MOST_ELEMENTS:
         return None

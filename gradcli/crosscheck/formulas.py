@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -339,7 +339,7 @@ class _Formulas:
         self.derivatives = derivatives
         self.v = None if v is None else v.ravel()
         self.reached = reached
-        self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
+        self._environment = cache(self._environment_of)
 
     def value(self, entry: Entry) -> float | None:
         """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
@@ -357,7 +357,7 @@ class _Formulas:
             return None
         for bits in BITS[:-1]:
             with precision(bits):
-                total, env = arb(0), self._environment(derivative, bits)
+                total, env = arb(0), self._environment(derivative.variable, bits)
                 for row, weight in weights.items():
                     expression, indices = derivative.entry_formula(row, column)
                     try:
@@ -370,10 +370,7 @@ class _Formulas:
                 return float(total.mid()) + 0.0
         return None
 
-    def _environment(self, derivative: Derivative, bits: int) -> Mapping[sympy.Symbol, object]:
+    def _environment_of(self, variable: str, bits: int) -> Mapping[sympy.Symbol, object]:
         """Map symbols to values; one map per precision, as it keeps the sums that it has computed."""
-        key = derivative.variable, bits
-        if key not in self._environments:
-            values = {**lookups(self.point), **derivative.sizes}
-            self._environments[key] = environment(values, FORMULA_WORK / len(self.derivatives))
-        return self._environments[key]
+        values = {**lookups(self.point), **self.derivatives[variable].sizes}
+        return environment(values, FORMULA_WORK / len(self.derivatives))

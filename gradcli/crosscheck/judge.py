@@ -132,7 +132,7 @@ class _Judge:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
-            by_structure = survey.block(symbol) == 0
+            by_structure = survey.torch.block(str(symbol)) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
 
@@ -253,7 +253,7 @@ class _Judge:
         for symbol, j in selection.directions:
             if torch.jacobian is not None:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
-                column = survey.block(symbol)[:, j]
+                column = torch.block(str(symbol))[:, j]
                 entries += [entry(str(symbol), row, j, column[row]) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
                 entries.append(entry(str(symbol), None, j, torch.vjp[str(symbol)].flat[j]))

@@ -141,6 +141,16 @@ class Torch:
     passes: Sequence[Array] = ()
     judges_value: bool = True
 
+    @property
+    def rows(self) -> int:
+        """Number of rows of the derivatives: one of vᵀJ."""
+        return 1 if self.jacobian is None else self.value.size
+
+    def block(self, name: str) -> Array:
+        """Return the derivatives by a variable, with the columns on the second axis."""
+        found = (self.vjp or {})[name] if self.jacobian is None else self.jacobian[name]
+        return found.reshape(self.rows, math.prod(found.shape[0 if self.jacobian is None else self.value.ndim :]))
+
 
 @dataclass(frozen=True)
 class JacobianVectorProduct:
