@@ -269,12 +269,14 @@ class Case:
         tolerance: How far a number may be from the truth.
         v: The gradient vector, flat, for entries of vᵀJ.
         passes: The v of each pass, one per row, if vᵀJ adds up several passes; `v` is their sum.
+        u: The direction by variable, for entries of Hu.
     """
 
     reference: Reference
     tolerance: Tolerance
     v: Array | None = None
     passes: Array | None = None
+    u: Mapping[str, Array] | None = None
 
     def direction(self, entry: Entry) -> Direction:
         """Return the element of x that an entry is a derivative by."""
@@ -292,11 +294,11 @@ class Case:
         assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
         return float(self.v[row])
 
-    def seeds(self, entry: Entry) -> dict[int, float]:
-        """Return the rows of y from which a backward pass for an entry starts, and their weights."""
-        if entry.row is not None or self.v is None:
-            return {self.row(entry): 1.0}
-        return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
+    def seeds(self, entry: Entry) -> Array:
+        """Return the weights of the rows of y from which a backward pass for an entry starts."""
+        if entry.row is None and self.v is not None:
+            return self.v
+        return np.eye(1, math.prod(self._shape), self.row(entry)).ravel()
 
     def truth(self, entry: Entry, seen: EnclosedDerivatives) -> Outcome:
         """Return the ball that contains the true number; an entry that no direction reaches is an exact zero.

@@ -62,10 +62,10 @@ class HessianRows:
     @cached_property
     def _without_slope(self) -> Mapping[Direction, Entry]:
         """Inputs along which y certainly has no slope, each with the verdict on the slope, without torch's number."""
-        sizes = {name: math.prod(self.point.shape_of(name)) for name in self.wrt}
-        entries = [self.point.entry(name, 0, j, math.nan) for name, size in sizes.items() for j in range(size)]
+        directions = self.point.directions(self.wrt)
+        entries = [self.point.entry(str(symbol), 0, j, math.nan) for symbol, j in directions]
         try:
-            found = self.case.reference.plan([self.case.direction(entry) for entry in entries]).run(FIRST_BITS)
+            found = self.case.reference.plan(directions).run(FIRST_BITS)
         except OverBudgetError:
             return {}
         causes = ((entry, self.case.truth(entry, found)) for entry in entries)
@@ -154,8 +154,7 @@ class HessianRows:
         if wrong := [*wrong, *known.wrong]:
             from gradcli.crosscheck.rounding import explained
 
-            passes = replace(self.point, tangent_of=(self.point, u))
-            decided += explained(self.case, passes, wrong, truths)
+            decided += explained(replace(self.case, u=u), self.point, wrong, truths)
         return decided
 
     def _where_met(

@@ -30,7 +30,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
-from gradcli.results import Array, Entry, Verdict
+from gradcli.results import Entry, Verdict
 
 SLACK = 8
 """Largest ratio of an error to the radius of the ball of rounding, as torch may fuse or reorder operations."""
@@ -66,14 +66,12 @@ def explained(case: Case, point: Point, wrong: Sequence[Entry], truths: Truths) 
     residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one))}
     zeros = _zeros(list(residues), truths)
     rest = [one for one in wrong if one not in zeros]
-    return [found for one, found in residues.items() if one in zeros] + (
-        _excused(case, point, rest, passes) if rest else []
-    )
+    return [found for one, found in residues.items() if one in zeros] + (_excused(case, rest, passes) if rest else [])
 
 
-def _excused(case: Case, point: Point, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
+def _excused(case: Case, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
     known = {entry: passes.excuse(entry) for entry in rest}
-    sound = _Passes(case, point, rest, is_sound=True) if passes.faults else None
+    sound = _Passes(case, passes.point, rest, is_sound=True) if passes.faults else None
     found = []
     told = ": " + " and ".join(passes.faults)  # once, as it is the same of all entries
     for entry in sorted(rest, key=lambda entry: -(entry.relative_error or 0)):
@@ -146,9 +144,7 @@ class _Passes:
 
     def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
         self.case, self.dtype, self.format = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
-        self.of: Point = point if point.tangent_of is None else point.tangent_of[0]
-        self.u = None if point.tangent_of is None else point.tangent_of[1]
-        self.is_sound = is_sound
+        self.point, self.u, self.is_sound = point, case.u, is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
         self._recordings: dict[Way, _Recording | None] = {}
         ways = {entry: list(self._targets(entry)) for entry in entries}
@@ -182,28 +178,24 @@ class _Passes:
             yield [_Target("twice", name, column, seeds)]
             return
         if entry.row is not None and (name == STEP or self._has_fewer_columns):
-            unit = np.zeros(math.prod(self.of.shape_of(name)))
+            unit = np.zeros(math.prod(self.point.shape_of(name)))
             unit[column] = 1.0
             yield [_Target("columns", name, self.case.row(entry), ((name, unit.tobytes()),))]
         if name == STEP or entry.row is None or not self._has_fewer_columns:
             several = self.case.passes if entry.row is None and self.case.passes is not None else None
-            vs = [self._weights(entry)] if several is None else several
+            vs = [self.case.seeds(entry)] if several is None else several
             yield [_Target("back", name, column, ((OF_Y, np.asarray(v, dtype=np.float64).tobytes()),)) for v in vs]
 
     @cached_property
     def _has_fewer_columns(self) -> bool:
-        return self.of.rows > ROWS_ALWAYS and sum(math.prod(self.of.shape_of(x)) for x in self.wrt) < self.of.rows
-
-    def _weights(self, entry: Entry) -> Array:
-        found = np.zeros(self.of.rows)
-        for row, weight in self.case.seeds(entry).items():
-            found[row] = weight
-        return found
+        return (
+            self.point.rows > ROWS_ALWAYS and sum(math.prod(self.point.shape_of(x)) for x in self.wrt) < self.point.rows
+        )
 
     def _recording(self, way: Way) -> _Recording | None:
         if way not in self._recordings:
-            record, program = self.of.passes, self.of.source
-            inputs = {name: self.of.inputs[name] for name in program.names}
+            record, program = self.point.passes, self.point.source
+            inputs = {name: self.point.inputs[name] for name in program.names}
             found = record and record(way, program, inputs, self.wrt, self.dtype, is_sound=self.is_sound)
             self._recordings[way] = _Recording(found) if found else None
         return self._recordings[way]

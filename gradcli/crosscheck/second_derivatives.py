@@ -72,8 +72,8 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
         moved = builder.emit("mul", (step, direction), start)
         renamed[symbol] = builder.emit("add", (symbol, moved), start)
     for line in typed.lines:
-        operands = tuple(renamed.get(a, a) for a in line.call.operands)
-        renamed[line.symbol] = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+        call = line.call.renamed(renamed)
+        renamed[line.symbol] = builder.emit(call.op.name, call.operands, line.span, call.statics)
     program = replace(
         typed,
         variables=(*typed.variables, *moving.values(), step),

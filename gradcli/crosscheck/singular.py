@@ -409,8 +409,6 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     """Change `disagree` to `kink` where torch takes the other side of a jump, such as atan2 at -0.0."""
-    if all(entry.verdict != "disagree" for entry in entries):
-        return list(entries)
     turned = _turned(case)
 
     def settled(entry: Entry) -> Entry:
@@ -426,7 +424,8 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
 
 def _plan_at_jump(case: Case, entry: Entry) -> Plan | None:
     """Plan the enclosure of an entry as at a jump; None if that is over the budget."""
-    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))])
+    rows = frozenset(np.flatnonzero(case.seeds(entry)).tolist())
+    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), rows)])
 
 
 def _is_beside(case: Case, entry: Entry) -> bool:
