@@ -8,7 +8,6 @@ enclosure has no derivative, the truth may be what the check itself finds there:
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -102,9 +101,7 @@ class Look:
 
 def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
     """The same plan at another point: it depends on shapes alone."""
-    reference = copy.copy(plan.reference)
-    reference.inputs = {s: np.asarray(inputs[str(s)], dtype=np.float64).ravel() for s in reference.inputs}
-    return replace(plan, reference=reference)
+    return replace(plan, reference=plan.reference.moved_to(inputs))
 
 
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:

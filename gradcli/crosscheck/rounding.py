@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -251,11 +250,9 @@ class _Recording:
     def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known]) -> None:
         """Find the balls of some elements of one pass, half of the elements at a time where all are too many."""
         require_time()
-        reference, seeds = copy(self.reference), []
-        for name, numbers in group[0].seeds:
-            if name in self.passes.seeds:
-                seeds.append(sympy.Symbol(self.passes.seeds[name], real=True))
-                reference.inputs = {**reference.inputs, seeds[-1]: np.frombuffer(numbers)}
+        names = self.passes.seeds
+        given = {names[name]: np.frombuffer(numbers) for name, numbers in group[0].seeds if name in names}
+        reference, seeds = self.reference.moved_to(given), [sympy.Symbol(name, real=True) for name in given]
         start: dict[Atom, list[int]] = {}
         for target in group:
             start.setdefault(self._atom(target), []).append(target.element)

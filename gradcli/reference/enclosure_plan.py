@@ -75,6 +75,10 @@ def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:
     return {symbol: (places[:, 0], places[:, 1]) for symbol, places in ((s, np.array(p)) for s, p in found.items())}
 
 
+def _flat(array: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    return np.asarray(array, dtype=np.float64).ravel()
+
+
 BUDGET = 60_000
 """Ball operations of a plan, and half as many more for y: at 3 to 5 µs each, a tenth of what importing torch takes."""
 
@@ -131,9 +135,7 @@ class Reference:
     ) -> None:
         self.program, self.renamed = lower(program, shapes)
         self.shapes = shapes_in(self.program, shapes)
-        self.inputs = {
-            symbol: np.asarray(inputs[str(symbol)], dtype=np.float64).ravel() for symbol in program.variables
-        }
+        self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BUDGET * max(1.0, patience()))
         self.footprint = Footprint(self.shapes, self.budget)
 
@@ -193,6 +195,12 @@ class Reference:
         plan, nothing = Plan(self, (), dict(start)), np.empty(0, dtype=np.int64)
         self._reach(plan, None)
         return plan.pairs.get(self.program.output, (nothing, nothing))
+
+    def moved_to(self, inputs: Mapping[str, npt.NDArray[np.floating]]) -> Reference:
+        """Copy the reference with other values of some variables, of the same shapes."""
+        found = copy(self)
+        found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}
+        return found
 
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""
