@@ -102,7 +102,8 @@ class Condition:
     def decided(self, expression: Expr, sign: Sign) -> Expr:
         """The expression where the difference has this sign."""
         holds = {part: sign in signs for part, signs in self.holds.items()}
-        values = {p: sympy.sympify(one) if isinstance(p, Relational) else Integer(one) for p, one in holds.items()}
+        truths = sympy.false, sympy.true
+        values = {p: truths[one] if isinstance(p, Relational) else Integer(one) for p, one in holds.items()}
         return expression.xreplace(values)
 
 
