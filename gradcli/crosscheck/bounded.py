@@ -167,7 +167,7 @@ class BoundedProof:
         self, values: Values, u: Mapping[sympy.Symbol, Array] | None
     ) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
-        torch = self.torch
+        torch, rows, columns = self.torch, self.torch.value.size, sum(self.sizes.values())
         if u is not None:
             for symbol, flow in hessian_product(values, u).items():
                 if symbol in self.sizes:
@@ -178,21 +178,17 @@ class BoundedProof:
                 for symbol, flow in adjoints(values, vs).items():
                     found = flow.bounds.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs))
                     yield str(symbol), WHOLE, WHOLE, found
+        elif min(rows, columns) * _elements(self.point) > MOST_NUMBERS:
+            return
+        elif columns < rows:
+            for symbol in self.sizes:
+                for part, ways in self._units(self.point.shapes[symbol]):
+                    found = tangents(values, {symbol: ways}).bounds.mapped(_in_rows).mapped(np.transpose)
+                    yield str(symbol), WHOLE, part, found
         else:
-            rows, columns = torch.value.size, sum(self.sizes.values())
-            if min(rows, columns) * _elements(self.point) <= MOST_NUMBERS:
-                yield from self._by_columns(values) if columns < rows else self._by_rows(values)
-
-    def _by_rows(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
-        for rows, weights in self._units(self.point.shape):
-            for symbol, flow in adjoints(values, weights).items():
-                yield str(symbol), rows, WHOLE, flow.bounds.mapped(_in_rows)
-
-    def _by_columns(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
-        for symbol in self.sizes:
-            for columns, ways in self._units(self.point.shapes[symbol]):
-                flow = tangents(values, {symbol: ways})
-                yield str(symbol), WHOLE, columns, flow.bounds.mapped(_in_rows).mapped(np.transpose)
+            for part, weights in self._units(self.point.shape):
+                for symbol, flow in adjoints(values, weights).items():
+                    yield str(symbol), part, WHOLE, flow.bounds.mapped(_in_rows)
 
     def _units(self, shape: Shape) -> Iterator[tuple[slice, Array]]:
         """Yield the unit arrays of a shape, as many at once as have adjoints or tangents that fit into memory."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations_with_replacement
@@ -24,6 +25,7 @@ from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
@@ -140,7 +142,9 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     """Enclose columns of these variables at a point; None where the work is over the reference's budget or time."""
     directions = point.directions(names)
-    return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+    with suppress(OverTimeError), time_limit():
+        return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+    return None
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:

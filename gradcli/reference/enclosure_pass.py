@@ -81,16 +81,12 @@ class Run:
     def __init__(self, plan: Plan, shift: Shift | None = None) -> None:
         self.plan, self.reference, self.shift = plan, plan.reference, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
-        self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
 
     @property
     def numbering(self) -> Numbering:
-        """Forms that tell which values are certainly the same; at the point itself, the same for all precisions."""
-        if self.shift:
-            self._numbering = self._numbering or Numbering(self)
-            return self._numbering
+        """Forms that tell which values are certainly the same; the same for all precisions."""
         self.plan.numbering = self.plan.numbering or Numbering(self)
         return self.plan.numbering
 

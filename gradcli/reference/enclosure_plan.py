@@ -123,8 +123,9 @@ class Plan:
             bits: The precision of the balls.
             shift: Balls to move the inputs by, such as those of the numbers that a decimal may be rounded from.
         """
+        plan = replace(self, numbering=None) if shift else self  # elsewhere, others are the same
         with precision(bits):
-            return Run(self, shift).found()
+            return Run(plan, shift).found()
 
 
 class Reference:
