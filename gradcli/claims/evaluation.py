@@ -8,7 +8,6 @@ enclosure has no derivative, the truth may be what the check itself finds there:
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -237,16 +236,14 @@ class ClaimComparison:
         def some(size: int, most: int) -> list[int]:
             return sorted(pick(generator.random(size), most, generator))
 
+        x, y = self.subject.x, self.subject.y
         if self.reading.of != "Jacobian":
-            return [Entry(name, None, unravel(j, self.subject.x), "unchecked", math.nan) for j in some(width, most)]
+            return [Entry(name, None, unravel(j, x), "unchecked", math.nan) for j in some(width, most)]
         columns, rows = list(range(width)), list(range(height))
         if width * height > most:
             columns = some(width, math.isqrt(most))
             rows = sorted({*some(height, max(1, math.isqrt(most) // 2)), *(j for j in columns if j < height)})
-        indices = itertools.product(
-            (unravel(i, self.subject.y) for i in rows), [unravel(j, self.subject.x) for j in columns]
-        )
-        return [Entry(name, row, column, "unchecked", math.nan) for row, column in indices]
+        return [Entry(name, unravel(i, y), unravel(j, x), "unchecked", math.nan) for i in rows for j in columns]
 
     def position(self, entry: Entry) -> int:
         """Return the flat position of an entry in the claim's own value, before it stretches."""
