@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -197,7 +197,7 @@ class Looks:
     bits: int
 
     def __post_init__(self) -> None:
-        self._on = cache(self._ray)
+        self._on = lru_cache(maxsize=4_096)(self._ray)
         self.rays = Rays(self.plan, self.bits)
         self.here = self.plan.run(self.bits)
         self.groups = self._independent()
