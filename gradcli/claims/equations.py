@@ -136,16 +136,14 @@ def _labelled(
             message = f"{head.text[1:]} has shape {show(shape)}, so {len(shape)} indices, and here are {len(indices)}"
             raise source.error(message, head.span, kind=InputError)
         for n, size in enumerate(shape):
-            token = indices[n] if indices else None
-            is_number = token is not None and token.kind == "number"
-            letters.append("" if token is None or is_number else token.text)
-            position = None
-            if token is not None and is_number:
-                position = int(token.text) if token.text.isdecimal() else size
+            is_number = bool(indices) and indices[n].kind == "number"
+            letters.append(indices[n].text if indices and not is_number else "")
+            fixed.append(None)
+            if is_number:
+                fixed[-1] = position = int(indices[n].text) if indices[n].text.isdecimal() else size
                 if position >= size:
                     message = f"this index is outside of a dimension of size {size}"
-                    raise source.error(message, token.span, kind=InputError)
-            fixed.append(position)
+                    raise source.error(message, indices[n].span, kind=InputError)
     return tuple(letters), tuple(fixed)
 
 

@@ -8,10 +8,9 @@ enclosure has no derivative, the truth may be what the check itself finds there:
 
 from __future__ import annotations
 
-import copy
-import itertools
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -101,9 +100,7 @@ class Look:
 
 def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
     """The same plan at another point: it depends on shapes alone."""
-    reference = copy.copy(plan.reference)
-    reference.inputs = {s: np.asarray(inputs[str(s)], dtype=np.float64).ravel() for s in reference.inputs}
-    return replace(plan, reference=reference)
+    return replace(plan, reference=plan.reference.moved_to(inputs))
 
 
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
@@ -212,25 +209,24 @@ class ClaimComparison:
         total = math.prod(self.reading.shape)
         for most in SAMPLES:
             entries = self._some(most)
-            if self._plan(entries):
-                sampled = f"{len(entries):,} of {total:,} entries were compared (sampled, seed {SEED})"
+            sampled = f"{len(entries):,} of {total:,} entries were compared (sampled, seed {SEED})"
+            with suppress(OverBudgetError):
+                self._plan(entries)
                 return entries, sampled if len(entries) < total else ""
         return (), "the truth is over the budget of the reference"
 
-    def _plan(self, entries: Sequence[Entry]) -> bool:
+    def _plan(self, entries: Sequence[Entry]) -> None:
         is_whole, places = self.reading.of != "Jacobian", list(map(self.place, entries))
         rows = None if is_whole else np.unique([row for row, _ in places]).astype(np.int64)
         self.claim: Plan | None = None
-        try:
-            columns = sorted({column for _, column in places})
-            self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
-            if self.program is not None:
-                shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
-                wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
-                self.claim = reference_of(self.program, shapes).plan((), wanted)
-        except OverBudgetError:
-            return False
-        return self.claim is None or self.claim.judges_value
+        columns = sorted({column for _, column in places})
+        self.truth = self.function.plan([(self.subject.variable, j) for j in columns], rows)
+        if self.program is not None:
+            shapes = {**self.subject.known, **dict.fromkeys(self.decimals, ())}
+            wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
+            self.claim = reference_of(self.program, shapes).plan((), wanted)
+            if not self.claim.judges_value:
+                raise OverBudgetError
 
     def _some(self, most: int) -> list[Entry]:
         """All entries, or a sample of at most so many."""
@@ -240,16 +236,14 @@ class ClaimComparison:
         def some(size: int, most: int) -> list[int]:
             return sorted(pick(generator.random(size), most, generator))
 
+        x, y = self.subject.x, self.subject.y
         if self.reading.of != "Jacobian":
-            return [Entry(name, None, unravel(j, self.subject.x), "unchecked", math.nan) for j in some(width, most)]
+            return [Entry(name, None, unravel(j, x), "unchecked", math.nan) for j in some(width, most)]
         columns, rows = list(range(width)), list(range(height))
         if width * height > most:
             columns = some(width, math.isqrt(most))
             rows = sorted({*some(height, max(1, math.isqrt(most) // 2)), *(j for j in columns if j < height)})
-        indices = itertools.product(
-            (unravel(i, self.subject.y) for i in rows), [unravel(j, self.subject.x) for j in columns]
-        )
-        return [Entry(name, row, column, "unchecked", math.nan) for row, column in indices]
+        return [Entry(name, unravel(i, y), unravel(j, x), "unchecked", math.nan) for i in rows for j in columns]
 
     def position(self, entry: Entry) -> int:
         """Return the flat position of an entry in the claim's own value, before it stretches."""

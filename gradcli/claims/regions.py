@@ -101,11 +101,9 @@ class Condition:
 
     def decided(self, expression: Expr, sign: Sign) -> Expr:
         """The expression where the difference has this sign."""
-        values: dict[Expr, Expr] = {}
-        for part, signs in self.holds.items():
-            is_true = sign in signs
-            is_truth = isinstance(part, Relational)
-            values[part] = sympy.true if is_true and is_truth else sympy.false if is_truth else Integer(is_true)
+        holds = {part: sign in signs for part, signs in self.holds.items()}
+        truths = sympy.false, sympy.true
+        values = {p: truths[one] if isinstance(p, Relational) else Integer(one) for p, one in holds.items()}
         return expression.xreplace(values)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -212,11 +213,10 @@ class Evidence:
     @classmethod
     def enclosed(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
         """Enclose columns of a Jacobian without torch; None where the work is over the budget."""
-        try:
+        with suppress(OverBudgetError):
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
-        except OverBudgetError:
-            return None
-        return cls.of_columns(point, directions, plan.run(bits).columns, rows, bits)
+            return cls.of_columns(point, directions, plan.run(bits).columns, rows, bits)
+        return None
 
     @classmethod
     def of_columns(
@@ -268,12 +268,14 @@ class Case:
         tolerance: How far a number may be from the truth.
         v: The gradient vector, flat, for entries of vᵀJ.
         passes: The v of each pass, one per row, if vᵀJ adds up several passes; `v` is their sum.
+        u: The direction by variable, for entries of Hu.
     """
 
     reference: Reference
     tolerance: Tolerance
     v: Array | None = None
     passes: Array | None = None
+    u: Mapping[str, Array] | None = None
 
     def direction(self, entry: Entry) -> Direction:
         """Return the element of x that an entry is a derivative by."""
@@ -286,13 +288,16 @@ class Case:
 
     def weight(self, entry: Entry, row: int) -> float:
         """Return the weight of a row of y in an entry."""
-        return 1.0 if entry.row is not None else float(self._weights[row])
+        if entry.row is not None:
+            return 1.0
+        assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
+        return float(self.v[row])
 
-    def seeds(self, entry: Entry) -> dict[int, float]:
-        """Return the rows of y from which a backward pass for an entry starts, and their weights."""
-        if entry.row is not None or self.v is None:
-            return {self.row(entry): 1.0}
-        return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
+    def seeds(self, entry: Entry) -> Array:
+        """Return the weights of the rows of y from which a backward pass for an entry starts."""
+        if entry.row is None and self.v is not None:
+            return self.v
+        return np.eye(1, math.prod(self._shape), self.row(entry)).ravel()
 
     def truth(self, entry: Entry, seen: EnclosedDerivatives) -> Outcome:
         """Return the ball that contains the true number; an entry that no direction reaches is an exact zero.
@@ -320,10 +325,6 @@ class Case:
             return [self.row(entry)]
         return [row for row, _, _ in self._weighted(entry, seen)]
 
-    def values(self, entry: Entry, seen: EnclosedDerivatives) -> Mapping[int, Outcome]:
-        """Return the elements of y in the rows of an entry, as far as they were enclosed."""
-        return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
-
     @cached_property
     def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
         """Symbols and shapes of the variables by name, cached as each entry asks for them."""
@@ -335,14 +336,9 @@ class Case:
         """Shape of y, asked of the reference once for all entries."""
         return self.reference.shapes.get(self.reference.program.output, ())
 
-    @property
-    def _weights(self) -> Array:
-        assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
-        return self.v
-
     def _weighted(self, entry: Entry, seen: EnclosedDerivatives) -> Iterator[tuple[int, Outcome, float]]:
         for row, outcome in seen.columns.get(self.direction(entry), {}).items():
-            weight = float(self._weights[row])
+            weight = self.weight(entry, row)
             if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):
                 yield row, outcome, weight
 

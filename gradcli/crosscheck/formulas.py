@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -125,11 +126,9 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     """Enclose columns of these variables at a point; None where the work is over the reference's budget or time."""
     directions = point.directions(names)
-    try:
-        with time_limit():
-            return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
-    except OverTimeError:
-        return None
+    with suppress(OverTimeError), time_limit():
+        return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+    return None
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
@@ -328,7 +327,7 @@ class _Formulas:
         self.derivatives = derivatives
         self.v = None if v is None else v.ravel()
         self.reached = reached
-        self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
+        self._environment = cache(self._environment_of)
 
     def value(self, entry: Entry) -> float | None:
         """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
@@ -346,7 +345,7 @@ class _Formulas:
             return None
         for bits in BITS[:-1]:
             with precision(bits):
-                total, env = arb(0), self._environment(derivative, bits)
+                total, env = arb(0), self._environment(derivative.variable, bits)
                 for row, weight in weights.items():
                     expression, indices = derivative.entry_formula(row, column)
                     try:
@@ -359,10 +358,7 @@ class _Formulas:
                 return float(total.mid()) + 0.0
         return None
 
-    def _environment(self, derivative: Derivative, bits: int) -> Mapping[sympy.Symbol, object]:
+    def _environment_of(self, variable: str, bits: int) -> Mapping[sympy.Symbol, object]:
         """Map symbols to values; one map per precision, as it keeps the sums that it has computed."""
-        key = derivative.variable, bits
-        if key not in self._environments:
-            values = {**lookups(self.point), **derivative.sizes}
-            self._environments[key] = environment(values, FORMULA_WORK / len(self.derivatives))
-        return self._environments[key]
+        values = {**lookups(self.point), **self.derivatives[variable].sizes}
+        return environment(values, FORMULA_WORK / len(self.derivatives))

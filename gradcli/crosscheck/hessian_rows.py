@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 
 import numpy as np
 import sympy
@@ -29,13 +29,13 @@ from gradcli.crosscheck.singular import (
     sides_in_words,
 )
 from gradcli.crosscheck.summary import FamilyCheck
-from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.balls import exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.second_order import HessianProducts, is_met
+from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry
 
 
@@ -54,29 +54,24 @@ class HessianRows:
     tolerance: Tolerance
     wrt: tuple[str, ...]
     work: int = 0
-    _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+        self._at = cache(partial(HessianProducts, self.case.reference))
 
     @cached_property
     def _without_slope(self) -> Mapping[Direction, Entry]:
         """Inputs along which y certainly has no slope, each with the verdict on the slope, without torch's number."""
-        sizes = {name: math.prod(self.point.shape_of(name)) for name in self.wrt}
-        entries = [self.point.entry(name, 0, j, math.nan) for name, size in sizes.items() for j in range(size)]
+        directions = self.point.directions(self.wrt)
+        entries = [self.point.entry(str(symbol), 0, j, math.nan) for symbol, j in directions]
         try:
-            found = self.case.reference.plan([self.case.direction(entry) for entry in entries]).run(FIRST_BITS)
+            found = self.case.reference.plan(directions).run(FIRST_BITS)
         except OverBudgetError:
             return {}
         causes = ((entry, self.case.truth(entry, found)) for entry in entries)
         ones = [Singular(entry, cause, frozenset((0,))) for entry, cause in causes if isinstance(cause, Undefined)]
         seen = (one for one in classify_singularities(self.case, ones) if one.verdict in ("kink", "undefined"))
         return {self.case.direction(one): replace(one, torch=None) for one in seen}
-
-    def _at(self, bits: int) -> HessianProducts:
-        if bits not in self._known:
-            self._known[bits] = HessianProducts(self.case.reference, bits)
-        return self._known[bits]
 
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
@@ -131,7 +126,7 @@ class HessianRows:
         for entry in asked:
             column = self.case.direction(entry)
             by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
-            if not is_met(self._at(FIRST_BITS), by, against):
+            if not self._at(FIRST_BITS).is_met(by, against):
                 waiting.append(entry)
                 continue
             known = slopes if by == own else [*filter(None, [self._without_slope.get(column)])]
@@ -148,23 +143,19 @@ class HessianRows:
 
         Also those in `wrong`, which rounding may explain.
         """
+        missing = Undefined("slope", "an operation is not smooth here", decided=False)
 
         def truths(bits: int, _: Sequence[Entry]) -> Callable[[Entry], Outcome]:
             found = self._at(bits).along(way(u))
-            return lambda entry: self._truth(entry, found)
+            return lambda entry: ball if exists(ball := found.get(self.case.direction(entry), arb(0))) else missing
 
         known = verdicts(entries, truths, self.tolerance)
         decided = [*known.decided, *(_unknown(entry) for entry, _ in known.missing)]
         if wrong := [*wrong, *known.wrong]:
             from gradcli.crosscheck.rounding import explained
 
-            passes = replace(self.point, tangent_of=(self.point, u))
-            decided += explained(self.case, passes, wrong, truths)
+            decided += explained(replace(self.case, u=u), self.point, wrong, truths)
         return decided
-
-    def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
-        truth = found.get(self.case.direction(entry), arb(0))
-        return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
 
     def _where_met(
         self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]

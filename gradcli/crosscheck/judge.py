@@ -130,9 +130,8 @@ class _Judge:
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        looked[""] = proof.value[:, None].copy()  # of y
         for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
-            by_structure = survey.block(symbol) == 0
+            by_structure = survey.torch.block(str(symbol)) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
 
@@ -148,30 +147,28 @@ class _Judge:
         def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:
             return sum(int(np.count_nonzero(block & ~looked[name])) for name, block in blocks.items())
 
-        has_y = any(entry.variable is None for entry in part.decided)
         fresh(part.decided)
         lost = fresh(proof.off)
         decided = [*part.decided, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
         more = count(proof.lost)
-        is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
+        is_open = {name: ~(proof.blocks[name] | looked[name] | block) for name, block in proof.lost.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
             others = self._opened(survey, places)
-            has_y |= any(entry.variable is None for entry in others)
             fresh(others)
             decided += others
         left = count(is_open)
         if not any(entry.variable is not None for entry in decided):  # something to show
-            decided += fresh([entry for entry in proof.shown if entry.variable])
-            decided += [] if has_y else [entry for entry in proof.shown if not entry.variable]
+            decided += fresh(proof.shown)
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
-        if not looked[""].all():
-            notes.append(f"of y, {np.count_nonzero(looked['']):,} of {looked[''].size:,} elements were checked")
+        y = np.array([looked[name] | block for name, block in proof.blocks.items() if not name])
+        if not y.all():
+            notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
         is_whole = not notes
         is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision
         return replace(
@@ -182,7 +179,7 @@ class _Judge:
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
             zeros=survey.zeros,
-            bounded=count(proof.blocks),
+            bounded=count({name: proof.blocks[name] for name in proof.lost}),
             error=proof.error,
         )
 
@@ -255,7 +252,7 @@ class _Judge:
         for symbol, j in selection.directions:
             if torch.jacobian is not None:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
-                column = survey.block(symbol)[:, j]
+                column = torch.block(str(symbol))[:, j]
                 entries += [entry(str(symbol), row, j, column[row]) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
                 entries.append(entry(str(symbol), None, j, torch.vjp[str(symbol)].flat[j]))

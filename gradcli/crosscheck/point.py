@@ -33,16 +33,14 @@ class Point:
     """Program at a point, and the same in primitives with the shapes of all its symbols.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
-    `source` is the function in all operations of torch.  `tangent_of` is the point, and the direction u by variable, of
-    the tangent that stands for torch's second backward pass.  `passes` records the passes of torch: without it, nobody
-    knows whether rounding explains a number.
+    `source` is the function in all operations of torch.  `passes` records the passes of torch: without it, nobody knows
+    whether rounding explains a number.
     """
 
     source: Program
     program: Program
     shapes: Mapping[Atom, Shape]
     inputs: Mapping[str, npt.NDArray[np.float64]]
-    tangent_of: tuple[Point, Mapping[str, Array]] | None = None
     passes: RecordPasses | None = None
 
     @classmethod
@@ -140,6 +138,16 @@ class Torch:
     vjp: Mapping[str, Array] | None = None
     passes: Sequence[Array] = ()
     judges_value: bool = True
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the derivatives: one of vᵀJ."""
+        return 1 if self.jacobian is None else self.value.size
+
+    def block(self, name: str) -> Array:
+        """Return the derivatives by a variable, with the columns on the second axis."""
+        found = (self.vjp or {})[name] if self.jacobian is None else self.jacobian[name]
+        return found.reshape(self.rows, math.prod(found.shape[0 if self.jacobian is None else self.value.ndim :]))
 
 
 @dataclass(frozen=True)

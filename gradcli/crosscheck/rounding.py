@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -30,7 +29,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
-from gradcli.results import Array, Entry, Verdict
+from gradcli.results import Entry, Verdict
 
 SLACK = 8
 """Largest ratio of an error to the radius of the ball of rounding, as torch may fuse or reorder operations."""
@@ -66,14 +65,12 @@ def explained(case: Case, point: Point, wrong: Sequence[Entry], truths: Truths) 
     residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one))}
     zeros = _zeros(list(residues), truths)
     rest = [one for one in wrong if one not in zeros]
-    return [found for one, found in residues.items() if one in zeros] + (
-        _excused(case, point, rest, passes) if rest else []
-    )
+    return [found for one, found in residues.items() if one in zeros] + (_excused(case, rest, passes) if rest else [])
 
 
-def _excused(case: Case, point: Point, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
+def _excused(case: Case, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
     known = {entry: passes.excuse(entry) for entry in rest}
-    sound = _Passes(case, point, rest, is_sound=True) if passes.faults else None
+    sound = _Passes(case, passes.point, rest, is_sound=True) if passes.faults else None
     found = []
     told = ": " + " and ".join(passes.faults)  # once, as it is the same of all entries
     for entry in sorted(rest, key=lambda entry: -(entry.relative_error or 0)):
@@ -146,15 +143,22 @@ class _Passes:
 
     def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
         self.case, self.dtype, self.format = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
-        self.of: Point = point if point.tangent_of is None else point.tangent_of[0]
-        self.u = None if point.tangent_of is None else point.tangent_of[1]
-        self.is_sound = is_sound
+        self.point, self.u, self.is_sound = point, case.u, is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
         self._recordings: dict[Way, _Recording | None] = {}
-        self._known: dict[_Target, _Known | None] = {}
-        self._groups: dict[tuple[Any, ...], list[_Target]] = {}
-        for target in (target for entry in entries for targets in self._targets(entry) for target in targets):
-            self._groups.setdefault((target.way, target.seeds), []).append(target)
+        ways = {entry: list(self._targets(entry)) for entry in entries}
+        groups: dict[tuple[Any, ...], list[_Target]] = {}
+        for target in (target for own in ways.values() for targets in own for target in targets):
+            groups.setdefault((target.way, target.seeds), []).append(target)
+        found: dict[_Target, _Known] = {}
+        for group in groups.values():
+            if (recording := self._recording(group[0].way)) is not None:
+                with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
+                    recording.run(group, self.format, found)
+        self._known = {
+            entry: [reduce(_Known.added, (found[one] for one in own)) for own in targets if found.keys() >= {*own}]
+            for entry, targets in ways.items()
+        }
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -173,60 +177,39 @@ class _Passes:
             yield [_Target("twice", name, column, seeds)]
             return
         if entry.row is not None and (name == STEP or self._has_fewer_columns):
-            unit = np.zeros(math.prod(self.of.shape_of(name)))
+            unit = np.zeros(math.prod(self.point.shape_of(name)))
             unit[column] = 1.0
             yield [_Target("columns", name, self.case.row(entry), ((name, unit.tobytes()),))]
         if name == STEP or entry.row is None or not self._has_fewer_columns:
             several = self.case.passes if entry.row is None and self.case.passes is not None else None
-            vs = [self._weights(entry)] if several is None else several
+            vs = [self.case.seeds(entry)] if several is None else several
             yield [_Target("back", name, column, ((OF_Y, np.asarray(v, dtype=np.float64).tobytes()),)) for v in vs]
 
     @cached_property
     def _has_fewer_columns(self) -> bool:
-        return self.of.rows > ROWS_ALWAYS and sum(math.prod(self.of.shape_of(x)) for x in self.wrt) < self.of.rows
-
-    def _weights(self, entry: Entry) -> Array:
-        found = np.zeros(self.of.rows)
-        for row, weight in self.case.seeds(entry).items():
-            found[row] = weight
-        return found
-
-    def _look(self, entry: Entry) -> Iterator[_Known]:
-        """Yield the ball of a number for each way to compute it, if known; a pass runs once for all of its elements."""
-        for targets in self._targets(entry):
-            for target in targets:
-                if target not in self._known:
-                    self._run(self._groups[target.way, target.seeds])
-            found = [self._known[target] for target in targets]
-            if None not in found:
-                yield reduce(_Known.added, (one for one in found if one is not None))
-
-    def _run(self, group: Sequence[_Target]) -> None:
-        self._known.update(dict.fromkeys(group))
-        recording = self._recording(group[0].way)
-        if recording is not None:
-            with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
-                recording.run(group, self.format, self._known)
+        return (
+            self.point.rows > ROWS_ALWAYS and sum(math.prod(self.point.shape_of(x)) for x in self.wrt) < self.point.rows
+        )
 
     def _recording(self, way: Way) -> _Recording | None:
         if way not in self._recordings:
-            record, program = self.of.passes, self.of.source
-            inputs = {name: self.of.inputs[name] for name in program.names}
+            record, program = self.point.passes, self.point.source
+            inputs = {name: self.point.inputs[name] for name in program.names}
             found = record and record(way, program, inputs, self.wrt, self.dtype, is_sound=self.is_sound)
             self._recordings[way] = _Recording(found) if found else None
         return self._recordings[way]
 
     def is_known(self, entry: Entry) -> bool:
         """Tell whether some recorded pass gives a ball for a number."""
-        return any(True for _ in self._look(entry))
+        return bool(self._known[entry])
 
     def covers(self, entry: Entry, number: Ball) -> bool:
         """Tell whether a number is one that torch may have in place of its own."""
-        return any(_covers(one.outcome, number) for one in self._look(entry))
+        return any(_covers(one.outcome, number) for one in self._known[entry])
 
     def excuse(self, entry: Entry) -> str:
         """Explain a number by rounding, in words; empty if rounding does not explain it."""
-        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._look(entry))), "")
+        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._known[entry])), "")
 
     def _excuse(self, rounded: Outcome, entry: Entry) -> str:
         if rounded == OVERFLOW:
@@ -242,8 +225,7 @@ class _Passes:
         """Judge an entry of terms that cancel to 0: `agree` if its number is their rounding; None if it is not."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
-        known = list(self._look(entry))
-        if not known:
+        if not (known := self._known[entry]):
             return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
         for size in (one.size for one in known if one.size is not None and not isinstance(one.outcome, Undefined)):
             if abs(arb(entry.torch)) <= size.total * arb(2) ** -self.format.bits * (RESIDUE * size.roundings):
@@ -265,14 +247,12 @@ class _Recording:
         self.reference = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
         self.reference.budget = MOST_ELEMENTS
 
-    def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known | None]) -> None:
+    def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known]) -> None:
         """Find the balls of some elements of one pass, half of the elements at a time where all are too many."""
         require_time()
-        reference, seeds = copy(self.reference), []
-        for name, numbers in group[0].seeds:
-            if name in self.passes.seeds:
-                seeds.append(sympy.Symbol(self.passes.seeds[name], real=True))
-                reference.inputs = {**reference.inputs, seeds[-1]: np.frombuffer(numbers)}
+        names = self.passes.seeds
+        given = {names[name]: np.frombuffer(numbers) for name, numbers in group[0].seeds if name in names}
+        reference, seeds = self.reference.moved_to(given), [sympy.Symbol(name, real=True) for name in given]
         start: dict[Atom, list[int]] = {}
         for target in group:
             start.setdefault(self._atom(target), []).append(target.element)

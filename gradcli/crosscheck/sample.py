@@ -26,7 +26,7 @@ from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import MOST, Reference
-from gradcli.results import Array, Entry
+from gradcli.results import Entry
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -57,7 +57,7 @@ class Survey:
         """Number of entries; without variables, of elements of y."""
         if not self.variables:
             return self.torch.value.size
-        return (1 if self.torch.jacobian is None else self.torch.value.size) * sum(self.sizes.values())
+        return self.torch.rows * sum(self.sizes.values())
 
     @property
     def family(self) -> Family:
@@ -104,19 +104,13 @@ class Survey:
         """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers, and the number of all such."""
         is_matrix, found, count = self.torch.jacobian is not None, list[Entry](), 0
         for symbol, place in (self.pattern or {}).items():
-            block = self.block(symbol)
+            block = self.torch.block(str(symbol))
             is_odd = np.asarray(block != 0)
             is_odd[place] = False
             count += int(np.count_nonzero(is_odd))
             odd = np.argwhere(is_odd)[: MOST_ODD - len(found)].tolist() if count else []
             found += [self.point.entry(str(symbol), i if is_matrix else None, j, block[i, j]) for i, j in odd]
         return found, count
-
-    def block(self, symbol: sympy.Symbol) -> Array:
-        """Return torch's numbers for a variable, with the columns on the second axis."""
-        is_matrix = self.torch.jacobian is not None
-        blocks = self.torch.jacobian if self.torch.jacobian is not None else self.torch.vjp or {}
-        return blocks[str(symbol)].reshape(self.torch.value.size if is_matrix else 1, self.sizes[symbol])
 
     @cached_property
     def _moving(self) -> Mapping[Atom, Flat] | None:
@@ -247,8 +241,8 @@ def _sampled(survey: Survey, most: int) -> Selection:
     most_columns = most if torch.jacobian is None else most // (max(1, math.ceil(a_column)) if is_narrow else most_rows)
     critical, rows, note = survey.places(max(1, 3 * most_columns // 4))
     directions = dict.fromkeys(critical)
-    for symbol, size in survey.sizes.items():
-        picked = pick(_column_scores(torch, str(symbol), size), most_columns, generator)
+    for symbol in survey.sizes:
+        picked = pick(_column_scores(torch, str(symbol)), most_columns, generator)
         directions |= dict.fromkeys((symbol, j) for j in picked[: max(most_columns - len(critical), most_columns // 4)])
     found = list(directions) if most > 1 else list(directions)[: len(survey.sizes)]
     is_of_columns = torch.jacobian is None and survey.variables
@@ -259,24 +253,20 @@ def _sampled(survey: Survey, most: int) -> Selection:
     return Selection(f"sampled, seed {SEED}", found, chosen_rows, survey.pattern is not None, note)
 
 
-def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64]:
+def _column_scores(torch: Torch, name: str) -> npt.NDArray[np.float64]:
     """Score each column by its largest magnitude, infinite where it or a y that it reaches is not finite."""
+    block, lost = magnitude(torch.block(name)), ~np.isfinite(torch.value).ravel()
     if torch.jacobian is None:
-        scores = magnitude((torch.vjp or {})[name]).reshape(size)
-        own = ~np.isfinite(torch.value)
-        return np.where(own.ravel(), np.inf, scores) if own.size == size else scores
-    block = magnitude(torch.jacobian[name]).reshape(torch.value.size, size)
-    lost = ~np.isfinite(torch.value).ravel()
+        return np.where(lost, np.inf, block[0]) if lost.size == block.size else block[0]
     block[lost] = np.where(block[lost] > 0, np.inf, 0.0)
     return np.asarray(block.max(axis=0, initial=0.0))
 
 
 def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
     """Choose flat rows: those where y is not finite, the largest of each column, corners and a random rest."""
-    blocks, size = torch.jacobian or {}, torch.value.size
-    tops = [int(magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
+    tops = [int(magnitude(torch.block(str(s))[:, j]).argmax()) for s, j in directions[:most] if torch.jacobian]
     lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
-    return np.unique([*lost, *tops, *pick(np.zeros(size), most, generator)]).astype(np.int64)
+    return np.unique([*lost, *tops, *pick(np.zeros(torch.value.size), most, generator)]).astype(np.int64)
 
 
 def magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:

@@ -72,8 +72,8 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
         moved = builder.emit("mul", (step, direction), start)
         renamed[symbol] = builder.emit("add", (symbol, moved), start)
     for line in typed.lines:
-        operands = tuple(renamed.get(a, a) for a in line.call.operands)
-        renamed[line.symbol] = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+        call = line.call.renamed(renamed)
+        renamed[line.symbol] = builder.emit(call.op.name, call.operands, line.span, call.statics)
     program = replace(
         typed,
         variables=(*typed.variables, *moving.values(), step),
@@ -150,23 +150,31 @@ def judge_derived(
     with time_limit():  # one limit for all judgements on the way
         match torch:
             case JacobianVectorProduct():
-                numbers = Torch(torch.dtype, torch.value, {STEP: torch.jvp})
-                return _judgement(_of_jvp(point, numbers, torch.u, tolerance))
+                part = _of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance)
             case HessianVectorProduct():
-                return _judge_hvp(point, torch, wrt, tolerance)
-        return _judge_hessian(point, torch, wrt, tolerance)
+                part = _of_hvp(point, torch, wrt, tolerance)
+            case _:
+                part = _of_hessian(point, torch, wrt, tolerance)
+    check, entries = summarize([part])
+    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
+    for e in entries:
+        # Of verdicts that are proven, those on numbers with a truth at the point itself.
+        is_known = e.of == part.of and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
+        if is_known and e.truth is not None and exists(e.truth):
+            known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
+    return Judgement(check, entries, Evidence(known, FIRST_BITS), (part,))
 
 
-def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
     entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
-    return _judgement(replace(found, decided=entries))
+    return replace(found, decided=entries)
 
 
-def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
     """Judge a Hessian and the gradient, for a y of one element: all rows, or a sample."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
@@ -193,18 +201,16 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     how = "as many as the budget allows" if len(chosen) == total else f"corners, extremes and a sample, seed {SEED}"
     some = f"{len(rows):,} of {total:,} rows: {how}" if rows else "none"
     words, left = "all" if rows and len(rows) == total else some, sum(found.left for found in rows)
-    return _judgement(
-        FamilyCheck(
-            "hessian",
-            total * total,
-            [*entries, *gradient],
-            words,
-            tuple(notes),
-            is_whole=words == "all" and beside.is_whole and not left,
-            bounded=sum(found.bounded for found in rows),
-            left=left,
-            error=max((found.error or 0.0 for found in rows), default=0.0) or None,
-        )
+    return FamilyCheck(
+        "hessian",
+        total * total,
+        [*entries, *gradient],
+        words,
+        tuple(notes),
+        is_whole=words == "all" and beside.is_whole and not left,
+        bounded=sum(found.bounded for found in rows),
+        left=left,
+        error=max((found.error or 0.0 for found in rows), default=0.0) or None,
     )
 
 
@@ -220,18 +226,6 @@ def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Toler
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
     """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y of zeros that is not judged."""
     return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
-
-
-def _judgement(part: FamilyCheck) -> Judgement:
-    """Make the judgement of one part, with the truths that it enclosed as evidence for formulas."""
-    check, entries = summarize([part])
-    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    for e in entries:
-        # Of verdicts that are proven, those on numbers with a truth at the point itself.
-        is_known = e.of == part.of and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
-        if is_known and e.truth is not None and exists(e.truth):
-            known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
-    return Judgement(check, entries, Evidence(known, FIRST_BITS), (part,))
 
 
 def _chosen_rows(

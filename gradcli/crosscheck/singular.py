@@ -9,8 +9,9 @@ derivative has one if the slopes along the rays are linear in the direction.  If
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -187,10 +188,6 @@ def _unseen(one: Singular, why: str) -> Entry:
     return replace(one.entry, note=f"{one.cause.reason}; {why}")
 
 
-Key = tuple[int, int, int]
-"""Ray: the number of the direction of all inputs, or -1; the group that moves alone, or is reversed; and the sign."""
-
-
 @dataclass
 class Looks:
     """Series of the function of a plan on rays into the point, for the entries of the plan."""
@@ -198,9 +195,9 @@ class Looks:
     case: Case
     plan: Plan
     bits: int
-    _known: dict[Key, Mapping[int, Element]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._on = lru_cache(maxsize=4_096)(self._ray)
         self.rays = Rays(self.plan, self.bits)
         self.here = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -228,33 +225,31 @@ class Looks:
         """Tell whether the looks so far took all the work that they may take."""
         return self.rays.work > MOST_MEMBERS
 
-    def _on(self, key: Key, moving: Callable[[], Mapping[Direction, float]]) -> Mapping[int, Element]:
-        if key not in self._known:
-            if self.is_over:
-                return {}
-            self._known[key] = self.rays.on(moving())
-        return self._known[key]
+    def _ray(self, n: int, group: int, sign: int) -> Mapping[int, Element]:
+        """Return the rows of y while all inputs move along direction n and a group is reversed; -1 stands for none.
+
+        Without a direction the group moves alone.
+        """
+        own = () if group < 0 else self.groups[group]
+        moving = dict.fromkeys(own, float(sign))
+        if n >= 0:
+            others = {d: weight * sign for d, weight in self.ways[n].items()}
+            moving = others | {d: -others[d] for d in own}
+        return {} if self.is_over else self.rays.on(moving)
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """Return the rows of y while one input moves to one side; empty where the work is too much."""
-        group = self.group_of[direction]
-        return self._on((-1, group, sign), lambda: dict.fromkeys(self.groups[group], float(sign)))
+        return self._on(-1, self.group_of[direction], sign)
 
     def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
         """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
         if flipped is not None and len(self.groups) == 1:
             return self.way(n, -sign)
-        group = -1 if flipped is None else self.group_of[flipped]
-
-        def moving() -> dict[Direction, float]:
-            others = {d: weight * sign for d, weight in self.ways[n].items()}
-            return others | {d: -others[d] for d in (self.groups[group] if group >= 0 else ())}
-
-        return self._on((n, group, sign), moving)
+        return self._on(n, -1 if flipped is None else self.group_of[flipped], sign)
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""
-        values = self.case.values(one.entry, self.here)
+        values = {row: self.here.values[row] for row in sorted(one.rows) if row in self.here.values}
         is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
         with precision(self.bits):
             return self._no_value(one, list(values)) if is_missing else self._no_slope(one)
@@ -414,8 +409,6 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     """Change `disagree` to `kink` where torch takes the other side of a jump, such as atan2 at -0.0."""
-    if all(entry.verdict != "disagree" for entry in entries):
-        return list(entries)
     turned = _turned(case)
 
     def settled(entry: Entry) -> Entry:
@@ -431,7 +424,8 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
 
 def _plan_at_jump(case: Case, entry: Entry) -> Plan | None:
     """Plan the enclosure of an entry as at a jump; None if that is over the budget."""
-    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))])
+    rows = frozenset(np.flatnonzero(case.seeds(entry)).tolist())
+    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), rows)])
 
 
 def _is_beside(case: Case, entry: Entry) -> bool:

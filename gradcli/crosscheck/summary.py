@@ -117,16 +117,13 @@ def joined(checks: Sequence[Check]) -> Check:
     >>> joined([Check("agree", 4, 4, 0.0), Check("kink", 4, 4, 1e-17)]).verdict
     'kink'
     """
-    first, *others = checks
-    if not others:
-        return first
     verdict = worst(check.verdict for check in checks)
     findings = list(dict.fromkeys(finding for check in checks for finding in check.findings))
     findings.sort(key=lambda finding: SEVERITY.index(finding.verdict), reverse=True)
     hidden = max(check.findings_count - len(check.findings) for check in checks)
     errors = [check.max_relative_error for check in checks if check.max_relative_error is not None]
     return replace(
-        first,
+        checks[0],
         verdict=verdict,
         checked=min(check.checked for check in checks),
         undecided=max(check.undecided for check in checks),

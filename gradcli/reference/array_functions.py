@@ -16,6 +16,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import NUMPY
 from gradcli.reference import balls
@@ -72,26 +73,22 @@ _LEAST = 2.0**-1060
 """More than what an underflow loses."""
 
 
-def _ball_by_ball(function: Callable[..., Ball]) -> Callable[..., Bounds]:
-    """Lift a function of balls to arrays, element by element."""
-
-    def bounds(*operands: Bounds) -> Bounds:
-        shape = np.broadcast_shapes(*(operand.middle.shape for operand in operands))
-        kind = np.result_type(*(operand.middle for operand in operands)).type
-        if math.prod(shape) > MOST_BALLS:
-            raise NoRuleError
-        with precision(BITS):
-            columns = (_as_balls(operand.spread(shape)) for operand in operands)
-            return _as_bounds([function(*each) for each in zip(*columns, strict=True)], shape, kind)
-
-    return bounds
+def _ball_by_ball(function: Callable[..., Ball], *operands: Bounds) -> Bounds:
+    """Apply a function of balls to arrays, element by element."""
+    shape = np.broadcast_shapes(*(operand.middle.shape for operand in operands))
+    kind = np.result_type(*(operand.middle for operand in operands)).type
+    if math.prod(shape) > MOST_BALLS:
+        raise NoRuleError
+    with precision(BITS):
+        columns = (_as_balls(operand.spread(shape)) for operand in operands)
+        return _as_bounds([function(*each) for each in zip(*columns, strict=True)], shape, kind)
 
 
 def _sinc(a: Bounds) -> Bounds:
     """Compute the sine of pi*x over pi*x; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
     with precision(BITS):
         angle = multiply(a, _as_bounds([arb.pi()], (), a.middle.dtype.type))
-    far = divide(of_angle(np.sin)(angle), angle)
+    far = divide(of_angle(np.sin, angle), angle)
     size = abs(a.middle) + a.radius
     near = bounded(np.ones_like(a.middle), 2 * size * size)
     return near.where(size < 2.0**-40, far)
@@ -100,7 +97,7 @@ def _sinc(a: Bounds) -> Bounds:
 def _bessel(order: Bounds, a: Bounds) -> Bounds:
     """Compute the modified Bessel functions, where they are within float64 and the bounds are not wide."""
     is_near = (abs(a.middle) < LARGEST_BESSEL) & (a.radius < 2.0**-20)
-    found = _ball_by_ball(HEADS[sympy.besseli])(order, a.where(is_near, exact(0.0, a.middle.dtype.type)))
+    found = _ball_by_ball(HEADS[sympy.besseli], order, a.where(is_near, exact(0.0, a.middle.dtype.type)))
     return found.where(is_near, unknown(found.middle))
 
 
@@ -108,46 +105,40 @@ def _erfc(a: Bounds) -> Bounds:
     """Apply Python's erfc, in float64 whatever the format of the numbers is."""
     numbers = a.middle.astype(np.float64)
     radius = np.asarray(a.radius + abs(a.middle - numbers), np.float64)
-    rises = monotone(partial(one_by_one, math.erfc), LOSS * 2**11)
-    found = rises(bounded(numbers, np.where(radius > 0, np.nextafter(radius, np.inf), 0.0)))
+    inside = bounded(numbers, np.where(radius > 0, np.nextafter(radius, np.inf), 0.0))
+    found = monotone(partial(one_by_one, math.erfc), inside, LOSS * 2**11)
     return found.mapped(lambda x: x.astype(a.middle.dtype))
-
-
-_RELATIONS = {
-    sympy.Eq: (0,),
-    sympy.Ne: (-1, 1),
-    sympy.StrictLessThan: (-1,),
-    sympy.LessThan: (-1, 0),
-    sympy.StrictGreaterThan: (1,),
-    sympy.GreaterThan: (0, 1),
-}
-"""Signs that a difference has where a relation holds."""
 
 
 def _both(a: Bounds, b: Bounds) -> Bounds:
     return chosen(a, b, exact(0.0))
 
 
+_RELATIONS = (sympy.Eq, sympy.Ne, sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
+
 _MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
 
+_STEPS = "sign floor ceil trunc round".split()
+
+_BY_BALLS = (sympy.erfinv, meaning.lgamma, meaning.polygamma, *meaning.DESCRIBED.values())
+
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
-    **{getattr(sympy, name): monotone(getattr(np, NUMPY[name])) for name in _MONOTONE},
-    **{getattr(meaning, name): steps(getattr(np, name)) for name in ("sign", "floor", "ceil", "trunc", "round")},
-    sympy.sin: of_angle(np.sin),
-    sympy.cos: of_angle(np.cos),
-    sympy.tan: lambda a: divide(of_angle(np.sin)(a), of_angle(np.cos)(a)),
+    **{getattr(sympy, name): partial(monotone, getattr(np, NUMPY[name])) for name in _MONOTONE},
+    **{getattr(meaning, name): partial(steps, getattr(np, name)) for name in _STEPS},
+    sympy.sin: partial(of_angle, np.sin),
+    sympy.cos: partial(of_angle, np.cos),
+    sympy.tan: lambda a: divide(of_angle(np.sin, a), of_angle(np.cos, a)),
     sympy.atan2: angle,
-    sympy.cosh: lambda a: monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
-    sympy.erf: monotone(partial(one_by_one, math.erf), LOSS * 2**11),
+    sympy.cosh: lambda a: monotone(np.cosh, absolute(a)),  # which rises by more than it falls
+    sympy.erf: partial(monotone, partial(one_by_one, math.erf), losses=LOSS * 2**11),
     sympy.erfc: _erfc,
     sympy.besseli: _bessel,
-    **{one: _ball_by_ball(HEADS[one]) for one in (sympy.erfinv, meaning.lgamma, meaning.polygamma)},
-    **{one: _ball_by_ball(HEADS[one]) for one in meaning.DESCRIBED.values()},
+    **{one: partial(_ball_by_ball, HEADS[one]) for one in _BY_BALLS},
     meaning.sinc: _sinc,
     sympy.Abs: absolute,
     meaning.abs: absolute,
-    sympy.sign: steps(np.sign),
-    **{relation: partial(compared, sense=signs) for relation, signs in _RELATIONS.items()},
+    sympy.sign: partial(steps, np.sign),
+    **{relation: partial(compared, sense=TABLE[SIGNS[relation.rel_op]].sense) for relation in _RELATIONS},
     meaning.eq: partial(compared, sense=(0,)),
     meaning.maximum: larger,
     meaning.minimum: smaller,
@@ -195,7 +186,7 @@ _ARITHMETIC = Arithmetic[Bounds](
     multiply=multiply,
     divide=divide,
     negate=operator.neg,
-    root=monotone(np.sqrt),
+    root=partial(monotone, np.sqrt),
     whole_power=whole_power,
     power=power,
     branch=_branch,

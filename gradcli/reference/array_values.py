@@ -5,6 +5,7 @@ Each kind of operation has one rule: its value, and for each operand a chain of 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -41,8 +42,11 @@ from gradcli.reference.bounds import (
 )
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import (
+    Change,
+    Flow,
     Map,
     MatrixProduct,
+    Moving,
     Recurrence,
     Routing,
     Scaled,
@@ -51,7 +55,7 @@ from gradcli.reference.linear_maps import (
     running_sum,
     spread,
 )
-from gradcli.reference.rules import rule_of
+from gradcli.reference.rules import rule_of, second_slope
 
 MOST_STEPS = 4_096
 """Most elements of a running product or extreme, and most factors of a product."""
@@ -183,12 +187,12 @@ class Values:
             case Kind.SCAN:
                 return _scanned(call, operands[0], inside[0])
             case Kind.CONTRACTION:
-                return _multiplied(operands, inside, shape)
+                return _multiplied(call, operands, inside, shape)
             case Kind.MATRIX if call.op.keeps_shape:
-                found = inverse(operands[0])
+                found, symbol = inverse(operands[0]), line.symbol
                 return found, lambda k: [
-                    MatrixProduct(-found, is_right=False),
-                    MatrixProduct(found, is_right=True),
+                    MatrixProduct(-found, False, lambda moving: -moving[symbol] if symbol in moving else None),
+                    MatrixProduct(found, True, lambda moving: moving.get(symbol)),
                 ]
             case Kind.MATRIX:
                 found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
@@ -212,30 +216,33 @@ def _elementwise(
     elif call.op.is_branch:
         found = chosen(*wide)
     else:
-        found = compile_bounds(rule_of(call).expression)(named(call, wide))
+        found = compile_bounds(rule_of(call).expression)(rule_of(call).environment(wide))
     points = max(len(a.middle) for a in wide)
-    return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide)]
+    return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide, routes)]
 
 
-def named(call: Call, operands: Sequence[Bounds]) -> dict[sympy.Symbol, Bounds]:
-    """Map the parameters of the rule to the operands."""
-    return {p: a for p, a in zip(rule_of(call).parameters, operands, strict=True) if p is not None}
-
-
-def _slope(call: Call, k: int, operands: Sequence[Bounds]) -> Sequence[Scaled]:
+def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Routing]) -> Sequence[Scaled]:
     if call.op.coefficients:
         factor = call.op.coefficients[k]
         return [] if factor == 1 else [Scaled(exact(float(factor)))]
     if call.op.is_branch or call.op.is_extreme:
         return [Scaled(_choices(call, operands)[k], is_choice=True)]
-    rule, environment = rule_of(call), named(call, operands)
+    rule = rule_of(call)
+    environment = rule.environment(operands)
     try:
         slope = compile_bounds(rule.slopes[k])(environment)
     except NoRuleError:
         slope = unknown(np.zeros(1))
     for distance in (*rule.kinks, *rule.edges[k]):
         slope = slope.where(is_apart(compile_bounds(distance)(environment)), unknown(slope.middle))
-    return [Scaled(slope)]
+
+    def change(moving: Moving) -> Flow | None:
+        """Add up the changes of the slope with each operand."""
+        second = ((m, a, second_slope(rule, k, m)) for m, a in enumerate(call.operands) if a in moving)
+        flows = [routes[m].there(moving[a]).times(compile_bounds(e)(environment)) for m, a, e in second if e != 0]
+        return functools.reduce(Flow.plus, flows) if flows else None
+
+    return [Scaled(slope, change=change)]
 
 
 def is_apart(distance: Bounds) -> Mask:
@@ -355,7 +362,7 @@ def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
     return stacked(found, axis) if found else a, steps
 
 
-def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
+def _multiplied(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
     """Multiply as `@` does: a vector is a row on the left, and a column on the right."""
     left, right = inside
     matrices = [(1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right]
@@ -365,7 +372,13 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
     wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
     full = (*batch, lifted[0][-2], lifted[1][-1])
     after = spread(full, shape, shape)
-    return after.there(product(wide[0], wide[1])), lambda k: [routes[k], MatrixProduct(wide[1 - k], k == 0), after]
+
+    def ways(k: int) -> Sequence[Map]:
+        other, route = call.operands[1 - k], routes[1 - k]
+        change: Change = lambda moving: route.there(moving[other]) if other in moving else None  # noqa: E731
+        return [routes[k], MatrixProduct(wide[1 - k], k == 0, change), after]
+
+    return after.there(product(wide[0], wide[1])), ways
 
 
 def _spectral(a: Bounds, inside: Shape) -> Local:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import accumulate
@@ -20,7 +19,7 @@ from operator import mul
 from typing import Any, TypeVar
 
 import sympy
-from flint import acb, arb, arb_mat, ctx
+from flint import acb, arb, arb_mat, arb_series, ctx
 
 from gradcli.language import ops
 from gradcli.language.ops import Op
@@ -199,23 +198,12 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
 # -- whole lists
 
 
-@dataclass(frozen=True, slots=True)
-class Dual:
-    """A number and its tangent."""
-
-    value: Ball
-    tangent: Ball
-
-    def __mul__(self, other: Dual) -> Dual:
-        return Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
-
-
-_Factor = TypeVar("_Factor", Any, Dual)
-
-
 def product(values: Iterable[Ball]) -> Ball:
     """Multiply all values; 1 where there are none."""
     return reduce(mul, values, arb(1))
+
+
+_Factor = TypeVar("_Factor", Any, arb_series)
 
 
 def products_of_others(values: Sequence[_Factor], one: _Factor) -> list[_Factor]:

@@ -234,27 +234,19 @@ def norm(a: Bounds) -> Array:
 # -- functions
 
 
-def monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable[[Bounds], Bounds]:
-    """Lift to bounds a function that only rises where it has values, or only falls, and loses so many roundings."""
-
-    def bounds(a: Bounds) -> Bounds:
-        middle, low, high = function(a.middle), function(a.low), function(a.high)
-        reach = np.maximum(abs(high - middle), abs(middle - low))
-        loss = losses * unit(middle) * np.maximum(abs(low), abs(high))
-        return bounded(middle, reach + loss + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST))
-
-    return bounds
+def monotone(function: Callable[[Array], Array], a: Bounds, losses: int = LOSS) -> Bounds:
+    """Apply a function that only rises where it has values, or only falls, and loses so many roundings."""
+    middle, low, high = function(a.middle), function(a.low), function(a.high)
+    reach = np.maximum(abs(high - middle), abs(middle - low))
+    loss = losses * unit(middle) * np.maximum(abs(low), abs(high))
+    return bounded(middle, reach + loss + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST))
 
 
-def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
-    """Lift to bounds the sine or the cosine, whose slope is at most 1."""
-
-    def bounds(a: Bounds) -> Bounds:
-        middle = function(a.middle)
-        radius = a.radius + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
-        return bounded(middle, np.where(abs(a.middle) + a.radius < _LARGEST_ANGLE, radius, np.inf))
-
-    return bounds
+def of_angle(function: Callable[[Array], Array], a: Bounds) -> Bounds:
+    """Apply the sine or the cosine, whose slope is at most 1."""
+    middle = function(a.middle)
+    radius = a.radius + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
+    return bounded(middle, np.where(abs(a.middle) + a.radius < _LARGEST_ANGLE, radius, np.inf))
 
 
 def one_by_one(function: Callable[[float], float], numbers: Array) -> Array:
@@ -273,14 +265,10 @@ def absolute(a: Bounds) -> Bounds:
     return Bounds(abs(a.middle), a.radius)
 
 
-def steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
-    """Lift to bounds a function of steps, known where both ends of the bounds are on one step."""
-
-    def bounds(a: Bounds) -> Bounds:
-        low, high = function(a.low), function(a.high)
-        return bounded(low, np.where(low == high, 0.0, np.inf))
-
-    return bounds
+def steps(function: Callable[[Array], Array], a: Bounds) -> Bounds:
+    """Apply a function of steps, known where both ends of the bounds are on one step."""
+    low, high = function(a.low), function(a.high)
+    return bounded(low, np.where(low == high, 0.0, np.inf))
 
 
 def larger(a: Bounds, b: Bounds) -> Bounds:

@@ -34,12 +34,11 @@ class Footprint:
 
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
-        self._sources: dict[tuple[Line, int], Flat] = {}
-        self._lists: dict[Atom, _List] = {}
+        self._known: dict[Atom, _Origins] = {}
 
     def operands(self, line: Line) -> Sequence[int]:
         """List the operands of a line by number; of a list each symbol once, whose places are found together."""
-        return list(self._list(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
+        return list(self._origins(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
 
     def parts(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
         """Yield for each operand positions in `out`, and the elements of the operand that they depend on.
@@ -49,10 +48,10 @@ class Footprint:
         if line.call.op.kind is not Kind.LIST:
             yield from ((k, *self.down(line, k, out)) for k in range(len(line.call.operands)))
         elif len(out):
-            every = self._list(line)
-            first = every.first[out]
+            origins = self._origins(line)
+            first = origins.first[out]
             for held in _grouped(first):
-                yield int(first[held[0]]), held, every.inside[out[held]]
+                yield int(first[held[0]]), held, origins.inside[out[held]]
 
     def members(self, line: Line, out: Flat) -> dict[int, list[tuple[Atom, int]]]:
         """List the operands and their elements that each element depends on."""
@@ -74,19 +73,15 @@ class Footprint:
                 size, step = _axis_of(line, operand)
                 place = out // step % size
                 return self._steps(out - place * step, place + 1, step)
-            case Kind.LIST:
-                every = self._list(line)
-                held = np.flatnonzero(every.first[out] == k)
-                return held, every.inside[out[held]]
             case Kind.MATRIX | Kind.SPECTRAL:
                 block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
             case _:
-                source = self._source(line, k)[out]
-                held = np.flatnonzero(source >= 0)
-                return held, source[held]
+                origins = self._origins(line)
+                held = np.flatnonzero(origins.first[out] == k)
+                return held, origins.inside[out[held]]
 
     def up(self, line: Line, k: int, elements: Flat) -> Pairs:
         """Find for each element of operand k the elements of the line that it enters; of a list at all its places."""
@@ -99,18 +94,14 @@ class Footprint:
             case Kind.SCAN:
                 size, step = _axis_of(line, operand)
                 return self._steps(elements, size - elements // step % size, step)
-            case Kind.LIST:
-                places = self._list(line).places[k]
-                return self._matched(elements, self._list(line).inside[places], places)
             case Kind.MATRIX | Kind.SPECTRAL:
                 block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
             case _:
-                source = self._source(line, k)
-                out = np.flatnonzero(np.isin(source, elements))
-                return self._matched(elements, source[out], out)
+                origins = self._origins(line)
+                return self._matched(elements, origins.inside[origins.places[k]], origins.places[k])
 
     def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
         """Find for each element of operand k the elements in `out` that it enters."""
@@ -154,23 +145,33 @@ class Footprint:
         self._require(int(count.sum()))
         return np.repeat(np.arange(len(first)), count), np.repeat(first, count) + step * _ranges(count * 0, count)
 
-    def _list(self, line: Line) -> _List:
-        """Return the origins of the elements of a list, found once."""
-        if line.symbol not in self._lists:
+    def _origins(self, line: Line) -> _Origins:
+        """Return the origins of the elements of a line that only moves elements, or puts them together; found once."""
+        if line.symbol not in self._known:
             shape, call = self.shapes[line.symbol], line.call
+            # A position in an array costs far less than a ball operation, and so counts a sixteenth of one.
             self._require(math.prod(shape) // 16)
-            axis, numbers = axis_of(shape, call.statics[0]), {a: k for k, a in reversed([*enumerate(call.operands)])}
-            owns = [self._operand(line, k) for k in range(len(call.operands))]
-            is_stack = bool(call.op.adds_dimension)
-            parts = [(*shape[:axis], *shape[axis + 1 :]) if is_stack else own for own in owns]
-            join = np.stack if is_stack else np.concatenate
-            first = join(
-                [np.full(part, numbers[a]) for a, part in zip(call.operands, parts, strict=True)], axis
-            ).ravel()
-            places = [np.arange(math.prod(own)).reshape(own) for own in owns]
-            inside = join([np.broadcast_to(a, part) for a, part in zip(places, parts, strict=True)], axis).ravel()
-            self._lists[line.symbol] = _List(first, inside, {int(first[held[0]]): held for held in _grouped(first)})
-        return self._lists[line.symbol]
+            if call.op.kind is Kind.LIST:
+                first, inside = self._listed(line, shape)
+                places = {int(first[held[0]]): held for held in _grouped(first)}
+            else:
+                inside = sources(call, self._operand(line, 0)).ravel()
+                first, places = np.where(inside < 0, -1, 0), {0: np.flatnonzero(inside >= 0)}
+            self._known[line.symbol] = _Origins(first, inside, places)
+        return self._known[line.symbol]
+
+    def _listed(self, line: Line, shape: Shape) -> Pairs:
+        """Find for each element of a list the first operand with its symbol, and its position there."""
+        call = line.call
+        axis, numbers = axis_of(shape, call.statics[0]), {a: k for k, a in reversed([*enumerate(call.operands)])}
+        owns = [self._operand(line, k) for k in range(len(call.operands))]
+        is_stack = bool(call.op.adds_dimension)
+        parts = [(*shape[:axis], *shape[axis + 1 :]) if is_stack else own for own in owns]
+        join = np.stack if is_stack else np.concatenate
+        first = [np.full(part, numbers[a]) for a, part in zip(call.operands, parts, strict=True)]
+        places = [np.arange(math.prod(own)).reshape(own) for own in owns]
+        inside = [np.broadcast_to(a, part) for a, part in zip(places, parts, strict=True)]
+        return join(first, axis).ravel(), join(inside, axis).ravel()
 
     def _operand(self, line: Line, k: int) -> Shape:
         return self.shapes.get(line.call.operands[k], ())
@@ -191,21 +192,12 @@ class Footprint:
         if count > self.most:
             raise OverBudgetError
 
-    def _source(self, line: Line, k: int) -> Flat:
-        """Find for each element of a line that only moves elements its element in operand k."""
-        key = (line, k)
-        if key not in self._sources:
-            # A position in an array costs far less than a ball operation, and so counts a sixteenth of one.
-            self._require(math.prod(self.shapes[line.symbol]) // 16)
-            self._sources[key] = sources(line.call, self._operand(line, k)).ravel()
-        return self._sources[key]
 
-
-class _List(NamedTuple):
-    """Origins of the elements of a list.
+class _Origins(NamedTuple):
+    """Origins of the elements of a line.
 
     Attributes:
-        first: For each element, the number of the first operand that has the same symbol as its own.
+        first: For each element, the number of the first operand with the symbol of its own; -1 for one that has none.
         inside: The position of each element in that operand.
         places: The elements, by the number in `first`.
     """

@@ -81,16 +81,12 @@ class Run:
     def __init__(self, plan: Plan, shift: Shift | None = None) -> None:
         self.plan, self.reference, self.shift = plan, plan.reference, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
-        self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
 
     @property
     def numbering(self) -> Numbering:
-        """Forms that tell which values are certainly the same; at the point itself, the same for all precisions."""
-        if self.shift:
-            self._numbering = self._numbering or Numbering(self)
-            return self._numbering
+        """Forms that tell which values are certainly the same; the same for all precisions."""
         self.plan.numbering = self.plan.numbering or Numbering(self)
         return self.plan.numbering
 
@@ -146,11 +142,8 @@ class Run:
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]
-        found: dict[int, Outcome] = {}
-        for j in elements:
-            number, moved = float(data[j]), self.shift.get((variable, j))
-            found[j] = arb(number) if moved is None else arb(number) + moved
-        return found
+        found = {j: arb(float(data[j])) for j in elements}
+        return found | {j: found[j] + moved for (x, j), moved in self.shift.items() if x == variable and j in found}
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
         out = elements.tolist()

@@ -75,6 +75,10 @@ def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:
     return {symbol: (places[:, 0], places[:, 1]) for symbol, places in ((s, np.array(p)) for s, p in found.items())}
 
 
+def _flat(array: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    return np.asarray(array, dtype=np.float64).ravel()
+
+
 BUDGET = 60_000
 """Ball operations of a plan, and half as many more for y: at 3 to 5 µs each, a tenth of what importing torch takes."""
 
@@ -119,8 +123,9 @@ class Plan:
             bits: The precision of the balls.
             shift: Balls to move the inputs by, such as those of the numbers that a decimal may be rounded from.
         """
+        plan = replace(self, numbering=None) if shift else self  # elsewhere, others are the same
         with precision(bits):
-            return Run(self, shift).found()
+            return Run(plan, shift).found()
 
 
 class Reference:
@@ -131,9 +136,7 @@ class Reference:
     ) -> None:
         self.program, self.renamed = lower(program, shapes)
         self.shapes = shapes_in(self.program, shapes)
-        self.inputs = {
-            symbol: np.asarray(inputs[str(symbol)], dtype=np.float64).ravel() for symbol in program.variables
-        }
+        self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BUDGET * max(1.0, patience()))
         self.footprint = Footprint(self.shapes, self.budget)
 
@@ -143,8 +146,10 @@ class Reference:
         Raises:
             OverBudgetError: more than `BUDGET` ball operations.
         """
-        plan = Plan(self, directions, _units(directions))
-        self._reach(plan, None if rows is None else self._wanted(rows))
+        plan, wanted = Plan(self, directions, _units(directions)), None
+        with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
+            wanted = None if rows is None else self.made_of({self.program.output: rows})
+        self._reach(plan, wanted)
         if judges_value:
             with suppress(OverBudgetError):
                 return self._planned(plan, rows, judges_value=True)
@@ -192,6 +197,12 @@ class Reference:
         self._reach(plan, None)
         return plan.pairs.get(self.program.output, (nothing, nothing))
 
+    def moved_to(self, inputs: Mapping[str, npt.NDArray[np.floating]]) -> Reference:
+        """Copy the reference with other values of some variables, of the same shapes."""
+        found = copy(self)
+        found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}
+        return found
+
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""
         found = copy(self)
@@ -229,13 +240,6 @@ class Reference:
         shape = self.shapes[line.call.operands[0]]
         again = shape[-1] if line.call.op.kind is Kind.SPECTRAL else 1  # for each eigenvalue, or each column of slopes
         return math.prod(shape) * shape[-1] * again // CHEAPER
-
-    def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
-        """Find the elements that these rows of y depend on; None, for all, where a list of them would be too long."""
-        try:
-            return self.made_of({self.program.output: rows})
-        except OverBudgetError:
-            return None
 
     def _require(self, work: int) -> None:
         if work > self.budget:

@@ -17,9 +17,7 @@ import sympy
 from flint import arb
 
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
-from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import fraction
 from gradcli.reference.compiling import compile_ball
@@ -79,7 +77,7 @@ class Numbering:
         """Return the exact rational value of an element, if it is known to have one."""
         return constant_of(self.form(symbol, element))
 
-    def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
+    def _of_input(self, variable: Atom, element: int, value: object) -> Form:
         is_known = self.by_value or (variable, element) not in self.run.plan.directions
         exact = fraction(value) if is_known and not isinstance(value, Undefined) else None
         return self._opaque(("input", variable, element)) if exact is None else self._number(exact)
@@ -112,12 +110,9 @@ class Numbering:
     def _of_line(self, line: Line) -> dict[int, Form]:
         """Compute the forms of the elements of a line that are needed, from the lines before."""
         elements, call = self.run.plan.needed[line.symbol], line.call
-        if call.op.kind is Kind.COUNT:
-            size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
-            return dict.fromkeys(elements.tolist(), self._number(size))
-        if call.op.kind is Kind.SOURCE:
-            data = numeric.array_of(call).ravel()
-            return {e: self._number(float(data[e])) for e in elements.tolist()}
+        if call.op.kind in (Kind.COUNT, Kind.SOURCE):
+            values = self.run.values[line.symbol]
+            return {e: self._of_input(line.symbol, e, values[e]) for e in elements.tolist()}
         found: dict[int, Form] = {}
         for e, those in self.reference.footprint.members(line, elements).items():
             possible = self._possible(call.op, those) if call.op.is_extreme and self.by_value else those

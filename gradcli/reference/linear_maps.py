@@ -7,15 +7,15 @@ The first axis of every array counts rows of adjoints, directions, or points, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language.program.wengert import Shape
-from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, stacked, summed, terms
+from gradcli.language.program.wengert import Atom, Shape
+from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, stacked, summed, terms, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,9 @@ class Flow:
     def routed(self, change: Callable[[Any], Any], terms: int = 1) -> Flow:
         """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
         return Flow(self.bounds.routed(change, terms), change(self.reached) != 0)
+
+    def __neg__(self) -> Flow:
+        return Flow(-self.bounds, self.reached)
 
     def plus(self, other: Flow) -> Flow:
         """Add another flow."""
@@ -45,6 +48,16 @@ class Flow:
 
 
 Routable = TypeVar("Routable", Bounds, Flow)
+
+Moving = Mapping[Atom, Flow]
+"""Changes of lines and variables; the others do not move."""
+
+Change = Callable[[Moving], Flow | None]
+"""Change of the numbers of a map as lines and variables change; None where it stays."""
+
+
+def stays(moving: Moving) -> None:
+    """Give the change of numbers that stay, whatever moves."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +139,21 @@ class Scaled:
 
     slope: Bounds
     is_choice: bool = False
+    change: Change = stays
 
     def there(self, flow: Flow, /) -> Flow:
         """Multiply, on the way there as on the way back."""
         return flow.times(self.slope, is_choice=self.is_choice)
 
     back = there
+
+    def bend(self, moving: Moving) -> Scaled | None:
+        """Give the change of the map, not known where the slope is not; None where it stays."""
+        found, is_known = self.change(moving), self.slope.is_known
+        if found is None and is_known.all():
+            return None
+        bend = exact(np.zeros(self.slope.middle.shape)) if found is None else found.bounds
+        return Scaled(bend.where(is_known, unknown(bend.middle)))
 
 
 @dataclass(frozen=True)
@@ -140,6 +162,7 @@ class MatrixProduct:
 
     matrix: Bounds
     is_right: bool
+    change: Change = stays
 
     def there(self, flow: Flow, /) -> Flow:
         """Multiply by the known matrices."""
@@ -148,6 +171,11 @@ class MatrixProduct:
     def back(self, flow: Flow, /) -> Flow:
         """Multiply by the transposed matrices."""
         return self._times(flow, self.matrix.mapped(lambda x: np.swapaxes(x, -1, -2)))
+
+    def bend(self, moving: Moving) -> MatrixProduct | None:
+        """Give the change of the map; None where it stays."""
+        found = self.change(moving)
+        return None if found is None else MatrixProduct(found.bounds, self.is_right)
 
     def _times(self, flow: Flow, matrix: Bounds) -> Flow:
         found = product(flow.bounds, matrix) if self.is_right else product(matrix, flow.bounds)
@@ -179,6 +207,11 @@ class Recurrence:
             parts[n - 1] = parts[n - 1].plus(parts[n].times(self.before[n - 1], is_choice=self.is_choice))
             parts[n] = parts[n].times(self.own[n - 1], is_choice=self.is_choice)
         return self._joined(parts)
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether all slopes are known."""
+        return all(bool(slope.is_known.all()) for slope in (*self.own, *self.before))
 
     def _parts(self, flow: Flow) -> list[Flow]:
         return [flow.part(self.axis, n) for n in range(flow.reached.shape[self.axis])]

@@ -21,7 +21,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values, is_apart, named, winners
+from gradcli.reference.array_values import Values, is_apart, winners
 from gradcli.reference.bounds import Mask
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.linear_maps import spread
@@ -106,8 +106,9 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
     if op.kind is Kind.ELEMENTWISE:
         inside = (values.shapes.get(a, ()) for a in call.operands)
         operands = [spread(own, shape).there(a) for own, a in zip(inside, operands, strict=True)]
-        for distance in {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
-            mask = mask | ~is_apart(compile_bounds(distance)(named(call, operands)))
+        rule = rule_of(call)
+        for distance in {*rule.kinks, *itertools.chain(*rule.edges)}:
+            mask = mask | ~is_apart(compile_bounds(distance)(rule.environment(operands)))
         return line.symbol, functools.reduce(np.logical_and, (a.is_known for a in operands), mask)
     if op.kind is Kind.MATRIX and not op.keeps_shape:  # where its slopes are not known
         mask = mask | ~is_apart(value)

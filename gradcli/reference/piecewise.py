@@ -15,12 +15,12 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, arb_series
 
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
-from gradcli.reference.balls import Ball, Dual, exists
+from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import Outcome, Undefined
@@ -225,8 +225,9 @@ class _ProductOfElements(Group):
         return self._others[n]
 
     def bends(self, change: Sequence[Ball]) -> Bends:
-        others = balls.products_of_others(list(map(Dual, self.values, change)), Dual(arb(1), arb(0)))
-        return lambda out, n: others[n].tangent
+        moved = [arb_series([value, own], prec=2) for value, own in zip(self.values, change, strict=True)]
+        others = balls.products_of_others(moved, arb_series([1], prec=2))
+        return lambda out, n: others[n][1]
 
 
 class _ExtremeElement(Group):

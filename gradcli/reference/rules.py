@@ -215,19 +215,12 @@ def _parameter(name: str) -> sympy.Symbol:
 
 
 @lru_cache(maxsize=1024)
-def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> tuple[tuple[Expr | None, ...], Expr]:
-    """Return the parameters of an operation and its meaning in terms of them."""
-    names = ops.TABLE[name].operands
-    parameters = [_parameter(parameter) for parameter in names]
-    operands = tuple(parameters if exponent is None else [parameters[0], exponent])
-    expression = meaning(Call(name, operands, statics), operands)
-    return tuple(p if p in operands else None for p in parameters), expression
-
-
-@lru_cache(maxsize=1024)
 def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Rule:
     op = ops.TABLE[name]
-    parameters, expression = _scalar(name, exponent, statics)
+    every = [_parameter(parameter) for parameter in op.operands]
+    operands = tuple(every if exponent is None else [every[0], exponent])
+    expression = meaning(Call(name, operands, statics), operands)
+    parameters = tuple(p if p in operands else None for p in every)
     named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
     is_whole = exponent is not None and exponent.is_integer
     edges = [] if is_whole else [compose(edge, named) for edge in op.edges]

@@ -23,7 +23,6 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.piecewise import Bends, is_aggregate, is_choice
@@ -74,26 +73,21 @@ class HessianProducts:
                         _add(found, line.call.operands[k], source, own[out] * bends[n])
             return {(s, e): ball for s in self.reference.program.variables for e, ball in found.get(s, {}).items()}
 
-    @cached_property
-    def moving(self) -> frozenset[Direction]:
-        """Inputs that the elements in `met` depend on."""
-        return self.inputs_of({atom: np.array(sorted(elements)) for atom, elements in self.met.items()})
+    def is_met(self, by: Direction, along: Collection[Direction]) -> bool:
+        """Tell whether one of some inputs, or `by`, moves an element in `met` that matters to the slope of y by `by`.
 
-    def inputs_of(self, elements: Mapping[Atom, Flat]) -> frozenset[Direction]:
-        """Find the inputs that some elements depend on."""
-        inside = self.reference.made_of(elements)
-        return frozenset((s, int(e)) for s in self.reference.program.variables for e in inside.get(s, ()))
-
-    def met_by(self, direction: Direction) -> Mapping[Atom, Flat]:
-        """Find the elements in `met` that the slope of y along one input is taken at, or that move with the input."""
-        plan = self.reference.plan([direction], judges_value=False)
-        found = {}
+        Such are the elements that this slope is taken at, and those that move with the input.
+        """
+        if not self.met:
+            return False
+        plan, nothing, found = self.reference.plan([by], judges_value=False), np.empty(0, dtype=np.int64), {}
         for atom, elements in self.met.items():
-            moved = plan.pairs[atom][1] if atom in plan.pairs else np.empty(0, dtype=np.int64)
-            own = np.intersect1d(np.array(sorted(elements)), np.union1d(moved, plan.needed.get(atom, moved)))
+            moved = plan.pairs[atom][1] if atom in plan.pairs else nothing
+            own = np.intersect1d(np.array(sorted(elements)), np.union1d(moved, plan.needed.get(atom, nothing)))
             if len(own):
                 found[atom] = own
-        return found
+        inside = self.reference.made_of(found)
+        return any(element in inside.get(symbol, nothing) for symbol, element in (by, *along))
 
     @cached_property
     def _lines(self) -> list[Line]:
@@ -198,11 +192,3 @@ class HessianProducts:
 def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> None:
     own = found.setdefault(atom, {})
     own[element] = own[element] + ball if element in own else ball
-
-
-def is_met(products: HessianProducts, by: Direction, along: Collection[Direction]) -> bool | None:
-    """Tell whether one of these inputs moves an element met by the slope by `by`; None where nothing is met at all."""
-    if not products.met:
-        return None
-    met = products.met_by(by)
-    return not products.inputs_of(met).isdisjoint([by, *along]) if met else None

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values, is_apart, named
-from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact, unknown
+from gradcli.reference.array_values import Values
+from gradcli.reference.bounds import Array, NoRuleError, exact
 from gradcli.reference.deadline import require_time
-from gradcli.reference.linear_maps import Flow, Map, MatrixProduct, Recurrence, Scaled, spread
-from gradcli.reference.rules import rule_of, second_slope
+from gradcli.reference.linear_maps import Flow, Map, MatrixProduct, Moving, Recurrence, Scaled
 
 MOST_ELEMENTS = 2**25
 """Most elements of the largest line of a sweep, times its rows."""
@@ -61,7 +59,7 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
     return _of_variables(values, _swept_back(values, one, changes(values, u))[1], 1)
 
 
-def _swept_back(values: Values, v: Array, moving: Mapping[Atom, Flow]) -> tuple[dict[Atom, Flow], dict[Atom, Flow]]:
+def _swept_back(values: Values, v: Array, moving: Moving) -> tuple[dict[Atom, Flow], dict[Atom, Flow]]:
     """Compute the adjoints of the variables, and their tangents as the values change by `moving`."""
     adjoints, found = {values.program.output: Flow(exact(v, values.kind), v != 0)}, dict[Atom, Flow]()
     with np.errstate(all="ignore"):
@@ -78,7 +76,7 @@ def _swept_back(values: Values, v: Array, moving: Mapping[Atom, Flow]) -> tuple[
                 if moved is not None:
                     _add(found, operand, _through(maps, moved))
                 if own is not None:
-                    for bent in _bends(values, line, k, maps, moving) if moving else ():
+                    for bent in _bends(line, maps, moving) if moving else ():
                         _add(found, operand, _through(bent, own))
                     _add(adjoints, operand, _through(maps, own))
     return adjoints, found
@@ -143,69 +141,18 @@ def _require_room(values: Values, rows: int) -> None:
         raise NoRuleError
 
 
-def _bends(values: Values, line: Line, k: int, maps: Sequence[Map], moving: Mapping[Atom, Flow]) -> list[Sequence[Map]]:
-    """Return the ways whose sum is the change of a way as its operands change: in each, one map is its own change."""
-    op, operands, found = line.call.op, line.call.operands, list[Sequence[Map]]()
-    is_changing = any(a in moving for a in operands)
-    for n, one in enumerate(maps):
-        change: Map | None = None
-        if isinstance(one, Scaled):
-            change = _bend_of_slope(values, line, k, one, moving)
-        elif isinstance(one, MatrixProduct) and is_changing:
-            change = _bend_of_product(line, k, n, one, moving, values)
-        elif isinstance(one, Recurrence) and ((is_changing and not one.is_choice) or not _is_known(one)):
-            raise NoRuleError
-        if change is not None:
-            found.append([*maps[:n], change, *maps[n + 1 :]])
-    if is_changing and (op.kind in (Kind.SPECTRAL, Kind.DEFINED) or (op.kind is Kind.MATRIX and not op.keeps_shape)):
+def _bends(line: Line, maps: Sequence[Map], moving: Moving) -> Iterator[Sequence[Map]]:
+    """Yield the ways whose sum is the change of a way as its operands change: in each, one map is its own change.
+
+    Raises:
+        NoRuleError: The change of a map is not known.
+    """
+    op = line.call.op
+    has_rule = op.kind not in (Kind.SPECTRAL, Kind.DEFINED) and (op.kind is not Kind.MATRIX or op.keeps_shape)
+    steps = [one for one in maps if isinstance(one, Recurrence)]
+    is_known = has_rule and all(one.is_choice for one in steps)
+    if not all(one.is_known for one in steps) or not (is_known or moving.keys().isdisjoint(line.call.operands)):
         raise NoRuleError
-    return found
-
-
-def _is_known(steps: Recurrence) -> bool:
-    return all(bool(slope.is_known.all()) for slope in (*steps.own, *steps.before))
-
-
-def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapping[Atom, Flow]) -> Scaled | None:
-    """Return the change of a slope, not known where the slope is not; None where the slope is constant."""
-    call, shape = line.call, values.shapes[line.symbol]
-    lost = None if own.slope.is_known.all() else own.slope.is_known
-    total: Flow | None = None
-    if call.op.kind is Kind.ELEMENTWISE and not (call.op.coefficients or call.op.is_branch or call.op.is_extreme):
-        rule = rule_of(call)
-        routes = [spread(values.shapes.get(a, ()), shape) for a in call.operands]
-        environment = named(
-            call, [route.there(values.bounds_of(a)) for route, a in zip(routes, call.operands, strict=True)]
-        )
-        for m in range(len(rule.parameters)):
-            second = second_slope(rule, k, m)
-            if second != 0 and call.operands[m] in moving:
-                term = routes[m].there(moving[call.operands[m]]).times(compile_bounds(second)(environment))
-                total = term if total is None else total.plus(term)
-        for distance in (*rule.kinks, *rule.edges[k]):
-            apart = is_apart(compile_bounds(distance)(environment))
-            lost = apart if lost is None else lost & apart
-    if total is None and (lost is None or lost.all()):
-        return None
-    bend = exact(np.zeros(own.slope.middle.shape)) if total is None else total.bounds
-    return Scaled(bend if lost is None else bend.where(lost, unknown(bend.middle)))
-
-
-def _bend_of_product(
-    line: Line, k: int, n: int, own: MatrixProduct, moving: Mapping[Atom, Flow], values: Values
-) -> MatrixProduct | None:
-    """Return the change of the matrix of a product: of the other operand, or of an inverse."""
-    call = line.call
-    if call.op.kind is Kind.CONTRACTION:
-        other = call.operands[1 - k]
-        if other not in moving:
-            return None
-        inside = values.shapes[other]
-        matrix = inside if len(inside) > 1 else (1, *inside) if k == 1 else (*inside, 1)
-        batch = own.matrix.middle.shape[1:-2]
-        lifted = (*(1,) * (len(batch) + 2 - len(matrix)), *matrix)
-        return MatrixProduct(spread(inside, (*batch, *matrix[-2:]), lifted).there(moving[other]).bounds, own.is_right)
-    if call.op.kind is Kind.MATRIX and call.op.keeps_shape and line.symbol in moving:
-        change: Bounds = moving[line.symbol].bounds
-        return MatrixProduct(-change if n == 0 else change, own.is_right)
-    raise NoRuleError
+    for n, one in enumerate(maps):
+        if isinstance(one, Scaled | MatrixProduct) and (change := one.bend(moving)) is not None:
+            yield [*maps[:n], change, *maps[n + 1 :]]

@@ -107,8 +107,7 @@ def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.Monke
 
 def _forget_rules() -> None:
     """Rules keep the meaning that they were made of; a wrong one must not reach another test."""
-    for cached in (rules._rule, rules._scalar):
-        cached.cache_clear()
+    rules._rule.cache_clear()
 
 
 def test_a_wrong_rule_of_the_reference_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
