@@ -88,7 +88,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self._called(name, span, words, arguments), used
         value = _MODULE_CONSTANTS.get(name.text) if used else scope.names.get(name.text)
         if value is not None and arguments is not None:
-            raise self.source.unexpected(arguments.position, is_inside=True)
+            raise self.source.unexpected(self.source.position(arguments.span.start), is_inside=True)
         if value is not None:
             scope.unused.pop("" if used else name.text, None)
             return (value, span), used

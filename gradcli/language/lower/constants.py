@@ -145,11 +145,11 @@ class Constants(ShapeInference):
         return nodes.name_alone(node) in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
-        node, token = arguments[0].value, self.source.tokens[arguments[0].start]
+        node = arguments[0].value
         if self.is_meaning_constant(node):
-            return self.scope.constants[token.text]
-        if isinstance(node, nodes.Word) and token.kind == "keyword":
-            return _PLAIN[token.text]
+            return self.scope.constants[nodes.name_alone(node)]
+        if isinstance(node, nodes.Word) and node.token.kind == "keyword":
+            return _PLAIN[node.token.text]
         if parameter in GATHERED and op.name != "full":
             return self._joined([one.value for one in arguments])
         if op.is_asked:
@@ -159,7 +159,7 @@ class Constants(ShapeInference):
             word = node.token.text if isinstance(node, nodes.Word) else ""
             if not word or (words and word not in words):
                 hint = f"it is {' or '.join(map(repr, words))}" if words else "write it in quotes, as 'ij,j->i'"
-                raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
+                raise self.source.error(f"{op.name} does not take this {parameter}", node.span, hint=hint)
             return word
         if parameter in NUMBERS:
             return self.number(node)
@@ -340,7 +340,7 @@ class Constants(ShapeInference):
         clause, outer = loop.clauses[level], self.scope.names
         for value in self._values(clause):
             self.scope.names = ChainMap({clause.name.text: value}, outer)
-            self.require_few(loop.width, clause.word)
+            self.require_few(len(self.source.positions(loop.body.span)), clause.word)
             message = "the condition of a loop must be constant"
             if clause.condition is not None and not self.constant(clause.condition, message)[0]:
                 continue

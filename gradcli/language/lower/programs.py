@@ -251,7 +251,7 @@ class Lowering(Calls):
     def _word(self, node: nodes.Word) -> Operand:
         """Lower `True` and `False`; no other word is an operand."""
         if not node.is_operand:
-            unexpected = self.source.unexpected(node.position)
+            unexpected = self.source.unexpected(self.source.position(node.span.start))
             raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.is_code else unexpected
         one = sympy.Integer(1)
         return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)

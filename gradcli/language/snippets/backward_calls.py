@@ -15,7 +15,7 @@ from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.function_calls import FunctionCalls
 from gradcli.language.snippets.snippet_result import ADD_UP, SnippetPass
-from gradcli.language.text.nodes import Argument, Arguments, Items
+from gradcli.language.text.nodes import Argument, Arguments, Items, Word, is_word
 
 _BACKWARD = "gradient retain_graph create_graph inputs".split()
 _UNUSED = "One of the differentiated Tensors appears to not have been used in the graph"
@@ -89,15 +89,15 @@ class Passes(FunctionCalls):
         return self.by_name(arguments, names, called, read, optional=names)
 
     def _flag(self, argument: Argument) -> bool | None:
-        word = self.source.tokens[argument.start]
-        if word.text not in ("True", "False", "None") or argument.stop > argument.start + 1:
+        word = argument.value.token.text if isinstance(argument.value, Word) else ""
+        if word not in ("True", "False", "None"):
             raise self.source.error("True or False must stand here", argument.value.span)
-        return None if word.text == "None" else word.text == "True"
+        return None if word == "None" else word == "True"
 
     def _tensors(self, argument: Argument) -> list[Operand]:
         """Read a tensor, or those of a list or tuple; none for None."""
         node = argument.value
-        if self.source.tokens[argument.start].text == "None":
+        if is_word(node, "None"):
             return []
         if not isinstance(node, Items):
             return [self.lower(node)]

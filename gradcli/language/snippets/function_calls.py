@@ -99,7 +99,7 @@ class FunctionCalls(Reader):
         scope, node = self.scope, callee.node
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
-        self.require_few(node.width, self.source.tokens[node.position])
+        self.require_few(len(self.source.positions(node.span)), self.source.tokens[node.position])
         held, lists, last_name = scope.names, dict(scope.lists), scope.last_name
         own = dict(zip(callee.parameters, (atom for atom, _ in given), strict=True))
         scope.names = ChainMap(own, *(callee.names.maps if isinstance(callee.names, ChainMap) else [callee.names]))
@@ -143,9 +143,9 @@ class FunctionCalls(Reader):
         """Tell whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
         return path.partition(".")[0] in self.foreign or _CODE.match(path) is not None
 
-    def acts(self, positions: range) -> bool:
+    def acts(self, span: Span) -> bool:
         """Tell whether a call there affects later lines: a derivative, a draw, a change in place."""
-        for n in positions:
+        for n in self.source.positions(span):
             token, (path, end) = self.source.tokens[n], self.path_at(n)
             is_own = self.scope.names.get(token.text) in self.scope.objects  # a function of the text
             is_act = is_own or token.text == "backward" or token.text.endswith("_") or path in _ACTS

@@ -190,8 +190,8 @@ class Grammar(Cursor):
 
     def word(self) -> nodes.Word:
         """Read a word that is no operand of its own."""
-        position, token = self.position, self.advance()
-        return nodes.Word(token.span, token, position)
+        token = self.advance()
+        return nodes.Word(token.span, token)
 
     def _brackets(self) -> nodes.Node:
         """Read an expression in parentheses, a tuple, a list, or a loop in brackets."""
@@ -213,8 +213,7 @@ class Grammar(Cursor):
 
     def looped(self) -> nodes.Node:
         """Read an expression, and the loops after it."""
-        start, body = self.position, self.expression()
-        width = self.position - start
+        body = self.expression()
         clauses: list[nodes.Clause] = []
         while self.at_word("for"):
             word, name = self.advance(), self.advance()
@@ -230,24 +229,23 @@ class Grammar(Cursor):
             return body
         if self.token.text not in (")", "]") and not self.at_end:
             raise self.unexpected(" behind a loop")
-        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width)
+        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses))
 
     # -- indices, members and arguments after operands
 
     def arguments(self) -> nodes.Arguments:
         """Read the arguments of a call, with their parentheses."""
-        position, opening = self.position, self.advance()
+        opening = self.advance()
         items: list[nodes.Argument] = []
         with self.nested(""):
             while self.token.text != ")":
                 name = self.advance() if self.at_keyword else None
                 self.position += name is not None
-                start = self.position
-                items.append(nodes.Argument(name, self.looped(), start, self.position))
+                items.append(nodes.Argument(name, self.looped()))
                 if not self.accept(","):
                     break
             self.close(")", opening)
-        return nodes.Arguments(opening.span.to(self.behind().span), opening, position, tuple(items))
+        return nodes.Arguments(opening.span.to(self.behind().span), opening, tuple(items))
 
     @property
     def at_keyword(self) -> bool:
@@ -315,10 +313,8 @@ class Grammar(Cursor):
 
     def whole_line(self, read: Callable[[], AnyLine]) -> AnyLine | nodes.Statement:
         """Read a line by a rule; a line that cannot be read is a statement with the error."""
-        start, found = self.position, self.tried(read)
-        if not isinstance(found, nodes.Broken):
-            return found
-        return nodes.Statement(found.span, start, start, self.position, (), False, found)
+        found = self.tried(read)
+        return nodes.Statement(found.span, (), False, found) if isinstance(found, nodes.Broken) else found
 
     def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
         """Read by a rule; on an error, skip the rest of the line and return the error as a node."""
@@ -334,22 +330,20 @@ class Grammar(Cursor):
     def statement(self) -> nodes.Statement:
         """Read an assignment or an expression."""
         self.require_beginning()
-        start, name = self.position, self.token
-        after = self.tokens[start + 1]
+        name, after = self.tokens[self.position : self.position + 2]
         if name.kind == "name" and after.text in IN_PLACE:
             raise self.in_place(name, after)
         targets = (name,) if name.kind == "name" and after.text == "=" else ()
         self.position += 2 * len(targets)
-        value_at, value = self.position, self.expression()
-        return self.stated(start, value_at, targets, value)
+        return self.stated(name, targets, self.expression())
 
     def stated(
-        self, start: int, value_at: int, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
+        self, first: Token, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
     ) -> nodes.Statement:
-        """Make the node of a statement that was read, after which its line ends."""
-        span, stop = self.tokens[start].span.to(self.behind().span), self.position
+        """Make the node of a statement that was read from this word on, after which its line ends."""
+        span = first.span.to(self.behind().span)
         self.end_line()
-        return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value)
+        return nodes.Statement(span, targets, is_tuple, value)
 
     def expression_alone(self) -> nodes.Node:
         """Read an expression, after which its line ends."""

@@ -48,10 +48,9 @@ class NumberNode(Node):
 
 
 class Word(Node):
-    """Word `True`, `False`, `None`, `...` or a word in quotes; with its position among the tokens."""
+    """Word `True`, `False`, `None`, `...` or a word in quotes."""
 
     token: Token
-    position: int
 
     @property
     def is_operand(self) -> bool:
@@ -93,7 +92,6 @@ class Loop(Node):
 
     body: Node  # the expression
     clauses: tuple[Clause, ...]  # the loops, outer ones first
-    width: int  # the tokens of the body
 
 
 class Unary(Node):
@@ -176,15 +174,12 @@ class Argument(SyntaxNode):
 
     name: Token | None  # of the parameter, as in `dim=0`
     value: Node  # an expression, or a loop
-    start: int  # the position of its first token, that of the value
-    stop: int  # the position after its last one
 
 
 class Arguments(Spanned):
     """Arguments between the parentheses of a call."""
 
     opening: Token  # the parenthesis that opens it
-    position: int  # of that among the tokens
     items: tuple[Argument, ...]  # the arguments
 
 
@@ -223,15 +218,11 @@ class FunctionNode(Node, LineNode):
     name: str  # its name; empty for a lambda without one
     parameters: tuple[ParameterNode, ...]  # in order
     body: tuple[LineNode, ...]  # its statements, or the expression of a lambda
-    width: int  # the tokens of the body
 
 
 class Statement(LineNode):
     """Statement `name = value`, or a value alone."""
 
-    start: int  # the position of its first token
-    value_at: int  # the position of the first token of its value
-    stop: int  # the position after its last one
     targets: tuple[Token, ...]  # the names before the sign; several in Python alone
     is_tuple: bool  # true if they are several, or in brackets
     value: Node  # the value that is assigned or shown

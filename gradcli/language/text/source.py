@@ -42,6 +42,10 @@ class SourceText:
         """Return the position of the first token from a character on."""
         return bisect_left(self.tokens, min(character, len(self.text)), key=lambda token: token.span.start)
 
+    def positions(self, span: Span) -> range:
+        """Return the positions of the tokens in a range."""
+        return range(self.position(span.start), self.position(span.stop))
+
     def within(self, span: Span) -> list[Token]:
         """List the tokens in a range."""
         return self.tokens[self.position(span.start) : self.position(span.stop)]
