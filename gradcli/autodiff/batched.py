@@ -77,10 +77,6 @@ class Batch:
         """Return the values of the variables at one point."""
         return {name: array[point] if name in self.mapped else array for name, array in self.inputs.items()}
 
-    def shape_of(self, name: str) -> Shape:
-        """Return the shape of a variable at one point."""
-        return self.inputs[name].shape[name in self.mapped :]
-
 
 def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
     """Compute y and the Jacobian by each variable at all points.

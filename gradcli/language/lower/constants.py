@@ -304,6 +304,14 @@ class Constants(ShapeInference):
         self.scope.spent.update(line.symbol for line in program.lines)
         return np.asarray(self.evaluation.run(program, {}))
 
+    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
+        """Parse a text of the language as a Program in operands of these names, with constants by name."""
+        raise NotImplementedError
+
+    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
+        """Inline a text of the language in operands of these names, and constants of others."""
+        return self.builder.inline(self.meaning(text, tuple(operands), held), operands.values(), span, self.fitted)
+
     # -- lists and loops
 
     def items(self, node: nodes.Items | nodes.GroupNode) -> list[Operand]:

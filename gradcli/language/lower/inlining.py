@@ -5,7 +5,7 @@ While a shape is not known the first operand stands for the result, and the text
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,6 @@ class Decisions(Constants):
 
 class Inlining(Decisions):
     """Lowering of calls whose lines are other operations."""
-
-    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
-        """Parse a text of the language as a Program in operands of these names, with constants by name."""
-        raise NotImplementedError
 
     def inlined_call(self, bound: Bindings, span: Span) -> Operand:
         """Lower a call that torch is asked for; its value stands for several tensors where it gives several.
@@ -171,10 +167,6 @@ class Inlining(Decisions):
             message = "values decide too much here: there are too many masks, or too large ones"
             raise self.source.error(message, where, hint="fewer masks, or smaller tensors", kind=TooLargeError)
         return found
-
-    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
-        """Inline a text of the language in operands of these names, and constants of others."""
-        return self.builder.inline(self.meaning(text, tuple(operands), held), operands.values(), span, self.fitted)
 
     def _provisional(self, bound: Bindings, atom: Atom, span: Span) -> Atom:
         """Return a stand-in for the result until the shapes are known."""

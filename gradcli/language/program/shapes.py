@@ -145,7 +145,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     """Infer the shape of a defined operation by its definition."""
     from gradcli.language.program.expansion import definition, with_shapes
 
-    if call.op.has_one_dim:
+    if next(iter(call.op.statics), "") == "dim" and "keepdim" not in call.op.statics:
         axis_of_scan(call, broadcast(operands))
     if call.op.name in _EQUAL_SHAPES and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
