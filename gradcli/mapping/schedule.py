@@ -142,7 +142,8 @@ def into_folder(
         tally = stream.tally
         if tally.sample and place.sample:
             tally.sample.join(place.sample)
-        for part in _on(client, work, pieces, place) if client else _here(work, pieces, place, function):
+        here = (place.done.get(name) or write_part(work, piece, name, folder, function) for piece, name in pieces)
+        for part in _on(client, work, pieces, place) if client else here:
             parts.append(part)
             tally.add(part.tally)
             advance(tally, len(parts) / len(pieces))
@@ -178,12 +179,6 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
 
 _Pieces = Sequence[tuple[RowRange, str]]
 """Each with the name of its part."""
-
-
-def _here(work: Work, pieces: _Pieces, folder: Folder, function: Function) -> Iterator[FolderPart]:
-    """Write the parts that are missing, one after the other."""
-    for piece, name in pieces:
-        yield folder.done.get(name) or write_part(work, piece, name, folder.path, function)
 
 
 # -- on Dask

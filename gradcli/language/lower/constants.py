@@ -7,10 +7,9 @@ is counted.
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -358,11 +357,15 @@ class Constants(ShapeInference):
                 yield self.lower(loop.body)
         self.scope.names = outer
 
-    def _values(self, clause: nodes.Clause) -> Sequence[Atom]:
+    def _values(self, clause: nodes.Clause) -> Iterable[Atom]:
         """List the values of a loop: a range of whole numbers, a list of constants, or several tensors."""
         node = clause.values
         if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
-            return [sympy.Integer(n) for n in self.range(node.arguments, clause.word)]
+            bounds = [self.integer(argument.value) for argument in node.arguments.items[:4]]
+            if len(bounds) in (1, 2, 3) and bounds[2:] != [0]:
+                return map(sympy.Integer, range(*bounds))
+            hint = "write range(start, stop, step), with a step that is not 0"
+            raise self.source.error("this is no range", node.arguments.span, hint=hint)
         if (parts := self.parts(node)) is not None:
             return [a for a, _ in parts]
         values = [a for a, _ in self.items(node)] if isinstance(node, nodes.Items | nodes.GroupNode) else []
@@ -370,17 +373,6 @@ class Constants(ShapeInference):
             span = clause.word.span.to(node.span)
             raise self.source.error("a loop runs over range(...) or a list of numbers", span)
         return values
-
-    def range(self, arguments: nodes.Arguments, word: Token) -> Sequence[int]:
-        """Read the whole numbers of a range."""
-        bounds = [self.integer(argument.value) for argument in arguments.items[:4]]
-        if len(bounds) not in (1, 2, 3) or bounds[2:] == [0]:
-            hint = "write range(start, stop, step), with a step that is not 0"
-            raise self.source.error("this is no range", arguments.span, hint=hint)
-        chosen = builtins.range(*bounds)
-        if len(chosen) > MAX_UNROLLED:
-            raise self._too_many(word)
-        return chosen
 
     def require_few(self, tokens: int, word: Token) -> None:
         """Refuse loops that take too long.
@@ -391,9 +383,6 @@ class Constants(ShapeInference):
         self.unrolled += 1
         self.repeated += tokens
         if self.unrolled > MAX_UNROLLED or self.repeated > MAX_REPEATED:
-            raise self._too_many(word)
-
-    def _too_many(self, word: Token) -> GradcliError:
-        message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
-        hint = "use arange(n) and an operation on tensors"
-        return self.source.error(message, word.span, hint=hint, kind=TooLargeError)
+            message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
+            hint = "use arange(n) and an operation on tensors"
+            raise self.source.error(message, word.span, hint=hint, kind=TooLargeError)

@@ -168,9 +168,9 @@ class Lowering(Calls):
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        origin = self.source.text, variables, lines, atom, self.source.name
-        found = Program(*origin, assigned, named, warnings, guards=self.guards())
-        return replace(found, needs_shapes=scope.needs_shapes, needs_values=scope.needs_values)
+        origin = self.source.text, variables, lines, atom, self.source.name, assigned, named, warnings
+        needs = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
+        return Program(*origin, guards=self.guards(), **needs)
 
     def _one_output(self, output: Operand) -> Operand:
         """Return the output as one tensor: several of one shape are put in a list."""
@@ -235,8 +235,7 @@ class Lowering(Calls):
         return self.emit("neg", [operand], span)
 
     def _power(self, node: nodes.Power) -> Operand:
-        base = self.lower(node.base)
-        return self.joined("pow", base, self.lower(node.exponent))
+        return self.joined("pow", self.lower(node.base), self.lower(node.exponent))
 
     # -- operands
 
@@ -290,23 +289,18 @@ class Lowering(Calls):
         else:
             operand = self.lower(node.operand)
         while used < len(trailers):
-            operand, used = self._behind(operand, trailers, used)
+            trailer, after = trailers[used], trailers[used + 1 : used + 2]
+            used += 1
+            if isinstance(trailer, nodes.Subscript):
+                operand = self._indexed(operand, trailer)
+            elif not _is_shape(trailer):
+                operand = self.member(operand, trailer)
+            elif trailer.arguments is None and after and isinstance(after[0], nodes.Subscript):
+                axis, used = self.place(after[0]), used + 1
+                operand = self.emit("count", [operand[0]], operand[1].to(after[0].span), (axis,))
+            else:
+                operand = self._shape(operand, trailer)
         return operand
-
-    def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
-        """Lower an operand with the next of its trailers; return the position of the trailer after those read."""
-        trailer = trailers[n]
-        match trailer:
-            case nodes.Subscript():
-                return self._indexed(operand, trailer), n + 1
-            case nodes.Member():
-                if _is_shape(trailer):
-                    size = trailers[n + 1] if n + 1 < len(trailers) else None
-                    if isinstance(size, nodes.Subscript) and trailer.arguments is None:
-                        axis = self.place(size)
-                        return self.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
-                    return self._shape(operand, trailer), n + 1
-                return self.member(operand, trailer), n + 1
 
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
         """Lower all sizes of a tensor: `x.shape`."""

@@ -27,20 +27,15 @@ def _dot(_: Constants, shapes: Shapes) -> str:
     return f"einsum('{first}z,{second[:-1]}z{second[-1]}->{first}{second}', a, b)"
 
 
-def _square(shapes: Shapes, name: str) -> int:
-    shape = shapes[0]
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeError(f"{name} is written out for a square matrix, and the shape is {shape}")
-    return shape[0]
-
-
 _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 """Matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
 def _cholesky(constants: Constants, shapes: Shapes) -> str:
     """Write the factor column by column: the first remaining column, divided by the root of its first element."""
-    count = _square(shapes, "cholesky")
+    if len(shapes[0]) != 2 or shapes[0][0] != shapes[0][1]:
+        raise ShapeError(f"cholesky is written out for a square matrix, and the shape is {shapes[0]}")
+    count = shapes[0][0]
     text = ["s = (A + transpose(A))/2"]
     for k in range(count):
         text.append(f"l{k} = s[:, 0]/sqrt(s[0, 0])")
