@@ -226,12 +226,12 @@ class FormWriter:
         last = names.pop(output, "")
         uses = Counter(atom for line in lines for atom in line.call.operands)
         text = ProgramText(lines, names)
-        for line in lines[:-1]:
-            is_long = uses[line.symbol] > 1 and len(text.expression(line.symbol).text) > MOST_INLINE
-            if line.symbol in names or is_long:
-                value = text.expression(line.symbol, is_whole=True).text
-                names[line.symbol] = names.get(line.symbol) or self._name("t", line.symbol)
-                yield f"{names[line.symbol]} = {value}"
+
+        def is_inner(line: Line) -> bool:
+            return uses[line.symbol] == 1 or len(text.expression(line.symbol).text) <= MOST_INLINE
+
+        for piece in text.statements(lines[:-1], is_inner, lambda atom: self._name("t", atom)):
+            yield piece.text
         yield f"{last} = " * bool(last) + text.expression(output, is_whole=True).text
 
 

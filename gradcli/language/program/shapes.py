@@ -135,10 +135,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return ()
         case Kind.SOURCE:
             return _source(call)
-        case Kind.DEFINED:
-            return _defined(call, operands)
-        case Kind.INLINED:
-            raise AssertionError(f"{call.op.name} is replaced by other operations as it is read")
+    return _defined(call, operands)
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
