@@ -208,18 +208,12 @@ class Constants(ShapeInference):
             return NEW
         if only is not None:
             return self.integer(only)
-        limits: list[int | None] = [None, None, None]
-        colons = 0
-        for part in bound.parts:
-            if part is None:
-                colons += 1
-            else:
-                limits[min(colons, 2)] = self.integer(part)
-        if colons == 0:
+        if len(bound.parts) == 1:
             raise self.source.error("an index is missing", bound.span, hint="write x[0] or x[1:]")
-        if colons == 3 or limits[2] == 0:
+        start, stop, step, *others = (None if part is None else self.integer(part) for part in (*bound.parts, None))
+        if others[1:] or step == 0:
             raise self.source.error("a slice is start:stop:step with a step that is not 0", bound.span)
-        return Slice(limits[0], limits[1], 1 if limits[2] is None else limits[2])
+        return Slice(start, stop, 1 if step is None else step)
 
     def place(self, subscript: nodes.Subscript) -> int:
         """Read the whole number that is all of an index."""

@@ -267,15 +267,16 @@ class Grammar(Cursor):
         first = self.token
         if first.text == "...":
             return nodes.SliceNode(first.span, (self.word(),))
-        parts: list[nodes.Node | None] = []
-        while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
+        parts: list[nodes.Node | None] = [None]
+        while self.token.text not in (",", "]") and len(parts) <= 3 and not self.at_end:
             if self.accept(":"):
                 parts.append(None)
-            elif not parts or parts[-1] is None:
-                parts.append(self.expression())
+            elif parts[-1] is None:
+                parts[-1] = self.expression()
             else:
                 break
-        return nodes.SliceNode(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
+        span = first.span if parts == [None] else first.span.to(self.behind().span)
+        return nodes.SliceNode(span, tuple(parts))
 
     def _member(self) -> nodes.Member:
         """Read `.name`, with its arguments."""

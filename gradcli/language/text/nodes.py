@@ -159,13 +159,13 @@ class EquationNode(Spanned):
 
 
 class SliceNode(Spanned):
-    """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
+    """The parts of a slice, `start:stop:step`, as they are written: a node for each, None where nothing stands."""
 
-    parts: tuple[Node | None, ...]  # the expressions, None for a colon
+    parts: tuple[Node | None, ...]
 
     @property
     def only(self) -> Node | None:
-        """Expression that is the whole item; None where there are colons."""
+        """Expression that is the whole item; None where there are colons, or nothing."""
         return self.parts[0] if len(self.parts) == 1 else None
 
 
