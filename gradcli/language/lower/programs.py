@@ -329,10 +329,7 @@ class Lowering(Calls):
     def _positions(self, bound: nodes.SliceNode) -> Operand | tuple[int, ...] | None:
         """Lower a tensor or a list in an index; None for any other item."""
         node = bound.only
-        is_plain = isinstance(node, nodes.NumberNode | nodes.Word) or (
-            isinstance(node, nodes.Unary) and node.sign.text != "~"
-        )
-        if node is None or is_plain or self.source.single_line(node.span) in NEW_AXES:
+        if node is None or isinstance(node, nodes.Word) or self.source.single_line(node.span) in NEW_AXES:
             return None
         if self.is_meaning:
             if isinstance(node, nodes.Items):
