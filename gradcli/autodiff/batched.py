@@ -22,7 +22,6 @@ from threading import Barrier
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import fill, value
@@ -31,8 +30,7 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
-
-Array = npt.NDArray[Any]
+from gradcli.results import Array
 
 _FEW = 32
 """Most points that are run one by one where all at once fail, to find which of them torch refuses."""

@@ -15,12 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, dtype_name, tensor_of
-
-Array = npt.NDArray[Any]
+from gradcli.results import Array
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""

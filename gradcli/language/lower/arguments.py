@@ -70,7 +70,6 @@ class Bindings:
         operands: The named ones.
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
-        typed: The constants that are written.
         is_one: Whether exactly one argument has no name; it may be a list of operands.
     """
 
@@ -81,7 +80,6 @@ class Bindings:
     operands: dict[str, Operand] = field(default_factory=dict)
     statics: dict[str, Any] = field(default_factory=dict)
     extra: list[Operand] = field(default_factory=list)
-    typed: set[str] = field(default_factory=set)
     is_one: bool = True
 
     @property
@@ -156,7 +154,6 @@ class Binder(Constants):
             waiting[:] = [] if extra else [p for p in waiting if p != "dim"]
         elif parameter in op.statics:
             waiting.remove(parameter)
-            bound.typed.add(parameter)
             bound.statics[parameter] = self.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)

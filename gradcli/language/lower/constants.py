@@ -90,7 +90,7 @@ class ShapeInference(Lines):
         shapes = None if self.is_meaning else self.needed_shapes(call.operands)
         blank = Call(call.op.name, call.operands, (*call.typed, None))
         is_asked = shapes is not None and call.op.is_recorded and self.scope.ask is not None
-        last = self.scope.ask(blank, shapes)[0] if is_asked else shapes  # type: ignore[misc, arg-type]
+        last = self.scope.ask(blank, shapes, ())[0] if is_asked else shapes  # type: ignore[misc, arg-type]
         return Call(call.op.name, call.operands, (*call.typed, last))
 
     def _found(self, atom: Atom) -> Shape | None:

@@ -22,7 +22,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import SourceText
-from gradcli.language.text.tokens import COMPARISON
+from gradcli.language.text.tokens import COMPARISON, LEVELS
 
 _FUNCTIONS: Mapping[str, str] = {**ops.SIGNS, "or": "logical_or", "and": "logical_and"}
 """Names of the functions by their operators."""
@@ -169,8 +169,8 @@ class Lowering(Calls):
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
         origin = self.source.text, variables, lines, atom, self.source.name, assigned, named, warnings
-        needs = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
-        return Program(*origin, guards=self.guards(), **needs)
+        needs_shapes, needs_values = scope.needs_shapes, scope.needs_values
+        return Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=self.guards())
 
     def _one_output(self, output: Operand) -> Operand:
         """Return the output as one tensor: several of one shape are put in a list."""
@@ -209,12 +209,12 @@ class Lowering(Calls):
         compared: Operand | None = None
         for step in node.steps:
             right = self._RULES[type(step.operand)](self, step.operand)
-            op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
-            if step.level == COMPARISON and compared is not None:
+            op, is_comparison = _FUNCTIONS[step.sign], LEVELS[step.sign] == COMPARISON
+            if is_comparison and compared is not None:
                 left = self.joined("logical_and", left, self.joined(op, compared, right))
             else:
                 left = self.joined(op, left, right)
-            compared = right if step.level == COMPARISON else None
+            compared = right if is_comparison else None
         return left
 
     def _choice(self, node: nodes.Choice) -> Operand:

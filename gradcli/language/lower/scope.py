@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,19 +69,9 @@ class ConstantEvaluation:
     count_of: Callable[[Shape, Any], int]
 
 
-class Ask(Protocol):
-    """Request to torch for the operations that a call consists of."""
-
-    def __call__(
-        self, call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
-    ) -> Sequence[AskedMeaning | None]:
-        """Give the meaning of each tensor of the result, None of whole numbers.
-
-        Args:
-            call: In operands of its own.
-            shapes: Of the operands.
-            fixed: Numbers of the operands that the call depends on.
-        """
+Ask = Callable[[Call, tuple[Shape, ...], Sequence[Array | None]], Sequence[AskedMeaning | None]]
+"""Request to torch for the operations that a call consists of: the meaning of each tensor of the result, None of whole
+numbers; of a call in operands of its own, the shapes of these, and the numbers of those that the call depends on."""
 
 
 @dataclass(frozen=True, slots=True)

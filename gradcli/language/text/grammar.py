@@ -28,13 +28,12 @@ read, as a line that says nothing about the function may be anything.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, SourceText
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, Token, is_position
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, Token, is_position
 
 Read = TypeVar("Read")
 
@@ -98,21 +97,16 @@ class Grammar(Cursor):
             sign = self.tokens[self.position]
             if sign.text == self.closing:
                 break
-            is_implicit = False
-            level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
-            if level is None and self.cases and sign.text == "=":
-                sign, level = replace(sign, text="=="), COMPARISON
-            if level is None:
-                if sign.kind != "name" and sign.text != "(":
+            text = "==" if self.cases and sign.text == "=" else sign.text
+            is_implicit = text not in LEVELS or sign.kind not in ("operator", "keyword")
+            if is_implicit:
+                before, text = self.tokens[self.position - 1], "*"
+                if (sign.kind != "name" and sign.text != "(") or (before.kind != "number" and before.text != ")"):
                     break
-                before = self.tokens[self.position - 1]
-                if before.kind != "number" and before.text != ")":
-                    break
-                level, is_implicit = PRODUCT, True
-            if level < minimum:
+            if (level := LEVELS[text]) < minimum:
                 break
             self.position += not is_implicit
-            steps.append(nodes.StepNode(sign, level, is_implicit, self.expression(level + 1)))
+            steps.append(nodes.StepNode(text, self.expression(level + 1)))
         whole = first.span.to(steps[-1].operand.span) if steps else first.span
         node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
@@ -285,7 +279,7 @@ class Grammar(Cursor):
             raise self.source.error("a method name must follow the dot", dot.span)
         self.advance()
         arguments = self.arguments() if self.token.text == "(" else None
-        return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
+        return nodes.Member(dot.span.to(arguments.span if arguments else name.span), name, arguments)
 
     def _position(self) -> nodes.Member | None:
         """Read the `.0` of `net.0.weight`; None where no name follows, and the number is one next to an operand."""
@@ -297,8 +291,7 @@ class Grammar(Cursor):
         if self.tokens[position].text != "." or self.tokens[position].span.start != self.tokens[position - 1].span.stop:
             return None
         start, stop = (token := self.advance()).span.start, token.span.stop
-        dot = Token("operator", ".", Span(start, start + 1))
-        return nodes.Member(token.span, dot, Token("number", token.text[1:], Span(start + 1, stop)), None)
+        return nodes.Member(token.span, Token("number", token.text[1:], Span(start + 1, stop)), None)
 
     # -- statements
 

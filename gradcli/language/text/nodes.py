@@ -110,11 +110,9 @@ class Power(Node):
 
 
 class StepNode(SyntaxNode):
-    """Step of a chain: a sign and the next operand; without a sign, a product, and `sign` is the token that follows."""
+    """Step of a chain: a sign, `*` where none is written, and the next operand."""
 
-    sign: Token
-    level: int
-    is_implicit: bool
+    sign: str
     operand: Node
 
 
@@ -192,7 +190,6 @@ class Subscript(Spanned):
 class Member(Spanned):
     """Member `.name` after an operand, with its arguments if it is called; any token may be the name, to be refused."""
 
-    dot: Token
     name: Token
     arguments: Arguments | None
 
