@@ -27,8 +27,6 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, 
 
 Array = npt.NDArray[np.float64]
 
-_BY_EIGENVALUES = frozenset({"svdvals", *SIGNED})
-
 PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
     "one_hot": lambda _, constants: int(constants["num_classes"]),
     **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
@@ -107,7 +105,7 @@ def _apply(call: Call, operands: list[Array]) -> Any:
 
 def refused_matrix(call: Call, place: Place) -> InputError:
     """Make the error for a matrix without an inverse, or one whose eigenvalues NumPy and torch do not find."""
-    if call.op.kind is Kind.SPECTRAL or call.op.name in _BY_EIGENVALUES:
+    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", *SIGNED):
         message = "the eigenvalues or singular values of this matrix are not found"
         return InputError(message, place=place, hint="is an element nan or infinite?")
     return InputError("this matrix has no inverse", place=place, hint="its determinant is 0")
