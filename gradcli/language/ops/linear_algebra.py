@@ -108,9 +108,9 @@ def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
 def _triangle(constants: Constants) -> str:
     part = "triu" if constants["upper"] else "tril"
     matrix = f"{part}(A)"
-    if constants["unitriangular"]:
+    if constants.get("unitriangular"):
         matrix = f"({part}(A, {1 if constants['upper'] else -1}) + tril(triu(ones_like(A))))"
-    return f"inv({matrix}) @ B" if constants["left"] else f"B @ inv({matrix})"
+    return f"inv({matrix}) @ B" if constants.get("left", True) else f"B @ inv({matrix})"
 
 
 _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**2 + ... is positive"
@@ -118,10 +118,6 @@ _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**
 
 Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
 """
-
-
-def _triangle_of_a(constants: Constants) -> str:
-    return _triangle({**constants, "left": True, "unitriangular": False})
 
 
 _left_vectors, _right_vectors = map(_singular_vectors, ("left", "right"))
@@ -170,7 +166,7 @@ solve_triangular(A, B, upper=True, left=True, unitriangular=False)
     the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
     torch: none  domain: no element of the diagonal is 0
 triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
-    written: _triangle_of_a  torch: none  domain: no element of the diagonal is 0
+    written: _triangle  torch: none  domain: no element of the diagonal is 0
 cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
     total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
     domain: L is lower triangular, and no element of its diagonal is 0
