@@ -22,7 +22,6 @@ from threading import Barrier
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import fill
@@ -31,8 +30,7 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
-
-Array = npt.NDArray[Any]
+from gradcli.results import Array
 
 _FEW = 32
 """Most points that are run one by one where all at once fail, to find which of them torch refuses."""
@@ -76,10 +74,6 @@ class Batch:
     def inputs_at(self, point: int) -> dict[str, Array]:
         """Return the values of the variables at one point."""
         return {name: array[point] if name in self.mapped else array for name, array in self.inputs.items()}
-
-    def shape_of(self, name: str) -> Shape:
-        """Return the shape of a variable at one point."""
-        return self.inputs[name].shape[name in self.mapped :]
 
 
 def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:

@@ -92,9 +92,7 @@ def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
     by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
 
 
-def gradients(
-    y: Tensor, leaves: Sequence[Tensor], v: Tensor, *, differentiable: bool = False, keeps_graph: bool = True
-) -> list[Tensor]:
+def gradients(y: Tensor, leaves: Sequence[Tensor], v: Tensor, *, differentiable: bool = False) -> list[Tensor]:
     """Call `torch.autograd.grad`, with zeros for variables that y does not depend on.
 
     Args:
@@ -102,7 +100,6 @@ def gradients(
         leaves: The variables; the result has their shapes.
         v: The gradient vector, of y's shape.
         differentiable: Whether the result gets a graph of its own, to be differentiated again.
-        keeps_graph: Whether there may be another pass through the graph of y.
 
     Raises:
         InputError: Torch has no derivative for an operation.
@@ -110,9 +107,7 @@ def gradients(
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
     try:
-        found = torch.autograd.grad(
-            y, leaves, v, retain_graph=keeps_graph, create_graph=differentiable, allow_unused=True
-        )
+        found = torch.autograd.grad(y, leaves, v, retain_graph=True, create_graph=differentiable, allow_unused=True)
     except RuntimeError as error:
         raise backward_error(error) from None
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]

@@ -146,7 +146,7 @@ def _blame_value(trace: ErrorTrace, place: Place) -> Blame | None:
     if line.call.op.is_step:
         return Blame("branch", line.span, f"rounding takes {shown} over a jump: {_compared(error)}")
     return (
-        _outside(trace, line, _what(trace, line), error.truth)
+        _outside(trace, line, _where(trace, line, "a number ", ""), error.truth)
         or _terms_cancel(trace, line, place, error)
         or _magnified(trace, line, place, error)
         or _partial_product(trace, line, place)
@@ -256,7 +256,7 @@ def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Bla
     is_explained = error.absolute is not None and explained >= error.absolute and largest > magnitude(error.truth)
     if not is_explained or not trace.context.is_whole(source[0]):
         return None
-    what, text = _what(trace, line), trace.context.excerpt(source[0])
+    what, text = _where(trace, line, "a number ", ""), trace.context.excerpt(source[0])
     if _is_nothing(error.truth):
         note = f"{what} is 0 here, but for the rounding of {text}: torch gives {said(error.number)}"
     else:
@@ -285,11 +285,6 @@ def _where(trace: ErrorTrace, line: Line, lead: str = "", whole: str = "in ") ->
     """Tell in words which operation of the text a line is a part of."""
     place = f"{lead}{'inside of ' if line.symbol in trace.context.forward else 'in the derivative through '}"
     return f"{whole if trace.context.is_whole(line.symbol) else place}{trace.context.excerpt(line.symbol)}"
-
-
-def _what(trace: ErrorTrace, line: Line) -> str:
-    """Name in words the number that a line holds."""
-    return _where(trace, line, "a number ", "")
 
 
 def _cancel(largest: Ball, error: Error) -> str:

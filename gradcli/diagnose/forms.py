@@ -213,8 +213,7 @@ class FormWriter:
             program = parse(text, given=shadowed(origin.names), shapes=self.origin.sizes)
         except GradcliError:
             return None
-        known: dict[object, int] = {}
-        if len(text) > MOST_TEXT or _number(lines, output, known) != _number(program.lines, program.output, known):
+        if len(text) > MOST_TEXT or self._builder.inline(program, program.variables, Span(0, 0)) != output:
             return None
         form = Form(program, self.origin.sizes)
         return form if form.shape(program.output) == self.origin.shape(origin.output) else None
@@ -227,12 +226,12 @@ class FormWriter:
         last = names.pop(output, "")
         uses = Counter(atom for line in lines for atom in line.call.operands)
         text = ProgramText(lines, names)
-        for line in lines[:-1]:
-            is_long = uses[line.symbol] > 1 and len(text.expression(line.symbol).text) > MOST_INLINE
-            if line.symbol in names or is_long:
-                value = text.expression(line.symbol, is_whole=True).text
-                names[line.symbol] = names.get(line.symbol) or self._name("t", line.symbol)
-                yield f"{names[line.symbol]} = {value}"
+
+        def is_inner(line: Line) -> bool:
+            return uses[line.symbol] == 1 or len(text.expression(line.symbol).text) <= MOST_INLINE
+
+        for piece in text.statements(lines[:-1], is_inner, lambda atom: self._name("t", atom)):
+            yield piece.text
         yield f"{last} = " * bool(last) + text.expression(output, is_whole=True).text
 
 
@@ -243,16 +242,3 @@ Edit = Callable[[FormWriter], Atom]
 @lru_cache(maxsize=512)
 def _template(text: str) -> Program:
     return parse(text)
-
-
-def _number(lines: Iterable[Line], output: Atom, known: dict[object, int]) -> int:
-    """Return a number that is the same for the same lines."""
-    numbers: dict[Atom, int] = {}
-
-    def number(atom: Atom) -> int:
-        return numbers[atom] if atom in numbers else known.setdefault(atom, len(known))
-
-    for line in lines:
-        key = line.call.op.name, tuple(map(number, line.call.operands)), line.call.statics
-        numbers[line.symbol] = known.setdefault(key, len(known))
-    return number(output)

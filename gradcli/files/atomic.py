@@ -38,18 +38,13 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     Raises:
         OSError: The system refuses, as it says.
     """
-    stream = _STREAM.fullmatch(path)
-    if stream is not None:
-        number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
+    stream, final = _STREAM.fullmatch(path), os.path.realpath(path)
+    before = os.stat(final) if stream is None and os.path.exists(final) else None
+    if stream is not None or (before is not None and not stat.S_ISREG(before.st_mode)):
+        number = stream and ({"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2]))
         # A copy of the descriptor, so that closing this output leaves the program its own.
-        with os.fdopen(os.dup(number), "wb") as open_file:
+        with open(final if number is None else os.dup(number), "wb") as open_file:
             yield open_file
-        return
-    final = os.path.realpath(path)
-    before = os.stat(final) if os.path.exists(final) else None
-    if before is not None and not stat.S_ISREG(before.st_mode):
-        with open(final, "wb") as device:
-            yield device
         return
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)

@@ -263,11 +263,6 @@ class ArrayRows:
         self._columns, self.passed, self.count = columns, 0, min(map(len, columns.values()), default=0)
         self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
 
-    @property
-    def share(self) -> float | None:
-        """Fraction of the rows that has been read."""
-        return self.passed / max(1, self.count)
-
     def starts(self) -> Iterator[Start]:
         """Yield where pieces end."""
         yield from (Start(min(end, self.count)) for end in range(_ROWS, self.count + _ROWS, _ROWS))

@@ -79,11 +79,6 @@ class ParquetRows:
         twice = frozenset(name for name in names if names.count(name) > 1)
         self.source = RowSource(name, shapes, twice, {field.name: field.type for field in self._schema})
 
-    @property
-    def share(self) -> float | None:
-        """Fraction of the rows that has been read."""
-        return self.passed / max(1, self.count)
-
     def starts(self) -> Iterator[Start]:
         """Yield the ends of groups, of which small ones are joined."""
         total = before = 0

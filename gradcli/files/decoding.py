@@ -101,10 +101,8 @@ def require_room(shape: tuple[int, ...], name: str) -> None:
     Raises:
         TooLargeError: More elements or dimensions than a tensor may have.
     """
-    from gradcli.language.program.wengert import (  # brings SymPy, which a missing file needs not
-        MAX_DIMENSIONS,
-        MAX_ELEMENTS,
-    )
+    # Here, as it brings SymPy, which a missing file needs not.
+    from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
     if len(shape) > MAX_DIMENSIONS:
         message = f"{name} has an array of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held"

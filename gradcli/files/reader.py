@@ -119,10 +119,10 @@ def opened(reference: FileReference) -> BinaryIO:
     raise InputError(f"{reference.name} is {kind}, not a regular file", hint=f"redirect it, < {path}, and give @-")
 
 
-def unreadable(name: str, error: OSError) -> InputError:
+def unreadable(name: str, error: OSError, place: Place | None = None) -> InputError:
     """Return the error for a file or a stream that cannot be read."""
     reason = (error.strerror or str(error)).lower()
-    return InputError(f"{name} cannot be read: {reason}", hint="it must be a file that you may read")
+    return InputError(f"{name} cannot be read: {reason}", place=place, hint="it must be a file that you may read")
 
 
 def _sibling(path: str) -> str | None:
@@ -206,18 +206,13 @@ class Files:
         """The bytes of a reference; whatever goes wrong while they are read is marked under the reference."""
         place = Place(f"@{asked.text}", asked.span, source)
         try:
-            if asked.is_stdin:
-                yield self._stdin(source)
-            else:
-                with opened(asked) as stream:
-                    yield stream
+            with ExitStack() as stack:
+                yield self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked))
         except GradcliError as error:
             error.place = error.place or place
             raise
         except OSError as error:
-            refused = unreadable(asked.name, error)
-            refused.place = place
-            raise refused from None
+            raise unreadable(asked.name, error, place) from None
 
     def _stdin(self, source: str) -> BinaryIO:
         if self._reader_of_stdin is not None:

@@ -211,7 +211,9 @@ class Joined:
     @property
     def share(self) -> float | None:
         """Fraction of all files that has been read."""
-        return (self._place + (self._rows.share or 0)) / len(self._points.files)
+        rows = self._rows
+        own = rows.share or 0 if isinstance(rows, TextRows) else rows.passed / max(1, rows.count)
+        return (self._place + own) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, numbered on from file to file."""

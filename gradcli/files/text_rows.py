@@ -90,7 +90,6 @@ class TextRows:
             most: Rows of a block; here a chunk decides.
             first: The first row that is needed; here those before it are read too.
         """
-        del most, first
         for text in self._texts():
             if text:
                 yield from self._blocks(text, wanted, keep=keep)

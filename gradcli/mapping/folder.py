@@ -150,9 +150,8 @@ class Folder:
         self, parts: Iterable[FolderPart], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
     ) -> None:
         """Write the manifest; remove the notes and the temporary files of workers that were killed."""
-        verdict = None if check is None else {
-            "verdict": check.verdict, "entries": check.entries, "checked": check.checked, "chosen": check.chosen,
-        }  # fmt: skip
+        kept = ("verdict", "entries", "checked", "chosen")
+        verdict = None if check is None else {fact: getattr(check, fact) for fact in kept}
         own = [{key: fact for key, fact in vars(part).items() if key != "sample"} for part in parts]
         whole = {"plan": self._plan, "complete": True, **facts, "check": verdict, "parts": own}
         whole |= {"sample": sample.facts()} if sample else {}

@@ -1,34 +1,41 @@
-"""The rows of files, cut into pieces, into a folder of parts: in this process, or on workers of Dask.
+"""A function over rows: all of them into a file, or cut into pieces and into a folder of parts, here or on Dask.
 
+A function with its options and its output format is `Work`, which is sent to workers as it is.
 Dask runs a task again when its worker is lost.  The name of a part follows from its piece, so that a second run of a
 task writes the same file.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import hashlib
 import importlib
 import importlib.metadata
 import logging
 import os
 import platform
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.files.rows import Cut, PointSource
+from gradcli.files.rows import Cut, Joined, PointSource, within
+from gradcli.files.sinks import Layout, open_sink
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
-from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
 from gradcli.results.record import Record
+from gradcli.running.targets import target
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -49,6 +56,93 @@ _FILE = 2**36
 """Between the numbers of the first rows of two files: more rows than a file has."""
 
 
+class Work(Record):
+    """A function over rows.
+
+    Attributes:
+        expression: The text of the function, or the name of one of Python.
+        code: The text of the Python file, if the function is in one.
+        asked: The arguments of `Function.stream`.
+        keep: Whether to write the columns of the input first.
+        form: The format that is written.
+    """
+
+    expression: str
+    code: str | None
+    asked: Mapping[str, Any]
+    keep: bool
+    form: str
+
+    @classmethod
+    def from_question(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
+        """Collect the work of a command line, with the text of the Python file that the expression names."""
+        named = target(expression)
+        code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
+        return cls(expression, code, asked, keep, form)
+
+
+@functools.lru_cache(4)
+def function_of(expression: str, code: str | None) -> Function:
+    """Build the function of some work, in a worker that has not read the command line.
+
+    Raises:
+        GradcliError: As for `Function`, or as running the file raises.
+    """
+    named = target(expression)
+    if named is None:
+        from gradcli.function import Function
+
+        return Function(expression)
+    from gradcli.running.python_functions import named as function_named
+
+    if code is None:
+        return function_named(named)
+    folder = tempfile.mkdtemp(prefix="gradcli-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, os.path.basename(named.file))
+    Path(path).write_text(code, encoding="utf-8")
+    moved = target(f"{path}::{named.name}")
+    assert moved is not None  # noqa: S101 (it is a path and a name)
+    return function_named(moved)
+
+
+def apply(
+    work: Work,
+    function: Function,
+    rows: Joined,
+    output: str,
+    cut: Cut = Cut(),  # noqa: B008 (it is immutable)
+    advance: Callable[[Tally], None] = lambda tally: None,
+) -> Stream:
+    """Write y and its derivatives of some rows to a file, which has its name when all are written.
+
+    Args:
+        work: What to do.
+        function: Its function.
+        rows: The table.
+        output: The file, or `-`.
+        cut: Which of the rows.
+        advance: Called after each block.
+
+    Raises:
+        GradcliError: As for `Function.stream`; a column to keep is called as one of the output.
+        OSError: The output cannot be written.
+    """
+    stream: Stream = function.stream(rows.source, **work.asked)
+    plan, source = stream.plan, rows.source
+    plan.require_free(list(source.columns) if work.keep else [])
+    about = {"expression": work.expression, "version": gradcli.__version__}
+    of_plan = (plan.columns, plan.quantities, plan.question.dtype)
+    layout = Layout(source, work.keep, *of_plan, cut.has_names, about)
+    with open_sink(output, work.form, layout) as sink:
+        blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
+        with contextlib.closing(stream.over(blocks)) as parts:
+            for part in parts:
+                sink.write(part)
+                advance(stream.tally)
+    return stream
+
+
 class RowRange(Record):
     """Some rows of one file.
 
@@ -63,11 +157,6 @@ class RowRange(Record):
     first: int = 1
     last: int | None = None
     start: Start | None = None
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self.points.files[0]
 
 
 def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
@@ -142,7 +231,8 @@ def into_folder(
         tally = stream.tally
         if tally.sample and place.sample:
             tally.sample.join(place.sample)
-        for part in _on(client, work, pieces, place) if client else _here(work, pieces, place, function):
+        here = (place.done.get(name) or write_part(work, piece, name, folder, function) for piece, name in pieces)
+        for part in _on(client, work, pieces, place) if client else here:
             parts.append(part)
             tally.add(part.tally)
             advance(tally, len(parts) / len(pieces))
@@ -167,23 +257,17 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
         GradcliError: As for `apply`.
         OSError: It cannot be written.
     """
-    path, before = os.path.join(folder, name), piece.points.before
+    (file,), path, before = piece.points.files, os.path.join(folder, name), piece.points.before
     cut = Cut(before + piece.first, None if piece.last is None else before + piece.last)
-    with piece.points.rows(piece.path, Files()) as rows:
+    with piece.points.rows(file, Files()) as rows:
         if piece.start is not None:
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
-    return FolderPart.from_rows(path, piece.path, (piece.first, piece.last), stream.tally)
+    return FolderPart.from_rows(path, file, (piece.first, piece.last), stream.tally)
 
 
 _Pieces = Sequence[tuple[RowRange, str]]
 """Each with the name of its part."""
-
-
-def _here(work: Work, pieces: _Pieces, folder: Folder, function: Function) -> Iterator[FolderPart]:
-    """Write the parts that are missing, one after the other."""
-    for piece, name in pieces:
-        yield folder.done.get(name) or write_part(work, piece, name, folder.path, function)
 
 
 # -- on Dask

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli.files import Files, text_rows
 from gradcli.files.rows import PointSource
 from gradcli.mapping import Work, into_folder, schedule
-from gradcli.mapping.work import function_of
+from gradcli.mapping.schedule import function_of
 from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
 from tests.examples import examples

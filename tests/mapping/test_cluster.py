@@ -29,7 +29,7 @@ from gradcli import guide
 from gradcli.errors import OutputError
 from gradcli.files.rows import PointSource
 from gradcli.mapping import Work, into_folder, schedule
-from gradcli.mapping.work import function_of
+from gradcli.mapping.schedule import function_of
 from tests import warm
 from tests.conftest import Command
 

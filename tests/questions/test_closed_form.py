@@ -38,6 +38,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "cat([x, x**2])": {"x": ("n",)},
     "[[1,2],[3,4]]@x": {"x": (2,)},
     "x.view(3, 2)": {"x": (6,)},
+    "x.T @ tril(y)": {"x": ("m", "n"), "y": ("m", "p")},
     "cumsum(n)*m": {"n": ("p",), "m": ("p",)},
 }
 """What the variables of an expression are where nobody says; a size has no name that a variable has."""

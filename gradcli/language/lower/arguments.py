@@ -70,7 +70,6 @@ class Bindings:
         operands: The named ones.
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
-        typed: The constants that are written.
         is_one: Whether exactly one argument has no name; it may be a list of operands.
     """
 
@@ -81,7 +80,6 @@ class Bindings:
     operands: dict[str, Operand] = field(default_factory=dict)
     statics: dict[str, Any] = field(default_factory=dict)
     extra: list[Operand] = field(default_factory=list)
-    typed: set[str] = field(default_factory=set)
     is_one: bool = True
 
     @property
@@ -156,7 +154,6 @@ class Binder(Constants):
             waiting[:] = [] if extra else [p for p in waiting if p != "dim"]
         elif parameter in op.statics:
             waiting.remove(parameter)
-            bound.typed.add(parameter)
             bound.statics[parameter] = self.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
@@ -358,19 +355,12 @@ class Binder(Constants):
                 order, x = self.by_name(arguments, ["n", "x"], "besseli").values()
                 if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
                     raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
-                value = self._besseli(place, x[0], span)
+                steps = ["b0 = i0(x)", "b1 = i1(x)"]  # and by recurrence from these
+                steps += [f"b{n + 1} = b{n - 1} - {2 * n}/x*b{n}" for n in range(1, place)]
+                value = self.inlined("; ".join([*steps[: place + 1], f"b{place}"]), {"x": x[0]}, span)
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         return value, span.to(arguments.span)
-
-    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
-        """Write a Bessel function by recurrence from those of orders 0 and 1."""
-        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
-        for n in range(1, order):
-            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
-            product = self.emit("mul", [factor, value], span)[0]
-            before, value = value, self.emit("sub", [before, product], span)[0]
-        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """Lower `Piecewise((value, condition), ..., (value, True))` as branches inside one another."""

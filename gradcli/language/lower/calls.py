@@ -90,7 +90,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self._called(name, span, words, arguments), used
         value = _MODULE_CONSTANTS.get(name.text) if used else scope.names.get(name.text)
         if value is not None and arguments is not None:
-            raise self.source.unexpected(arguments.position, is_inside=True)
+            raise self.source.unexpected(self.source.position(arguments.span.start), is_inside=True)
         if value is not None:
             scope.unused.pop("" if used else name.text, None)
             return (value, span), used
@@ -183,7 +183,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         span = operand[1].to(name.span)
         if member.arguments is not None:
             return self._method(name, span, operand, member.arguments)
-        place = member.dot.span.to(name.span)
+        place = Span(member.span.start, name.span.stop)
         if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
             return several.parts[several.names.index(name.text)][0], span
         operand = self.one(*operand), operand[1]
@@ -280,7 +280,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             if folded is not None:
                 return folded
         bound = self.bind(op, name, arguments, given, library)
-        if bound.op.name == "norm" and "p" in bound.typed:
+        if bound.op.name == "norm" and "p" not in bound.waiting:
             if self._is_of_matrix(bound, name, span):
                 bound = self.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":

@@ -7,10 +7,9 @@ is counted.
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,7 @@ class ShapeInference(Lines):
         shapes = None if self.is_meaning else self.needed_shapes(call.operands)
         blank = Call(call.op.name, call.operands, (*call.typed, None))
         is_asked = shapes is not None and call.op.is_recorded and self.scope.ask is not None
-        last = self.scope.ask(blank, shapes)[0] if is_asked else shapes  # type: ignore[misc, arg-type]
+        last = self.scope.ask(blank, shapes, ())[0] if is_asked else shapes  # type: ignore[misc, arg-type]
         return Call(call.op.name, call.operands, (*call.typed, last))
 
     def _found(self, atom: Atom) -> Shape | None:
@@ -145,11 +144,11 @@ class Constants(ShapeInference):
         return nodes.name_alone(node) in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
-        node, token = arguments[0].value, self.source.tokens[arguments[0].start]
+        node = arguments[0].value
         if self.is_meaning_constant(node):
-            return self.scope.constants[token.text]
-        if isinstance(node, nodes.Word) and token.kind == "keyword":
-            return _PLAIN[token.text]
+            return self.scope.constants[nodes.name_alone(node)]
+        if isinstance(node, nodes.Word) and node.token.kind == "keyword":
+            return _PLAIN[node.token.text]
         if parameter in GATHERED and op.name != "full":
             return self._joined([one.value for one in arguments])
         if op.is_asked:
@@ -159,7 +158,7 @@ class Constants(ShapeInference):
             word = node.token.text if isinstance(node, nodes.Word) else ""
             if not word or (words and word not in words):
                 hint = f"it is {' or '.join(map(repr, words))}" if words else "write it in quotes, as 'ij,j->i'"
-                raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
+                raise self.source.error(f"{op.name} does not take this {parameter}", node.span, hint=hint)
             return word
         if parameter in NUMBERS:
             return self.number(node)
@@ -209,18 +208,12 @@ class Constants(ShapeInference):
             return NEW
         if only is not None:
             return self.integer(only)
-        limits: list[int | None] = [None, None, None]
-        colons = 0
-        for part in bound.parts:
-            if part is None:
-                colons += 1
-            else:
-                limits[min(colons, 2)] = self.integer(part)
-        if colons == 0:
+        if len(bound.parts) == 1:
             raise self.source.error("an index is missing", bound.span, hint="write x[0] or x[1:]")
-        if colons == 3 or limits[2] == 0:
+        start, stop, step, *others = (None if part is None else self.integer(part) for part in (*bound.parts, None))
+        if others[1:] or step == 0:
             raise self.source.error("a slice is start:stop:step with a step that is not 0", bound.span)
-        return Slice(limits[0], limits[1], 1 if limits[2] is None else limits[2])
+        return Slice(start, stop, 1 if step is None else step)
 
     def place(self, subscript: nodes.Subscript) -> int:
         """Read the whole number that is all of an index."""
@@ -304,6 +297,14 @@ class Constants(ShapeInference):
         self.scope.spent.update(line.symbol for line in program.lines)
         return np.asarray(self.evaluation.run(program, {}))
 
+    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
+        """Parse a text of the language as a Program in operands of these names, with constants by name."""
+        raise NotImplementedError
+
+    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
+        """Inline a text of the language in operands of these names, and constants of others."""
+        return self.builder.inline(self.meaning(text, tuple(operands), held), operands.values(), span, self.fitted)
+
     # -- lists and loops
 
     def items(self, node: nodes.Items | nodes.GroupNode) -> list[Operand]:
@@ -340,7 +341,7 @@ class Constants(ShapeInference):
         clause, outer = loop.clauses[level], self.scope.names
         for value in self._values(clause):
             self.scope.names = ChainMap({clause.name.text: value}, outer)
-            self.require_few(loop.width, clause.word)
+            self.require_few(len(self.source.positions(loop.body.span)), clause.word)
             message = "the condition of a loop must be constant"
             if clause.condition is not None and not self.constant(clause.condition, message)[0]:
                 continue
@@ -350,11 +351,15 @@ class Constants(ShapeInference):
                 yield self.lower(loop.body)
         self.scope.names = outer
 
-    def _values(self, clause: nodes.Clause) -> Sequence[Atom]:
+    def _values(self, clause: nodes.Clause) -> Iterable[Atom]:
         """List the values of a loop: a range of whole numbers, a list of constants, or several tensors."""
         node = clause.values
         if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
-            return [sympy.Integer(n) for n in self.range(node.arguments, clause.word)]
+            bounds = [self.integer(argument.value) for argument in node.arguments.items[:4]]
+            if len(bounds) in (1, 2, 3) and bounds[2:] != [0]:
+                return map(sympy.Integer, range(*bounds))
+            hint = "write range(start, stop, step), with a step that is not 0"
+            raise self.source.error("this is no range", node.arguments.span, hint=hint)
         if (parts := self.parts(node)) is not None:
             return [a for a, _ in parts]
         values = [a for a, _ in self.items(node)] if isinstance(node, nodes.Items | nodes.GroupNode) else []
@@ -362,17 +367,6 @@ class Constants(ShapeInference):
             span = clause.word.span.to(node.span)
             raise self.source.error("a loop runs over range(...) or a list of numbers", span)
         return values
-
-    def range(self, arguments: nodes.Arguments, word: Token) -> Sequence[int]:
-        """Read the whole numbers of a range."""
-        bounds = [self.integer(argument.value) for argument in arguments.items[:4]]
-        if len(bounds) not in (1, 2, 3) or bounds[2:] == [0]:
-            hint = "write range(start, stop, step), with a step that is not 0"
-            raise self.source.error("this is no range", arguments.span, hint=hint)
-        chosen = builtins.range(*bounds)
-        if len(chosen) > MAX_UNROLLED:
-            raise self._too_many(word)
-        return chosen
 
     def require_few(self, tokens: int, word: Token) -> None:
         """Refuse loops that take too long.
@@ -383,9 +377,6 @@ class Constants(ShapeInference):
         self.unrolled += 1
         self.repeated += tokens
         if self.unrolled > MAX_UNROLLED or self.repeated > MAX_REPEATED:
-            raise self._too_many(word)
-
-    def _too_many(self, word: Token) -> GradcliError:
-        message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
-        hint = "use arange(n) and an operation on tensors"
-        return self.source.error(message, word.span, hint=hint, kind=TooLargeError)
+            message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
+            hint = "use arange(n) and an operation on tensors"
+            raise self.source.error(message, word.span, hint=hint, kind=TooLargeError)

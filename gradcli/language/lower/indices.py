@@ -152,12 +152,7 @@ class Indices(Constants):
         return self._reduced(node.sign, node.ranges, node.body, node.span, node.conditions)
 
     def _reduced(
-        self,
-        sign: str,
-        ranges: Sequence[Range],
-        body: Node,
-        span: Span,
-        conditions: Sequence[Node] = (),
+        self, sign: str, ranges: Sequence[Range], body: Node, span: Span, conditions: Sequence[Node] = ()
     ) -> Operand:
         op, identity = _REDUCTIONS[sign]
         outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula

@@ -5,7 +5,7 @@ While a shape is not known the first operand stands for the result, and the text
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,6 @@ class Decisions(Constants):
 class Inlining(Decisions):
     """Lowering of calls whose lines are other operations."""
 
-    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
-        """Parse a text of the language as a Program in operands of these names, with constants by name."""
-        raise NotImplementedError
-
     def inlined_call(self, bound: Bindings, span: Span) -> Operand:
         """Lower a call that torch is asked for; its value stands for several tensors where it gives several.
 
@@ -79,7 +75,7 @@ class Inlining(Decisions):
         given = [(name, *bound.operands[name]) for name in op.operands if name in bound.operands]
         given += [("", *one) for one in bound.extra]
         atoms = [self.one(atom, span) for _, atom, _ in given]
-        mark = len(self.builder.lines)
+        mark, names = len(self.builder.lines), () if op.parts == ("...",) else op.parts
         try:
             fixed = tuple(
                 self._fixed(bound, name, atom, where) for (name, _, where), atom in zip(given, atoms, strict=True)
@@ -87,7 +83,10 @@ class Inlining(Decisions):
             if (shapes := self.needed_shapes(atoms)) is None:
                 raise UnknownShapeError
         except UnknownShapeError:
-            return self._provisional(bound, atoms[0], span), span
+            scope.needs_shapes = True
+            stand_ins = ((atoms[0], span),) * (len(names) or UNKNOWN_SIZE)
+            whole = scope.together(Several(op.name, stand_ins, names, is_provisional=True)) if op.parts else atoms[0]
+            return whole, span
         if scope.ask is None:
             raise self.source.error(f"what {op.name} computes is asked of torch, which is not done here", span)
         atoms = [self.as_number(atom, span) for atom in atoms]
@@ -98,7 +97,6 @@ class Inlining(Decisions):
             (scope.stand_in(None) if one is None else self.builder.inline(one, atoms, span, self.fitted), span)
             for one in programs
         )
-        names = () if op.parts == ("...",) else op.parts
         if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements
             return found[0]
         if bound.library and sum(one is not None for one in parts) == 1:  # as in np.sort
@@ -169,16 +167,3 @@ class Inlining(Decisions):
             message = "values decide too much here: there are too many masks, or too large ones"
             raise self.source.error(message, where, hint="fewer masks, or smaller tensors", kind=TooLargeError)
         return found
-
-    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
-        """Inline a text of the language in operands of these names, and constants of others."""
-        return self.builder.inline(self.meaning(text, tuple(operands), held), operands.values(), span, self.fitted)
-
-    def _provisional(self, bound: Bindings, atom: Atom, span: Span) -> Atom:
-        """Return a stand-in for the result until the shapes are known."""
-        self.scope.needs_shapes = True
-        if not bound.op.parts:
-            return atom
-        names = () if bound.op.parts == ("...",) else bound.op.parts
-        found = ((atom, span),) * (len(names) or UNKNOWN_SIZE)
-        return self.scope.together(Several(bound.op.name, found, names, is_provisional=True))

@@ -22,7 +22,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import SourceText
-from gradcli.language.text.tokens import COMPARISON
+from gradcli.language.text.tokens import COMPARISON, LEVELS
 
 _FUNCTIONS: Mapping[str, str] = {**ops.SIGNS, "or": "logical_or", "and": "logical_and"}
 """Names of the functions by their operators."""
@@ -169,9 +169,9 @@ class Lowering(Calls):
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        origin = self.source.text, variables, lines, atom, self.source.name
-        found = Program(*origin, assigned, named, warnings, guards=self.guards() if scope.guards else None)
-        return replace(found, needs_shapes=scope.needs_shapes, needs_values=scope.needs_values)
+        origin = self.source.text, variables, lines, atom, self.source.name, assigned, named, warnings
+        needs_shapes, needs_values = scope.needs_shapes, scope.needs_values
+        return Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=self.guards())
 
     def _one_output(self, output: Operand) -> Operand:
         """Return the output as one tensor: several of one shape are put in a list."""
@@ -210,12 +210,12 @@ class Lowering(Calls):
         compared: Operand | None = None
         for step in node.steps:
             right = self._RULES[type(step.operand)](self, step.operand)
-            op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
-            if step.level == COMPARISON and compared is not None:
+            op, is_comparison = _FUNCTIONS[step.sign], LEVELS[step.sign] == COMPARISON
+            if is_comparison and compared is not None:
                 left = self.joined("logical_and", left, self.joined(op, compared, right))
             else:
                 left = self.joined(op, left, right)
-            compared = right if step.level == COMPARISON else None
+            compared = right if is_comparison else None
         return left
 
     def _choice(self, node: nodes.Choice) -> Operand:
@@ -236,8 +236,7 @@ class Lowering(Calls):
         return self.emit("neg", [operand], span)
 
     def _power(self, node: nodes.Power) -> Operand:
-        base = self.lower(node.base)
-        return self.joined("pow", base, self.lower(node.exponent))
+        return self.joined("pow", self.lower(node.base), self.lower(node.exponent))
 
     # -- operands
 
@@ -252,7 +251,7 @@ class Lowering(Calls):
     def _word(self, node: nodes.Word) -> Operand:
         """Lower `True` and `False`; no other word is an operand."""
         if not node.is_operand:
-            unexpected = self.source.unexpected(node.position)
+            unexpected = self.source.unexpected(self.source.position(node.span.start))
             raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.is_code else unexpected
         one = sympy.Integer(1)
         return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
@@ -291,23 +290,18 @@ class Lowering(Calls):
         else:
             operand = self.lower(node.operand)
         while used < len(trailers):
-            operand, used = self._behind(operand, trailers, used)
+            trailer, after = trailers[used], trailers[used + 1 : used + 2]
+            used += 1
+            if isinstance(trailer, nodes.Subscript):
+                operand = self._indexed(operand, trailer)
+            elif not _is_shape(trailer):
+                operand = self.member(operand, trailer)
+            elif trailer.arguments is None and after and isinstance(after[0], nodes.Subscript):
+                axis, used = self.place(after[0]), used + 1
+                operand = self.emit("count", [operand[0]], operand[1].to(after[0].span), (axis,))
+            else:
+                operand = self._shape(operand, trailer)
         return operand
-
-    def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
-        """Lower an operand with the next of its trailers; return the position of the trailer after those read."""
-        trailer = trailers[n]
-        match trailer:
-            case nodes.Subscript():
-                return self._indexed(operand, trailer), n + 1
-            case nodes.Member():
-                if _is_shape(trailer):
-                    size = trailers[n + 1] if n + 1 < len(trailers) else None
-                    if isinstance(size, nodes.Subscript) and trailer.arguments is None:
-                        axis = self.place(size)
-                        return self.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
-                    return self._shape(operand, trailer), n + 1
-                return self.member(operand, trailer), n + 1
 
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
         """Lower all sizes of a tensor: `x.shape`."""
@@ -336,10 +330,7 @@ class Lowering(Calls):
     def _positions(self, bound: nodes.SliceNode) -> Operand | tuple[int, ...] | None:
         """Lower a tensor or a list in an index; None for any other item."""
         node = bound.only
-        is_plain = isinstance(node, nodes.NumberNode | nodes.Word) or (
-            isinstance(node, nodes.Unary) and node.sign.text != "~"
-        )
-        if node is None or is_plain or self.source.single_line(node.span) in NEW_AXES:
+        if node is None or isinstance(node, nodes.Word) or self.source.single_line(node.span) in NEW_AXES:
             return None
         if self.is_meaning:
             if isinstance(node, nodes.Items):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.language import ops
-from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.ops import Default, Kind
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import SourceText
@@ -69,19 +69,9 @@ class ConstantEvaluation:
     count_of: Callable[[Shape, Any], int]
 
 
-class Ask(Protocol):
-    """Request to torch for the operations that a call consists of."""
-
-    def __call__(
-        self, call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
-    ) -> Sequence[AskedMeaning | None]:
-        """Give the meaning of each tensor of the result, None of whole numbers.
-
-        Args:
-            call: In operands of its own.
-            shapes: Of the operands.
-            fixed: Numbers of the operands that the call depends on.
-        """
+Ask = Callable[[Call, tuple[Shape, ...], Sequence[Array | None]], Sequence[AskedMeaning | None]]
+"""Request to torch for the operations that a call consists of: the meaning of each tensor of the result, None of whole
+numbers; of a call in operands of its own, the shapes of these, and the numbers of those that the call depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,20 +212,21 @@ class Lines:
         if self.is_meaning:
             return self.builder.emit(op, tuple(operands), span, statics), span
         row = ops.TABLE[op]
-        if not self.conditions and not row.conditions:
-            return self._written(row, operands, span, statics, keeps=False)
         held = [a in self.conditions for a in operands]
         for parameter, is_condition in zip(row.operands, held, strict=False):
             if parameter in row.conditions and not is_condition:
                 raise self._not_a_condition(op, span)
-        keeps = (row.kind in (Kind.MOVEMENT, Kind.LIST) and all(held)) or (op == "where" and all(held))
+        keeps = all(held) and (row.kind in (Kind.MOVEMENT, Kind.LIST) or op == "where")
         if op == "add" and all(held):
             hint = "write a | b for either, or where(a, 1, 0) + where(b, 1, 0) to count"
             raise self.source.error("the sum of two conditions is ambiguous", span, hint=hint)
         if not keeps and any(held):
             plain = [p not in row.conditions for p in row.operands] + [True] * len(operands)
             operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
-        return self._written(row, operands, span, statics, keeps=keeps)
+        result = self.builder.emit(op, tuple(operands), span, statics)
+        if keeps or row.is_condition:
+            self.conditions.add(result)
+        return result, span
 
     def placed(self, span: Span, compute: Callable[[], Any]) -> Any:
         """Compute something, and give an error of it the place of a call."""
@@ -261,15 +252,6 @@ class Lines:
         names = f" ({', '.join(several.names)})" if several.names else ""
         hint = f"take one of them, {several.call}(...)[0]" + ("" if names else ", or torch.stack all of them")
         raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
-
-    def _written(
-        self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool
-    ) -> Operand:
-        """Append the line itself; it is a condition by its row, or if it `keeps` its operands' being conditions."""
-        result = self.builder.emit(row.name, tuple(operands), span, statics)
-        if keeps or row.is_condition:
-            self.conditions.add(result)
-        return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
         """Return a condition as 1 or 0; anything else as it is."""

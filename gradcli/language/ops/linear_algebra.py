@@ -27,20 +27,15 @@ def _dot(_: Constants, shapes: Shapes) -> str:
     return f"einsum('{first}z,{second[:-1]}z{second[-1]}->{first}{second}', a, b)"
 
 
-def _square(shapes: Shapes, name: str) -> int:
-    shape = shapes[0]
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeError(f"{name} is written out for a square matrix, and the shape is {shape}")
-    return shape[0]
-
-
 _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 """Matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
 def _cholesky(constants: Constants, shapes: Shapes) -> str:
     """Write the factor column by column: the first remaining column, divided by the root of its first element."""
-    count = _square(shapes, "cholesky")
+    if len(shapes[0]) != 2 or shapes[0][0] != shapes[0][1]:
+        raise ShapeError(f"cholesky is written out for a square matrix, and the shape is {shapes[0]}")
+    count = shapes[0][0]
     text = ["s = (A + transpose(A))/2"]
     for k in range(count):
         text.append(f"l{k} = s[:, 0]/sqrt(s[0, 0])")
@@ -113,9 +108,9 @@ def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
 def _triangle(constants: Constants) -> str:
     part = "triu" if constants["upper"] else "tril"
     matrix = f"{part}(A)"
-    if constants["unitriangular"]:
+    if constants.get("unitriangular"):
         matrix = f"({part}(A, {1 if constants['upper'] else -1}) + tril(triu(ones_like(A))))"
-    return f"inv({matrix}) @ B" if constants["left"] else f"B @ inv({matrix})"
+    return f"inv({matrix}) @ B" if constants.get("left", True) else f"B @ inv({matrix})"
 
 
 _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**2 + ... is positive"
@@ -123,10 +118,6 @@ _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**
 
 Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
 """
-
-
-def _triangle_of_a(constants: Constants) -> str:
-    return _triangle({**constants, "left": True, "unitriangular": False})
 
 
 _left_vectors, _right_vectors = map(_singular_vectors, ("left", "right"))
@@ -175,7 +166,7 @@ solve_triangular(A, B, upper=True, left=True, unitriangular=False)
     the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
     torch: none  domain: no element of the diagonal is 0
 triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
-    written: _triangle_of_a  torch: none  domain: no element of the diagonal is 0
+    written: _triangle  torch: none  domain: no element of the diagonal is 0
 cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
     total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
     domain: L is lower triangular, and no element of its diagonal is 0

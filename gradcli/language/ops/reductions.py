@@ -34,20 +34,16 @@ def exchanges(count: int) -> list[list[tuple[int, int]]]:
     [[(0, 1)], [(0, 2)], [(1, 2)]]
     """
     stages = []
-    width = 1 << max(0, count - 1).bit_length()
-    p = 1
-    while p < width:
-        k = p
-        while k >= 1:
+    for m in range((count - 1).bit_length()):
+        p = 1 << m
+        for k in (p >> n for n in range(m + 1)):
             stage = [
                 (i + j, i + j + k)
-                for j in range(k % p, width - k, 2 * k)
-                for i in range(min(k, width - j - k))
-                if (i + j) // (2 * p) == (i + j + k) // (2 * p) and i + j + k < count
+                for j in range(k % p, count - k, 2 * k)
+                for i in range(min(k, count - j - k))
+                if (i + j) // (2 * p) == (i + j + k) // (2 * p)
             ]
             stages += [stage] if stage else []
-            k //= 2
-        p *= 2
     return stages
 
 

@@ -313,11 +313,6 @@ class Op:
         """Tell whether each reading has a rule of its own for it."""
         return not self.meaning
 
-    @cached_property
-    def has_one_dim(self) -> bool:
-        """Tell whether its `dim` is one dimension, which may be left out where there is only one."""
-        return next(iter(self.statics), "") == "dim" and "keepdim" not in self.statics
-
     def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
         """List the operands that are whole numbers, where the operands have these numbers of dimensions; none unknown.
 

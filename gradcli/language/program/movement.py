@@ -34,10 +34,6 @@ class Slice:
     stop: int | None
     step: int = 1
 
-    def range(self, size: int) -> range:
-        """Return the positions it takes of a dimension of this size."""
-        return range(*slice(self.start, self.stop, self.step).indices(size))
-
     def __str__(self) -> str:
         bounds = f"{'' if self.start is None else self.start}:{'' if self.stop is None else self.stop}"
         return bounds if self.step == 1 else f"{bounds}:{self.step}"
@@ -101,7 +97,7 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
             continue
         size = shape[source]
         if isinstance(item, Slice):
-            chosen = item.range(size)
+            chosen = range(*slice(item.start, item.stop, item.step).indices(size))
             axes.append(Axis(source, chosen.start, chosen.step, len(chosen)))
         elif isinstance(item, tuple):
             axes.append(Axis(source, 0, 0, len(item), tuple(at % size for at in item)))

@@ -22,9 +22,8 @@ from sympy import Expr
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.movement import Slice
 from gradcli.language.program.shapes import infer, shape_of
-from gradcli.language.program.wengert import Atom, Call, Program, Shape
+from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
 
 Size = int | str
 NamedShape = tuple[Size, ...]
@@ -337,20 +336,16 @@ def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
     if call.op.adds_dimension:
         return max(own - 1, 0)
     needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1 + is_matrix, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
-    needs |= dict.fromkeys((Kind.REDUCTION, Kind.SCAN, Kind.COUNT), max(1, _dimensions(call)))
-    named = _dimensions(call) - call.op.keeps_order  # one may be a new dimension
+    named = _dimensions(call) if len(call.operands) == 1 else 0
+    needs |= dict.fromkeys((Kind.REDUCTION, Kind.SCAN, Kind.COUNT), max(1, named))
     needs[Kind.MOVEMENT] = max(own, 2 * is_matrix, int("key" not in call.op.statics), named)
     return needs.get(call.op.kind, own)
 
 
 def _dimensions(call: Call) -> int:
-    """Count the dimensions that an operand must have by the constants of an operation."""
-    found = 0
-    for name, static in call.constants.items():
-        items = static if isinstance(static, tuple) else (static,)
-        if name == "key":
-            return sum(isinstance(item, int | Slice | tuple) for item in items)
-        if name.startswith("dim") or name.endswith("dim"):
-            axes = [item for item in items if isinstance(item, int) and not isinstance(item, bool)]
-            found = max([found, *(axis + 1 if axis >= 0 else -axis for axis in axes)])
-    return found
+    """Count the dimensions that an operand must have by the constants of an operation: the fewest that fit."""
+    for rank in range(MAX_DIMENSIONS + 1):
+        with suppress(GradcliError):
+            shape_of(call, [(2 ** (48 // max(rank, 1)),) * rank])
+            return rank
+    return 0

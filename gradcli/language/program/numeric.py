@@ -27,8 +27,6 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, 
 
 Array = npt.NDArray[np.float64]
 
-_BY_EIGENVALUES = frozenset({"svdvals", *SIGNED})
-
 PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
     "one_hot": lambda _, constants: int(constants["num_classes"]),
     **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
@@ -57,10 +55,13 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
         try:
             shapes = line.symbol, *(a.shape for a in operands)
             if shapes not in fitting:
-                _require_fit(line.call, [*shapes[1:]])
+                require_room(math.prod(shape_of(line.call, [*shapes[1:]])))
+                require_work(line.call, [*shapes[1:]])
                 fitting.add(shapes)
             with np.errstate(all="ignore"):
                 value = np.asarray(_apply(line.call, operands), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            raise refused_matrix(line.call, program.place(line)) from None
         except GradcliError as error:
             error.place = error.place or program.place(line)
             raise
@@ -71,25 +72,14 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
     return np.asarray(values[output] if output in values else number(output), dtype=np.float64)
 
 
-def _require_fit(call: Call, shapes: list[Shape]) -> None:
-    require_room(math.prod(shape_of(call, shapes)))
-    require_work(call, shapes)
-
-
 def _apply(call: Call, operands: list[Array]) -> Any:
-    if call.op.kind is Kind.SOURCE:
-        return array_of(call)
-    if not (call.op.is_primitive or call.op.name in SIGNED or call.op.name in NUMPY):
-        return _defined(call, operands)
-    try:
-        return _by_numpy(call, *operands)
-    except np.linalg.LinAlgError:
-        raise refused_matrix(call) from None
-
-
-def _by_numpy(call: Call, x: Array, *others: Array) -> Any:
-    """Compute an operation that NumPy has, or a function here."""
+    """Compute an operation: by NumPy, by a function here, or by its meaning."""
     op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
+    if op.kind is Kind.SOURCE:
+        return array_of(call)
+    if not (op.is_primitive or name in SIGNED or name in NUMPY):
+        return _defined(call, operands)
+    x, *others = operands
     match op.kind:
         case Kind.COUNT:
             return count_of(x.shape, dim)
@@ -113,9 +103,9 @@ def _by_numpy(call: Call, x: Array, *others: Array) -> Any:
     return function(*call.statics, x, *others)
 
 
-def refused_matrix(call: Call, place: Place | None = None) -> InputError:
+def refused_matrix(call: Call, place: Place) -> InputError:
     """Make the error for a matrix without an inverse, or one whose eigenvalues NumPy and torch do not find."""
-    if call.op.kind is Kind.SPECTRAL or call.op.name in _BY_EIGENVALUES:
+    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", *SIGNED):
         message = "the eigenvalues or singular values of this matrix are not found"
         return InputError(message, place=place, hint="is an element nan or infinite?")
     return InputError("this matrix has no inverse", place=place, hint="its determinant is 0")
@@ -160,27 +150,21 @@ def require_positions(call: Call, operands: Sequence[Array]) -> None:
     Raises:
         InputError: There is such a position.
     """
+    constants, is_index = call.constants, call.op.name == "one_hot"  # as x[i] is written
     for name in call.op.positions([a.ndim for a in operands]):
         found = operands[call.op.operands.index(name)]
-        _require_positions(call, name, found, tuple(a.shape for a in operands))
-
-
-def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape, ...]) -> None:
-    """Refuse fractions, and classes that do not exist."""
-    is_index = call.op.name == "one_hot"  # as x[i] is written
-    if not (found == np.round(found)).all():
-        raise InputError("an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}")
-    if call.op.name not in PLACES:
-        return
-    constants = call.constants
-    ignored, count = constants.get("ignore_index"), PLACES[call.op.name](shapes, constants)
-    if is_index and count < 1:
-        raise InputError("one_hot has at least one class", hint="give num_classes")
-    least = -1 if call.op.name == "multilabel_margin_loss" else 0  # its lists are filled up with -1
-    outside = found[(found != ignored) & ((found < least) | (found >= count))]
-    if outside.size:
-        said = "an index is" if is_index else f"{call.op.name} takes {name}"
-        raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
+        if not (found == np.round(found)).all():
+            said = "an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}"
+            raise InputError(said)
+        if call.op.name not in PLACES:
+            continue
+        count = PLACES[call.op.name]([a.shape for a in operands], constants)
+        if is_index and count < 1:
+            raise InputError("one_hot has at least one class", hint="give num_classes")
+        outside = found[(found != constants.get("ignore_index")) & ((found < 0) | (found >= count))]
+        if outside.size:
+            said = "an index is" if is_index else f"{call.op.name} takes {name}"
+            raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
 
 
 def require_room(elements: float) -> None:

@@ -6,7 +6,7 @@ A value without a name in the user's code that is used once is written where it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +66,7 @@ class ProgramText:
         named: Values that have names.
     """
 
-    def __init__(self, lines: Sequence[Line], named: Mapping[Atom, str]) -> None:
+    def __init__(self, lines: Sequence[Line], named: dict[Atom, str]) -> None:
         self.calls = {line.symbol: line.call for line in lines}
         self.named = named
         self._known: dict[Atom, TextPiece] = {}
@@ -80,12 +80,28 @@ class ProgramText:
             self._known[atom] = TextPiece(found.text, found.tight, ((0, found),), atom)
         return self._known[atom]
 
+    def statements(
+        self, lines: Iterable[Line], is_inner: Callable[[Line], bool], free: Callable[[Atom], str]
+    ) -> Iterator[TextPiece]:
+        """Generate the statements of some lines, and name each that has no name and is no inner part of others.
+
+        Args:
+            lines: In order.
+            is_inner: Tells of a line without a name whether it is written where it is used.
+            free: Gives a value a name that is not taken.
+        """
+        for line in lines:
+            own = self.named.get(line.symbol)
+            if own is not None or not is_inner(line):
+                value = self.expression(line.symbol, is_whole=True)
+                self.named[line.symbol] = own = own or free(line.symbol)
+                yield TextPiece(f"{own} = ") + value
+
     def _call(self, call: Call) -> TextPiece:
         name, parts = call.op.name, [self.expression(one) for one in call.operands]
-        if name == "neg":
-            return _tight(TextPiece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
-        if name == "logical_not":
-            return _tight(TextPiece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
+        if name in ("neg", "logical_not"):
+            sign, tight = ("-", _TIGHT["neg"]) if name == "neg" else ("~", _ALONE)
+            return _tight(TextPiece(sign) + parts[0].within(tight), _TIGHT["neg"])
         if name in _SIGNS and len(parts) == 2:
             own = _TIGHT.get(name, 0)
             left = parts[0].within(own + (name == "pow" or not own))
@@ -120,17 +136,14 @@ def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., 
     names = {atom: name for name, atom in named.items()}
     uses = Counter(one for line in program.lines for one in line.call.operands)
     text = ProgramText(program.lines, names)
-    statements: list[TextPiece] = []
-    for line in program.lines:
-        is_last = line.symbol == program.output
-        is_inner = not is_last and line.symbol not in names and uses[line.symbol] == 1
-        if is_inner and len(text.expression(line.symbol).text) <= MOST_INLINE:
-            continue
-        value = text.expression(line.symbol, is_whole=True)
-        own = output_name if is_last else names.get(line.symbol) or free("t", numbered=True)
-        names[line.symbol] = own
-        statements.append(TextPiece(f"{own} = ") + value)
-    if not program.lines or program.output not in names:
+    if is_computed := program.output in text.calls:
+        names[program.output] = output_name
+
+    def is_inner(line: Line) -> bool:
+        return uses[line.symbol] == 1 and len(text.expression(line.symbol).text) <= MOST_INLINE
+
+    statements = [*text.statements(program.lines, is_inner, lambda _: free("t", numbered=True))]
+    if not is_computed:
         statements.append(TextPiece(f"{output_name} = ") + text.expression(program.output))
     whole = _joined(statements, "\n")
     spans = {atom: Span(start, stop) for start, stop, atom in whole.places()}

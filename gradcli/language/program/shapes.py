@@ -136,17 +136,14 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return ()
         case Kind.SOURCE:
             return _source(call)
-        case Kind.DEFINED:
-            return _defined(call, operands)
-        case Kind.INLINED:
-            raise AssertionError(f"{call.op.name} is replaced by other operations as it is read")
+    return _defined(call, operands)
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
     """Infer the shape of a defined operation by its definition."""
     from gradcli.language.program.expansion import definition, with_shapes
 
-    if call.op.has_one_dim:
+    if next(iter(call.op.statics), "") == "dim" and "keepdim" not in call.op.statics:
         axis_of_scan(call, broadcast(operands))
     if call.op.name in _EQUAL_SHAPES and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))

@@ -370,24 +370,19 @@ class Builder:
         for a in operands:  # a loop, which makes no calls as `all` does
             if not isinstance(a, sympy.Rational):
                 return None
-        a, b = operands[0], operands[-1]
+        a, b, is_large = operands[0], operands[-1], False
         if op == "pow":
             if not isinstance(b, sympy.Integer) or (a == 0 and b < 0):
                 return None
             bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
-            if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
-                raise self._overflow(span)
+            is_large = abs(int(a.p)) != a.q and bits > 2 * MAX_BITS
         elif b == 0 and op in ("div", "floor_divide", "remainder"):
             return None
-        value = _EXACT[op](*operands)
-        if max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
-            raise self._overflow(span)
+        value = None if is_large else _EXACT[op](*operands)
+        if value is None or max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
+            message, hint = "this constant is beyond the range of float64", "write a smaller number, or inf"
+            raise TooLargeError(message, place=Place(self.text, span, self.source), hint=hint)
         return value
-
-    def _overflow(self, span: Span) -> TooLargeError:
-        place = Place(self.text, span, self.source)
-        message, hint = "this constant is beyond the range of float64", "write a smaller number, or inf"
-        return TooLargeError(message, place=place, hint=hint)
 
 
 _EXACT: Mapping[str, Callable[..., sympy.Rational]] = {

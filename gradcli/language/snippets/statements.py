@@ -154,7 +154,7 @@ class Statements(Drawing):
 
     def _value_alone(self, line: nodes.Statement) -> None:
         """Lower a value without a name: a pass, a display, or the output where it is the last."""
-        names = self.source.dotted(line.value_at)
+        names = self.source.dotted(self.source.position(line.value.span.start))
         arguments = nodes.call_arguments(line.value)
         if isinstance(line.value, nodes.Word) and not line.value.is_operand:
             return
@@ -165,7 +165,7 @@ class Statements(Drawing):
             self.set_default(line.value.span)
             return
         is_display = self.passes and _GRADIENT.search(self.source.excerpt(line.span)) is not None
-        if is_display and not self.acts(range(line.start, line.stop)):  # as x.grad == 2*x
+        if is_display and not self.acts(line.span):  # as x.grad == 2*x
             return
         self.require_used()
         mark, count = len(self.builder.lines), len(self.passes)
@@ -183,10 +183,10 @@ class Statements(Drawing):
         tokens = self.source.within(line.value.span)
         if any(token.kind == "string" and _HIDDEN.search(token.text) for token in tokens):
             raise self.source.code("a derivative, a draw or a change inside a text", line.value.span)
-        if isinstance(line.value, nodes.Broken) and (tokens[-1].text != ")" or self.acts(range(line.start, line.stop))):
+        if isinstance(line.value, nodes.Broken) and (tokens[-1].text != ")" or self.acts(line.span)):
             self.lower(line.value)
         for argument in arguments.items if arguments is not None else ():
-            if self.acts(range(argument.start, argument.stop)):
+            if self.acts(argument.value.span):
                 self.lower(argument.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
@@ -315,7 +315,10 @@ class Statements(Drawing):
         if not {*given} <= {"True", "False"}:
             raise self.source.error("requires_grad takes True or False here", node.span)
         is_said = "requires_grad_" in words or "True" in given
-        is_parameter = arguments is not None and self.source.tokens[arguments.position - 1].text == "Parameter"
+        is_parameter = (
+            arguments is not None
+            and self.source.tokens[self.source.position(arguments.span.start) - 1].text == "Parameter"
+        )
         keywords = [one.name.text for one in (arguments.items if arguments else ()) if one.name is not None]
         if is_parameter or not is_said or "requires_grad" in keywords:
             return is_parameter or is_said

@@ -22,7 +22,7 @@ from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import ADD_UP, SnippetPass
-from gradcli.language.text.nodes import Argument, Arguments, FunctionNode, Import, Items
+from gradcli.language.text.nodes import Argument, Arguments, FunctionNode, Import, Items, Word, is_word
 
 _KNOWN = "torch torch, np numpy, nn torch.nn, optim torch.optim, autograd torch.autograd, grad torch.autograd.grad"
 _KNOWN += ", rand torch.rand, randn torch.randn, manual_seed torch.manual_seed"
@@ -118,7 +118,7 @@ class TextCalls(Reader):
         scope, node = self.scope, callee.node
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
-        self.require_few(node.width, self.source.tokens[node.position])
+        self.require_few(len(self.source.positions(node.span)), self.source.tokens[node.position])
         held, lists, last_name = scope.names, dict(scope.lists), scope.last_name
         own = dict(zip(callee.parameters, (atom for atom, _ in given), strict=True))
         scope.names = ChainMap(own, *(callee.names.maps if isinstance(callee.names, ChainMap) else [callee.names]))
@@ -162,9 +162,9 @@ class TextCalls(Reader):
         """Tell whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
         return path.partition(".")[0] in self.foreign or _CODE.match(path) is not None
 
-    def acts(self, positions: range) -> bool:
+    def acts(self, span: Span) -> bool:
         """Tell whether a call there affects later lines: a derivative, a draw, a change in place."""
-        for n in positions:
+        for n in self.source.positions(span):
             token, (path, end) = self.source.tokens[n], self.path_at(n)
             is_own = self.scope.names.get(token.text) in self.scope.objects  # a function of the text
             is_act = is_own or token.text == "backward" or token.text.endswith("_") or path in _ACTS
@@ -222,15 +222,15 @@ class TextCalls(Reader):
         return self.by_name(arguments, names, called, read, optional=names)
 
     def _flag(self, argument: Argument) -> bool | None:
-        word = self.source.tokens[argument.start]
-        if word.text not in ("True", "False", "None") or argument.stop > argument.start + 1:
+        word = argument.value.token.text if isinstance(argument.value, Word) else ""
+        if word not in ("True", "False", "None"):
             raise self.source.error("True or False must stand here", argument.value.span)
-        return None if word.text == "None" else word.text == "True"
+        return None if word == "None" else word == "True"
 
     def _tensors(self, argument: Argument) -> list[Operand]:
         """Read a tensor, or those of a list or tuple; none for None."""
         node = argument.value
-        if self.source.tokens[argument.start].text == "None":
+        if is_word(node, "None"):
             return []
         if not isinstance(node, Items):
             return [self.lower(node)]

@@ -28,13 +28,12 @@ read, as a line that says nothing about the function may be anything.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, SourceText
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, Token, is_position
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, Token, is_position
 
 Read = TypeVar("Read")
 
@@ -98,21 +97,16 @@ class Grammar(Cursor):
             sign = self.tokens[self.position]
             if sign.text == self.closing:
                 break
-            is_implicit = False
-            level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
-            if level is None and self.cases and sign.text == "=":
-                sign, level = replace(sign, text="=="), COMPARISON
-            if level is None:
-                if sign.kind != "name" and sign.text != "(":
+            text = "==" if self.cases and sign.text == "=" else sign.text
+            is_implicit = text not in LEVELS or sign.kind not in ("operator", "keyword")
+            if is_implicit:
+                before, text = self.tokens[self.position - 1], "*"
+                if (sign.kind != "name" and sign.text != "(") or (before.kind != "number" and before.text != ")"):
                     break
-                before = self.tokens[self.position - 1]
-                if before.kind != "number" and before.text != ")":
-                    break
-                level, is_implicit = PRODUCT, True
-            if level < minimum:
+            if (level := LEVELS[text]) < minimum:
                 break
             self.position += not is_implicit
-            steps.append(nodes.StepNode(sign, level, is_implicit, self.expression(level + 1)))
+            steps.append(nodes.StepNode(text, self.expression(level + 1)))
         whole = first.span.to(steps[-1].operand.span) if steps else first.span
         node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
@@ -190,8 +184,8 @@ class Grammar(Cursor):
 
     def word(self) -> nodes.Word:
         """Read a word that is no operand of its own."""
-        position, token = self.position, self.advance()
-        return nodes.Word(token.span, token, position)
+        token = self.advance()
+        return nodes.Word(token.span, token)
 
     def _brackets(self) -> nodes.Node:
         """Read an expression in parentheses, a tuple, a list, or a loop in brackets."""
@@ -213,8 +207,7 @@ class Grammar(Cursor):
 
     def looped(self) -> nodes.Node:
         """Read an expression, and the loops after it."""
-        start, body = self.position, self.expression()
-        width = self.position - start
+        body = self.expression()
         clauses: list[nodes.Clause] = []
         while self.at_word("for"):
             word, name = self.advance(), self.advance()
@@ -230,24 +223,23 @@ class Grammar(Cursor):
             return body
         if self.token.text not in (")", "]") and not self.at_end:
             raise self.unexpected(" behind a loop")
-        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width)
+        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses))
 
     # -- indices, members and arguments after operands
 
     def arguments(self) -> nodes.Arguments:
         """Read the arguments of a call, with their parentheses."""
-        position, opening = self.position, self.advance()
+        opening = self.advance()
         items: list[nodes.Argument] = []
         with self.nested(""):
             while self.token.text != ")":
                 name = self.advance() if self.at_keyword else None
                 self.position += name is not None
-                start = self.position
-                items.append(nodes.Argument(name, self.looped(), start, self.position))
+                items.append(nodes.Argument(name, self.looped()))
                 if not self.accept(","):
                     break
             self.close(")", opening)
-        return nodes.Arguments(opening.span.to(self.behind().span), opening, position, tuple(items))
+        return nodes.Arguments(opening.span.to(self.behind().span), opening, tuple(items))
 
     @property
     def at_keyword(self) -> bool:
@@ -269,15 +261,16 @@ class Grammar(Cursor):
         first = self.token
         if first.text == "...":
             return nodes.SliceNode(first.span, (self.word(),))
-        parts: list[nodes.Node | None] = []
-        while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
+        parts: list[nodes.Node | None] = [None]
+        while self.token.text not in (",", "]") and len(parts) <= 3 and not self.at_end:
             if self.accept(":"):
                 parts.append(None)
-            elif not parts or parts[-1] is None:
-                parts.append(self.expression())
+            elif parts[-1] is None:
+                parts[-1] = self.expression()
             else:
                 break
-        return nodes.SliceNode(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
+        span = first.span if parts == [None] else first.span.to(self.behind().span)
+        return nodes.SliceNode(span, tuple(parts))
 
     def _member(self) -> nodes.Member:
         """Read `.name`, with its arguments."""
@@ -286,7 +279,7 @@ class Grammar(Cursor):
             raise self.source.error("a method name must follow the dot", dot.span)
         self.advance()
         arguments = self.arguments() if self.token.text == "(" else None
-        return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
+        return nodes.Member(dot.span.to(arguments.span if arguments else name.span), name, arguments)
 
     def _position(self) -> nodes.Member | None:
         """Read the `.0` of `net.0.weight`; None where no name follows, and the number is one next to an operand."""
@@ -298,8 +291,7 @@ class Grammar(Cursor):
         if self.tokens[position].text != "." or self.tokens[position].span.start != self.tokens[position - 1].span.stop:
             return None
         start, stop = (token := self.advance()).span.start, token.span.stop
-        dot = Token("operator", ".", Span(start, start + 1))
-        return nodes.Member(token.span, dot, Token("number", token.text[1:], Span(start + 1, stop)), None)
+        return nodes.Member(token.span, Token("number", token.text[1:], Span(start + 1, stop)), None)
 
     # -- statements
 
@@ -315,10 +307,8 @@ class Grammar(Cursor):
 
     def whole_line(self, read: Callable[[], AnyLine]) -> AnyLine | nodes.Statement:
         """Read a line by a rule; a line that cannot be read is a statement with the error."""
-        start, found = self.position, self.tried(read)
-        if not isinstance(found, nodes.Broken):
-            return found
-        return nodes.Statement(found.span, start, start, self.position, (), False, found)
+        found = self.tried(read)
+        return nodes.Statement(found.span, (), False, found) if isinstance(found, nodes.Broken) else found
 
     def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
         """Read by a rule; on an error, skip the rest of the line and return the error as a node."""
@@ -334,22 +324,20 @@ class Grammar(Cursor):
     def statement(self) -> nodes.Statement:
         """Read an assignment or an expression."""
         self.require_beginning()
-        start, name = self.position, self.token
-        after = self.tokens[start + 1]
+        name, after = self.tokens[self.position : self.position + 2]
         if name.kind == "name" and after.text in IN_PLACE:
             raise self.in_place(name, after)
         targets = (name,) if name.kind == "name" and after.text == "=" else ()
         self.position += 2 * len(targets)
-        value_at, value = self.position, self.expression()
-        return self.stated(start, value_at, targets, value)
+        return self.stated(name, targets, self.expression())
 
     def stated(
-        self, start: int, value_at: int, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
+        self, first: Token, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
     ) -> nodes.Statement:
-        """Make the node of a statement that was read, after which its line ends."""
-        span, stop = self.tokens[start].span.to(self.behind().span), self.position
+        """Make the node of a statement that was read from this word on, after which its line ends."""
+        span = first.span.to(self.behind().span)
         self.end_line()
-        return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value)
+        return nodes.Statement(span, targets, is_tuple, value)
 
     def expression_alone(self) -> nodes.Node:
         """Read an expression, after which its line ends."""

@@ -61,12 +61,12 @@ def ranged(grammar: Grammar) -> nodes.Node:
 
 def bars(grammar: Grammar) -> nodes.Node:
     """Read `|x|`: between operands the sign is another."""
-    start, opening = grammar.position, grammar.advance()
+    opening = grammar.advance()
     with grammar.nested("|"):
-        inner = nodes.Argument(None, grammar.expression(), start + 1, grammar.position)
+        inner = nodes.Argument(None, grammar.expression())
     grammar.close("|", opening)
     span = opening.span.to(grammar.behind().span)
-    return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, start, (inner,)))
+    return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, (inner,)))
 
 
 def cases(grammar: Grammar) -> nodes.Node:

@@ -48,10 +48,9 @@ class NumberNode(Node):
 
 
 class Word(Node):
-    """Word `True`, `False`, `None`, `...` or a word in quotes; with its position among the tokens."""
+    """Word `True`, `False`, `None`, `...` or a word in quotes."""
 
     token: Token
-    position: int
 
     @property
     def is_operand(self) -> bool:
@@ -93,7 +92,6 @@ class Loop(Node):
 
     body: Node  # the expression
     clauses: tuple[Clause, ...]  # the loops, outer ones first
-    width: int  # the tokens of the body
 
 
 class Unary(Node):
@@ -112,11 +110,9 @@ class Power(Node):
 
 
 class StepNode(SyntaxNode):
-    """Step of a chain: a sign and the next operand; without a sign, a product, and `sign` is the token that follows."""
+    """Step of a chain: a sign, `*` where none is written, and the next operand."""
 
-    sign: Token
-    level: int
-    is_implicit: bool
+    sign: str
     operand: Node
 
 
@@ -161,13 +157,13 @@ class EquationNode(Spanned):
 
 
 class SliceNode(Spanned):
-    """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
+    """The parts of a slice, `start:stop:step`, as they are written: a node for each, None where nothing stands."""
 
-    parts: tuple[Node | None, ...]  # the expressions, None for a colon
+    parts: tuple[Node | None, ...]
 
     @property
     def only(self) -> Node | None:
-        """Expression that is the whole item; None where there are colons."""
+        """Expression that is the whole item; None where there are colons, or nothing."""
         return self.parts[0] if len(self.parts) == 1 else None
 
 
@@ -176,15 +172,12 @@ class Argument(SyntaxNode):
 
     name: Token | None  # of the parameter, as in `dim=0`
     value: Node  # an expression, or a loop
-    start: int  # the position of its first token, that of the value
-    stop: int  # the position after its last one
 
 
 class Arguments(Spanned):
     """Arguments between the parentheses of a call."""
 
     opening: Token  # the parenthesis that opens it
-    position: int  # of that among the tokens
     items: tuple[Argument, ...]  # the arguments
 
 
@@ -197,7 +190,6 @@ class Subscript(Spanned):
 class Member(Spanned):
     """Member `.name` after an operand, with its arguments if it is called; any token may be the name, to be refused."""
 
-    dot: Token
     name: Token
     arguments: Arguments | None
 
@@ -223,15 +215,11 @@ class FunctionNode(Node, LineNode):
     name: str  # its name; empty for a lambda without one
     parameters: tuple[ParameterNode, ...]  # in order
     body: tuple[LineNode, ...]  # its statements, or the expression of a lambda
-    width: int  # the tokens of the body
 
 
 class Statement(LineNode):
     """Statement `name = value`, or a value alone."""
 
-    start: int  # the position of its first token
-    value_at: int  # the position of the first token of its value
-    stop: int  # the position after its last one
     targets: tuple[Token, ...]  # the names before the sign; several in Python alone
     is_tuple: bool  # true if they are several, or in brackets
     value: Node  # the value that is assigned or shown

@@ -71,7 +71,7 @@ class PythonGrammar(Grammar):
         """Read names for a value, a member for one, a function by its formula, or a value alone."""
         start, first = self.position, self.token
         parts = [self.listed()]
-        value_at, is_typed = start, self.token.text == ":" and isinstance(parts[0], nodes.NameNode)
+        is_typed = self.token.text == ":" and isinstance(parts[0], nodes.NameNode)
         if is_typed and self.accept(":") and self.token.text != "=":
             self.expression()
         if self.token.kind == "operator" and self.token.text in IN_PLACE:
@@ -79,11 +79,10 @@ class PythonGrammar(Grammar):
         if isinstance(call := parts[0], nodes.NameNode) and call.arguments and self.token.text == "=":
             return self._equation(start, call.token, call.arguments)
         while self.accept("="):
-            value_at = self.position
             parts.append(self.listed())
         *targets, value = parts
         if not targets:
-            return self.stated(start, value_at, (), value)
+            return self.stated(first, (), value)
         last = targets[0].trailers[-1] if isinstance(targets[0], nodes.Postfix) else None
         if len(targets) == 1 and isinstance(last, nodes.Member) and last.arguments is None:
             *trailers, _ = targets[0].trailers  # type: ignore[attr-defined]
@@ -99,7 +98,7 @@ class PythonGrammar(Grammar):
         if len(tokens) < len(names) or not names:
             hint = "an assignment is NAME = expression; statements are separated by ';'"
             raise self.source.error("this takes no value", targets[0].span, hint=hint)
-        return self.stated(start, value_at, tokens, value, is_tuple=is_tuple)
+        return self.stated(first, tokens, value, is_tuple=is_tuple)
 
     def listed(self) -> nodes.Node:
         """Read a value, or a tuple without parentheses."""
@@ -116,10 +115,9 @@ class PythonGrammar(Grammar):
         """Read `f(x, y) = x*y` and `f(x) := x**2`."""
         parameters = tuple(map(self._parameter, arguments.items))
         self.require("=")
-        body, value = self.position, self.expression_alone()
-        width = max(self.position - body, 1)
+        value = self.expression_alone()
         returned = nodes.Return(value.span, value)
-        return nodes.FunctionNode(name.span.to(value.span), start, name.text, parameters, (returned,), width)
+        return nodes.FunctionNode(name.span.to(value.span), start, name.text, parameters, (returned,))
 
     def _parameter(self, argument: nodes.Argument) -> nodes.ParameterNode:
         """Make a parameter of an argument on the left-hand side of a formula: `x`, `n=2`."""
@@ -168,7 +166,7 @@ class PythonGrammar(Grammar):
             lines = self._block(start)
             self.functions -= 1
         span = start.span.to(self.tokens[max(self.position, body + 1) - 1].span)
-        return nodes.FunctionNode(span, position, name.text, parameters, lines, max(self.position - body, 1))
+        return nodes.FunctionNode(span, position, name.text, parameters, lines)
 
     def _block(self, word: Token) -> tuple[nodes.LineNode, ...]:
         """Read the statements after the colon of a definition that begins with a word."""
@@ -216,12 +214,10 @@ class PythonGrammar(Grammar):
         parameters = self.parameters(":")
         if not self.accept(":"):
             raise self.source.error("a function is lambda x: ...", word.span)
-        body = self.position
         with self.nested("", LEVELS_OF_INDEX):
             value = self.expression()
         span, name = first.span.to(self.behind().span), first.text if is_named else ""
-        width = max(self.position - body, 1)
-        return nodes.FunctionNode(span, start, name, parameters, (nodes.Return(value.span, value),), width)
+        return nodes.FunctionNode(span, start, name, parameters, (nodes.Return(value.span, value),))
 
     def parameters(self, closing: str) -> tuple[nodes.ParameterNode, ...]:
         """Read names with their defaults, and pass over the types."""

@@ -14,9 +14,8 @@ from gradcli.language.text.tokens import Token, plain, tokenize
 class SourceText:
     """Text, the input that it is (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
-    def __init__(self, text: str, name: str, hint: str | None = None, *, has_braces: bool = False) -> None:
+    def __init__(self, text: str, name: str, *, has_braces: bool = False) -> None:
         self.text, self.name = plain(text), name
-        self.hint = hint  # for a token that cannot stand in its place, if there is no other hint
         self.tokens = tokenize(self.text, name, has_braces=has_braces)
         self.tokens += [self.tokens[-1]] * 5
 
@@ -42,6 +41,10 @@ class SourceText:
         """Return the position of the first token from a character on."""
         return bisect_left(self.tokens, min(character, len(self.text)), key=lambda token: token.span.start)
 
+    def positions(self, span: Span) -> range:
+        """Return the positions of the tokens in a range."""
+        return range(self.position(span.start), self.position(span.stop))
+
     def within(self, span: Span) -> list[Token]:
         """List the tokens in a range."""
         return self.tokens[self.position(span.start) : self.position(span.stop)]
@@ -66,10 +69,10 @@ class SourceText:
         token = self.tokens[position]
         if token.kind == "end" or token.text == "\n":
             goes_on = any(other.text not in ("\n", "") for other in self.tokens[position:])
-            hint = "put parentheses around the whole expression" if goes_on else self.hint
+            hint = "put parentheses around the whole expression" if goes_on else None
             return self.error("the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""
-        hint = self._hint(position, is_inside=is_inside) or self.hint
+        hint = self._hint(position, is_inside=is_inside)
         return self.error(f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
 
     def _hint(self, position: int, *, is_inside: bool) -> str | None:
