@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.signals import undone
-from tests.terminals import LONGEST, Terminal
+from tests.terminals import LONGEST, Program, Terminal
 
 BEGIN = """
 import os, resource, signal, sys, time
@@ -76,16 +75,11 @@ say("ready")
 time.sleep(5)
 """
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execvp(program[0], [*program, script])
-    shown = b""
-    while b"ready" not in shown:
-        shown += os.read(terminal, 65_536)
-    os.write(terminal, b"\x03")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGINT
-    os.close(terminal)
-    assert shown.split() == ([b"one", b"ready"] if "bash" in program else [b"ready"])
+    terminal = Terminal()
+    started = terminal.start_program(*program, script)
+    terminal.wait_for("ready", "\x03")
+    assert started.wait() == -signal.SIGINT
+    assert terminal.whole().replace("^C", "").split() == ["one"] * ("bash" in program) + ["ready"]
 
 
 @pytest.mark.parametrize(
@@ -160,16 +154,12 @@ def test_a_signal_leaves_a_terminal_as_it_was(
     (folder / "y.csv").write_text("before")
     terminal = Terminal()
     command = [sys.executable, "-m", "gradcli", *words]
-    environment = {**os.environ, "TERM": "xterm"}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=terminal.there, start_new_session=True, env=environment
-    ) as process:
+    own = os.environ | {"TERM": "xterm"}
+    with Program(command, stdin=subprocess.PIPE, stderr=terminal.there, start_new_session=True, env=own) as process:
         os.close(terminal.there)
-        assert process.stdin is not None
         if words is MAP:
-            process.stdin.write(b"x\n" + b"1\n" * 100_000)
-            process.stdin.flush()
-        terminal.wait_for(sign.encode())
+            process.send(b"x\n" + b"1\n" * 100_000)
+        terminal.wait_for(sign)
         process.send_signal(number)
         assert process.wait(LONGEST) == code
     assert terminal.whole().endswith("\r\x1b[2K")

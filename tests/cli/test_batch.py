@@ -7,18 +7,17 @@ import os
 import pty
 import shlex
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
 import gradcli.function
 from tests import warm
 from tests.conftest import Command, Run, process
+from tests.terminals import PIPES, Program
 
 GOOD = {"command": "grad", "expression": "x**2", "at": {"x": 3}}
 Ask = Callable[..., Run]
@@ -33,28 +32,6 @@ def ask(gradcli: Command) -> Ask:
         return gradcli("batch", given="".join(f"{line}\n" for line in written))
 
     return run
-
-
-@contextmanager
-def _process(*program: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(
-        program,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-    with child:
-        try:
-            yield child
-        finally:
-            child.kill()
-
-
-def _stream(pipe: IO[str] | None) -> IO[str]:
-    assert pipe is not None
-    return pipe
 
 
 @pytest.mark.parametrize(
@@ -244,14 +221,15 @@ def test_what_ends_the_process_is_no_bug(ask: Ask, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
-    """Through pipes, one at a time."""
-    with _process(warm.gradcli(), "batch") as child:
-        for number in range(3):
-            _stream(child.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
-            _stream(child.stdin).flush()
-            assert json.loads(_stream(child.stdout).readline())["id"] == number
-        _stream(child.stdin).close()
-        assert child.wait(60) == 0
+    """Through pipes, one at a time; an interrupt then ends it quietly."""
+    for number, code in ((None, 0), (signal.SIGINT, 130)):
+        with Program([warm.gradcli(), "batch"], **PIPES, start_new_session=True) as child:
+            for place in range(3):
+                child.send(json.dumps(GOOD | {"id": place}).encode() + b"\n")
+                assert json.loads(child.stdout.readline())["id"] == place
+            time.sleep(0.1)
+            child.stdin.close() if number is None else child.send_signal(number)
+            assert (child.wait(60), child.stderr.read()) == (code, b"")
 
 
 def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
@@ -285,15 +263,3 @@ def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> Non
     assert run.out.split()[-1] == str(code), run.err
     assert "Traceback" not in run.err
     assert (run.err == "") == (code == 141)
-
-
-def test_an_interrupt_ends_quietly() -> None:
-    """With what was answered on stdout."""
-    with _process(warm.gradcli(), "batch", start_new_session=True) as child:
-        _stream(child.stdin).write(json.dumps(GOOD) + "\n")
-        _stream(child.stdin).flush()
-        assert _stream(child.stdout).readline()
-        time.sleep(0.1)
-        child.send_signal(signal.SIGINT)
-        assert child.wait(60) == 130
-        assert _stream(child.stderr).read() == ""

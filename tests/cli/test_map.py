@@ -25,6 +25,7 @@ from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
 from tests.files.test_files import doubled, npy, npz
+from tests.terminals import PIPES, Program
 
 Array = npt.NDArray[Any]
 
@@ -405,12 +406,8 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
 
 def test_a_slow_pipe_is_answered_as_it_comes() -> None:
     """The answer to a row does not wait for the next."""
-    words = [warm.gradcli(), "map", "x**2", "--points", "-"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"x\n3\n")
-        process.stdin.flush()
+    with Program([warm.gradcli(), "map", "x**2", "--points", "-"], **PIPES) as process:
+        process.send(b"x\n3\n")
         assert [process.stdout.readline() for _ in range(2)] == [b"y,dy_dx\n", b"9.0,6.0\n"]
         process.stdin.write(b"4\n")
         process.stdin.close()
@@ -422,17 +419,10 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
     """`| head -1`: exit 141, and not a word."""
     path = tmp_path / "data.csv"
     path.write_text("x\n" + "1.5\n" * 300_000)
-    with subprocess.Popen(
-        [warm.gradcli(), "map", "x**2", "--points", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        header = process.stdout.readline()
-        assert header == b"y,dy_dx\n", process.stderr.read()
+    with Program([warm.gradcli(), "map", "x**2", "--points", str(path)], **PIPES) as process:
+        assert process.stdout.readline() == b"y,dy_dx\n"
         process.stdout.close()
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
-        assert process.wait(60) == 141
+        assert (process.stderr.read(), process.wait(60)) == (b"", 141)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -453,10 +443,8 @@ def test_what_is_killed_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     """A part of the new one stays, as the process cannot know of its end; other signals leave none."""
     out = tmp_path / "out.parquet"
     out.write_text("before")
-    with subprocess.Popen([*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"x\n" + b"1\n" * 1_500_000)
-        process.stdin.flush()
+    with Program([*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE) as process:
+        process.send(b"x\n" + b"1\n" * 1_500_000)
         until = time.monotonic() + 60
         while not any(path.stat().st_size for path in tmp_path.glob(".out.*.part")):
             assert time.monotonic() < until
@@ -480,9 +468,8 @@ def test_four_times_the_rows_need_no_more_memory(
     """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()
     command = [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    with Program(command, stdin=subprocess.PIPE) as process:
         os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
-        assert process.stdin is not None
         process.stdin.write(b"x,note\n")
         peaks = []
         for _ in range(4):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.terminals import PIPES, Program
 from tests.warm import Warm
 
 SCRIPT = """
@@ -97,8 +98,7 @@ def test_a_signal_reaches_the_call(number: signal.Signals, light: Warm, tmp_path
     script.write_text("import time\nprint('here', flush=True)\ntime.sleep(60)", encoding="utf-8")
     codes = []
     for words in _both(light, str(script)):
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            assert process.stdout is not None
+        with Program(words, **PIPES) as process:
             assert process.stdout.readline() == b"here\n"
             process.send_signal(number)
             codes.append(process.wait(timeout=20))
@@ -110,8 +110,7 @@ def test_a_call_stops_and_goes_on(light: Warm, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     text = "import os, time\nprint(os.getpid(), flush=True)\nfor _ in range(20): time.sleep(0.05)\nprint('end')"
     script.write_text(text, encoding="utf-8")
-    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
+    with Program([light.program("light"), str(script)], **PIPES) as process:
         child = int(process.stdout.readline())
         process.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(process.pid, os.WUNTRACED)
@@ -144,8 +143,7 @@ def test_a_call_whose_client_is_killed_ends(light: Warm, tmp_path: Path) -> None
     script.write_text(
         f"import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(2)\nopen({str(mark)!r}, 'w')", encoding="utf-8"
     )
-    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
+    with Program([light.program("light"), str(script)], **PIPES) as process:
         child = int(process.stdout.readline())
         process.kill()
     assert _becomes(child, "")

@@ -16,6 +16,7 @@ import pytest
 
 import gradcli
 from gradcli.warm import paths, server
+from tests.terminals import PIPES, Program
 from tests.warm import INSTALLED, Warm
 
 SCRIPT = "import os; print(os.getppid())"
@@ -129,10 +130,7 @@ def test_a_process_that_ends_during_a_call_leaves_the_call_whole(light: Warm, tm
     script.write_text(text, encoding="utf-8")
     for is_child_killed, code, words in ((False, 0, b""), (True, 70, b"the warm process ended before this call did")):
         server = light.start("light")
-        with subprocess.Popen(
-            [light.program("light"), str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            assert process.stdout is not None
+        with Program([light.program("light"), str(script)], **PIPES) as process:
             child = int(process.stdout.readline())
             server.kill()
             server.wait()
