@@ -1,7 +1,5 @@
 """Fixtures that the tests share: the command in this process and as a real one, and the switch that renews goldens."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import io

@@ -8,8 +8,6 @@ third is one of the documents, spliced with another.  A few run with the tests; 
     python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

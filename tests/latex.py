@@ -5,8 +5,6 @@ Strict: only commands from a list, in the mode that they belong to, with their a
 exponent on one thing; printable ASCII; no empty line where a paragraph must not end.
 """
 
-from __future__ import annotations
-
 import re
 
 _GREEK = (

@@ -4,8 +4,6 @@ A program is statements `t0 = ...; t1 = ...`, each one operation on what is ther
 construction.  Each node knows whether its point is at a kink (two values that tie, a root of 0), in floating point.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Programs with pipes, and with a pseudo-terminal that is read all the time, as they would else wait to write to it."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

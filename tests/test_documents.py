@@ -1,7 +1,5 @@
 """The README, the guide and the examples are executed, and what they show is what happens."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

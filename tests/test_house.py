@@ -1,7 +1,5 @@
 """The house rules that a machine can hold: rooms import one way, nothing evaluates text, nothing is too long."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import graphlib

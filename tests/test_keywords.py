@@ -1,7 +1,5 @@
 """Errors in Python: the message, the place and the hint in its words, by the rows of the options."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import re

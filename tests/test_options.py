@@ -1,7 +1,5 @@
 """The table of options, and that shell, requests and Python have what it says: each command all of its own, no more."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any, get_args

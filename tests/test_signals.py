@@ -1,7 +1,5 @@
 """Half-done work is undone by signals, wherever they find the process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

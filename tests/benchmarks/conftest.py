@@ -1,7 +1,5 @@
 """Benchmarks print ratios and hold them to their stated limits; `pytest -m benchmark -s -n 0` runs them by hand."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

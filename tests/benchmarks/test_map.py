@@ -1,7 +1,5 @@
 """`map` against scripts by hand: the engine at ten million elements, and whole commands from file to file."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The promises about speed, as ratios against a peer in the same run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Warm calls against a bare import of torch, and what the process and a child hold."""
 
-from __future__ import annotations
-
 import resource
 import statistics
 import subprocess

@@ -1,7 +1,5 @@
 """Answers as they are printed: goldens of every format."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stream of requests through the command: the answers are those of `--json`, and nothing stops the stream."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

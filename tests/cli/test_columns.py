@@ -1,7 +1,5 @@
 """`map` on Parquet and Arrow: read back by pyarrow, pandas, Polars and DuckDB, with the types that were there."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import json

@@ -1,7 +1,5 @@
 """Completion: what is offered where, and in the shells themselves."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

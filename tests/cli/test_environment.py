@@ -1,7 +1,5 @@
 """Defaults from the environment: what they change, what counts more, and what is said of a wrong one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every kind of wrong input: one message, the place under a caret, the fix, exit 2, and nothing on stdout."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

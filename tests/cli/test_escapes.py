@@ -1,7 +1,5 @@
 """Escape sequences and marks that turn text around, through every route into every format: none comes out raw."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

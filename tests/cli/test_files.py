@@ -1,7 +1,5 @@
 """Values and expressions from files and standard input, as the shell gives them: `@FILE`, `@-`, `@@`."""
 
-from __future__ import annotations
-
 import os
 import pty
 from pathlib import Path

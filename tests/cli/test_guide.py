@@ -1,7 +1,5 @@
 """The guide in the terminal: its list, a page through the pager, and the Markdown in a pipe."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import guide

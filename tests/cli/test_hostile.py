@@ -1,7 +1,5 @@
 """User text is hostile until parsed: refused in bounded time and memory, without any side effect."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`map --keep`: what the input holds beside numbers, in every format that can hold it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every command as a real process: signals, full disks, closed pipes, standard input, encodings, terminals."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

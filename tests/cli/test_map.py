@@ -1,7 +1,5 @@
 """`map`: one function, many points, in every format, with rows at fault, in pipes and under signals."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

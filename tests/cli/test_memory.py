@@ -1,7 +1,5 @@
 """Large answers take little more memory than their own numbers, and a process that goes on keeps few of them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that are written with -o, digits, colours, and options that are given twice: of every command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """`map` on several files, on some rows, and into a folder: the parts joined are the whole."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The installed command as a process: pipes, closed pipes, terminals, encodings, signals, full disks, start-up."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

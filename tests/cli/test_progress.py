@@ -1,7 +1,5 @@
 """Progress of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

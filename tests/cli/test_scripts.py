@@ -1,7 +1,5 @@
 """Scripts that are run, and their backward passes."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

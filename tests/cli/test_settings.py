@@ -1,7 +1,5 @@
 """Settings: what a file changes, what counts more, what is said of a mistake in it, and what config shows."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

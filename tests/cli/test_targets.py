@@ -1,7 +1,5 @@
 """Functions of files and modules, through the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Commands that take long say so on a terminal, and leave no trace there."""
 
-from __future__ import annotations
-
 import errno
 import io
 import sys

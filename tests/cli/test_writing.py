@@ -1,7 +1,5 @@
 """The command `code`: scripts on stdout that run as they stand, from text that nobody trusts."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

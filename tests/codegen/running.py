@@ -1,7 +1,5 @@
 """Generated scripts run in this process, and what they print; command lines as arguments of `Function`."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Expressions that write themselves: the text, evaluated on numbers, is what the same code computes on numbers."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """NumPy scripts: the numbers of `vjp`, from the formula."""
 
-from __future__ import annotations
-
 import sys
 import types
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """PyTorch scripts: the numbers of `vjp` bit for bit, in the words of somebody who writes PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

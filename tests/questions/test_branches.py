@@ -1,7 +1,5 @@
 """Choices, of which both are computed, and masks, whose elements values decide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

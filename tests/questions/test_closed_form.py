@@ -1,7 +1,5 @@
 """Formulas without a point: which shapes variables are taken to have, what is printed, what is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

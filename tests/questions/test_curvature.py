@@ -1,7 +1,5 @@
 """Jacobian-vector products, Hessians and Hessian-vector products from the text to the verdict."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any

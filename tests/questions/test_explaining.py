@@ -1,7 +1,5 @@
 """The chain rule step by step: hand-derived adjoints, where they come from, and what is said of v."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

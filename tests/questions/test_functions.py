@@ -1,7 +1,5 @@
 """The catalog of functions: every row has a page that holds, and every word finds what its user means."""
 
-from __future__ import annotations
-
 import json
 import re
 

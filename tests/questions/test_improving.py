@@ -1,7 +1,5 @@
 """What improve answers: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

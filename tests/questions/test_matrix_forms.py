@@ -1,7 +1,5 @@
 """Gradients as a textbook prints them for whole tensors: each is proved to be the gradient, or is not shown."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of a stream are judged as one call for each; and what formulas show of structure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

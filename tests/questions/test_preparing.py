@@ -1,7 +1,5 @@
 """What the names of statements stand for."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

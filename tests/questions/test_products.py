@@ -1,7 +1,5 @@
 """Several gradient vectors, what accumulates, what intermediates keep, a loss, and the traps that are remarked on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

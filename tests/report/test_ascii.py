@@ -1,7 +1,5 @@
 """Screens without Unicode: every character that an answer may have stands for others there."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

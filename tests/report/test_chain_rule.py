@@ -1,7 +1,5 @@
 """The chain rule unfolded: products with their numbers, sums over rows of J, the rule in words."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

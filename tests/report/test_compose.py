@@ -1,7 +1,5 @@
 """Documents: every kind of node is composed, nothing is printed that is not shown."""
 
-from __future__ import annotations
-
 import typing
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every answer in every format: CSV and JSON read back as the numbers, Markdown has what the table has."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

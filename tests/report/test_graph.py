@@ -1,7 +1,5 @@
 """Backward graphs as trees, tables, DOT and Mermaid: hostile names, narrow screens, large graphs."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Pages of HTML: whole, of themselves alone, readable on any ground, with nothing in them that was typed as a tag."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Answers in LaTeX: every one compiles, whatever was typed, and keeps its digits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers that are not to be trusted stand out wherever they are listed, and not in small matrices alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import Function

@@ -1,7 +1,5 @@
 """Narrow terminals: every recorded answer fits, and no number is broken that has room."""
 
-from __future__ import annotations
-
 import re
 
 import hypothesis.strategies as st

@@ -1,7 +1,5 @@
 """Formats: digits that round-trip, corners with counts, and tables that fit or fold."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Compact screens: seen at once at every width, and nothing on them that is not so."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A request and its answer, in this process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests: what is read of a line, what is refused, and that nothing hostile does more than that."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests at the rim of what is allowed are answered or refused; `python -m tests.fuzz 20` tries more."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is repeated in formulas is named once, as a textbook would, and means what it meant."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

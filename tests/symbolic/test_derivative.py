@@ -1,7 +1,5 @@
 """Formulas of first, directional and second derivatives against torch: every entry, at sizes in numbers and symbols."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

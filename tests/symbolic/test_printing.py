@@ -1,7 +1,5 @@
 """How formulas look to people, in Unicode and in LaTeX; each was read and is what one would write by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

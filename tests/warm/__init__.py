@@ -9,8 +9,6 @@ test_calls                       what a call is given, and how it ends
 test_faults                      processes and sockets that are gone, stopped or somebody else's
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os

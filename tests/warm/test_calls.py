@@ -1,7 +1,5 @@
 """Calls of the warm process are given what a start of Python gives, and end as that does."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Processes and sockets that are gone, stopped, or somebody else's: a call runs cold then, and says nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

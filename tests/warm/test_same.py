@@ -1,7 +1,5 @@
 """A warm answer is that of a cold start: the goldens, and what a start of the installed command prints, to the byte."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
