@@ -26,7 +26,6 @@ from pathlib import Path
 from gradcli import guide
 from gradcli.cli import main
 from gradcli.language import ops
-from gradcli.language.ops import Default
 from gradcli.options import FORMATS, QUESTIONS, typed
 
 SECONDS = 60
@@ -244,7 +243,7 @@ class Fuzz:
             return f"({operands[0]}).{name}({', '.join((*operands[1:], *statics))})"
         return f"{name}({', '.join((*operands, *statics))})"
 
-    def constant(self, parameter: str, default: Default) -> str:
+    def constant(self, parameter: str, default: ops.Default) -> str:
         """A constant argument, mostly of the right kind."""
         texts = {
             "equation": ["'ij,j->i'", "'i,i'", "'ij->ji'", "'ii->i'", "'...'", "'ab,bc,cd'"],

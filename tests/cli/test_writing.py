@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from tests.cli.test_answers import GOLDENS
 from tests.codegen.running import run_script
 from tests.conftest import Command, process

@@ -9,11 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numeric import _by_arb
 from tests.codegen.running import EDGES, Edge, ran, run_script
@@ -69,7 +67,7 @@ def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
     y = Function(text).eval(at, check=False).value
     v = np.arange(1.0, y.size + 1).reshape(y.shape)
     program = in_primitives(parse(text, shapes={name: read_value(value, "--at").shape for name, value in at.items()}))
-    if op.name == "cond" or any(line.call.op.kind is Kind.SPECTRAL for line in program.lines):
+    if op.name == "cond" or any(line.call.op.kind is ops.Kind.SPECTRAL for line in program.lines):
         with pytest.raises(GradcliError, match=r"has no formula for one element|could not confirm it"):
             Function(text).code(at, v, to="numpy")
         return

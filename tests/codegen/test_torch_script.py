@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
 from gradcli.questions.question import Dtype

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from tests.checks import check_of
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from gradcli.language.program.named_shapes import named_shapes
 from gradcli.requests import answer, read
 from gradcli.results import ClosedForm

@@ -10,11 +10,9 @@ from gradcli import Function
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
-from gradcli.language.ops import SIGNS, Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.questions import functions
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.results import FunctionPage, Functions, Listing
 from tests import latex, recorded
 from tests.conftest import Command
@@ -52,7 +50,7 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     symbolic, omitted = derivative["symbolic"], derivative.get("symbolic_omitted", {})
     assert {*symbolic, *omitted} == set(program.differentiable)
     has_none = all("no formula" in reason for reason in omitted.values())
-    is_of_a_matrix = any(line.call.op.kind is Kind.SPECTRAL for line in in_primitives(program).lines)
+    is_of_a_matrix = any(line.call.op.kind is ops.Kind.SPECTRAL for line in in_primitives(program).lines)
     assert (
         symbolic or op.name in ("cond", *OF_TRIANGLES) or (has_none and is_of_a_matrix)
     )  # of which no element has a formula
@@ -128,12 +126,12 @@ def test_usage_is_the_signature_with_its_defaults() -> None:
     assert {name: recorded.page(name).entry.usage for name in usages} == usages
 
 
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("sign", ops.SIGNS)
 def test_signs_are_the_functions_that_the_grammar_makes_of_them(sign: str) -> None:
     """The last line of the Program, but for the 1 or 0 of a condition."""
     text = f"(a > 0) {sign} (b > 0)" if sign in "&|" else f"a {sign} b"
-    assert any(line.call.op.name == SIGNS[sign] for line in parse(text).lines)
-    assert _names(sign) == [SIGNS[sign]]
+    assert any(line.call.op.name == ops.SIGNS[sign] for line in parse(text).lines)
+    assert _names(sign) == [ops.SIGNS[sign]]
 
 
 def _operations(text: str) -> list[tuple[str, object]]:

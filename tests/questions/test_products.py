@@ -7,9 +7,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 
-from gradcli import Function
+from gradcli import Function, GradcliError
 from gradcli.autodiff import jacobians
-from gradcli.errors import GradcliError
 from gradcli.questions.commands.vjp import MAX_PRODUCTS
 from gradcli.results import Array, Check
 from tests.examples import examples

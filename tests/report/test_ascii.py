@@ -8,8 +8,8 @@ import pytest
 
 import gradcli as package
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen, in_ascii
+from gradcli.report import Screen, rendered
+from gradcli.report.document import in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 
 
 def _rows(answer: Any) -> list[list[str]]:

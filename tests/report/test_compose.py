@@ -7,9 +7,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.questions import functions
-from gradcli.report import document, rendered
+from gradcli.report import Screen, document, rendered
 from gradcli.report.compose import compose
-from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter

@@ -15,8 +15,7 @@ from gradcli import Function, results
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS
 from gradcli.questions import functions
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.report.numbers import digits, rounded
 from gradcli.report.render import markdown
 

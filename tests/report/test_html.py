@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen, Styled, Table, lines
+from gradcli.report import Screen, rendered
+from gradcli.report.document import Styled, Table, lines
 from gradcli.report.render import html
 from tests.conftest import Command
 from tests.report.test_every_format import ANSWERS

@@ -3,8 +3,7 @@
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.results import Answer
 
 LOST = "(1-cos(x))/x**2"

@@ -11,8 +11,7 @@ from rich.cells import cell_len
 from gradcli.cli.app import _answer
 from gradcli.cli.output import Output
 from gradcli.options import ON_TERMINALS
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.results import Result
 from tests.conftest import Command
 from tests.recorded import COMMANDS, answer
