@@ -68,17 +68,14 @@ def asked(line: str) -> Result:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_the_screen_is_as_recorded(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_screen_is_as_recorded(name: str, require_recorded: Any) -> None:
     """On terminals of three widths, as `vjp "x**2"` with a command would show it."""
     found = asked(SHOWN[name])
     shown = "".join(
         f"$ gradcli {SHOWN[name]}  # {width} columns\n{rendered(found, 'table', Screen(width), ON_TERMINALS)}\n"
         for width in WIDTHS
     )
-    golden = GOLDENS / f"{name}.txt"
-    if request.config.getoption("--update-goldens"):
-        golden.write_text(shown, encoding="utf-8")
-    assert shown == golden.read_text(encoding="utf-8")
+    require_recorded(GOLDENS / f"{name}.txt", shown)
 
 
 TABLES = [command for command in COMMANDS if command.endswith(("--full", "# exit 1"))]
