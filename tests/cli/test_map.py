@@ -1,6 +1,5 @@
 """`map`: one function, many points, in every format, with rows at fault, in pipes and under signals."""
 
-import csv
 import gzip
 import json
 import os
@@ -13,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -34,67 +35,41 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
     """The columns as a file of the format of its suffix."""
     match path.suffix:
         case ".parquet":
-            table = pa.table({name: _lists(array) for name, array in columns.items()})
-            pq.write_table(table, path, row_group_size=3)
+            pl.DataFrame(columns).write_parquet(path, row_group_size=3)
         case ".npz":
-            np.savez(path, **columns)  # type: ignore[arg-type]
+            path.write_bytes(npz(**columns))
         case ".npy":
             kinds = [(name, array.dtype, array.shape[1:]) for name, array in columns.items()]
-            records = np.empty(len(next(iter(columns.values()))), kinds)
-            for name, array in columns.items():
-                records[name] = array
-            np.save(path, records)
-        case ".jsonl":
-            rows = [dict(zip(columns, row, strict=True)) for row in zip(*map(_cells, columns.values()), strict=True)]
+            path.write_bytes(npy(np.array(list(zip(*columns.values(), strict=True)), kinds)))
+        case ".jsonl":  # with strings for numbers that JSON has not
+            cells = [[numbers.in_lists(cell) for cell in array] for array in columns.values()]
+            rows = (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {
-                f"{name}{_index(i)}": array[:, *i]
+                f"{name}[{','.join(map(str, i))}]" if i else name: array[:, *i]
                 for name, array in columns.items()
                 for i in np.ndindex(array.shape[1:])
             }
-            with path.open("w", newline="") as file:
-                writer = csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",")
-                writer.writerow(flat)
-                writer.writerows(zip(*(map(repr, column.tolist()) for column in flat.values()), strict=True))
-
-
-def _cells(array: Array) -> list[Any]:
-    """A list of numbers or of lists, with the strings of JSON for numbers that it has not."""
-    return [numbers.in_lists(cell) for cell in array]
-
-
-def _lists(array: Array) -> Any:
-    """An array of Arrow, of lists of lists where NumPy has more axes."""
-    found = pa.array(array.ravel())
-    for size in reversed(array.shape[1:]):
-        found = pa.FixedSizeListArray.from_arrays(found, size)
-    return found
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, index))}]" if index else ""
+            pl.DataFrame(flat).write_csv(path, separator="\t" if suffix == ".tsv" else ",")
 
 
 def _read(path: Path) -> dict[str, Array]:
     """The columns of an output, by name."""
     match path.suffix:
-        case ".parquet":
-            table = pq.read_table(path)
-            return {name: table.column(name).to_numpy() for name in table.column_names}
         case ".npz":
             with np.load(path) as archive:
                 return dict(archive)
         case ".npy":
-            records = np.load(path)
-            return {name: records[name] for name in records.dtype.names}
+            frame = pd.DataFrame(np.load(path))
+        case ".parquet":
+            frame = pd.read_parquet(path)
         case ".jsonl":
-            rows = [json.loads(line) for line in path.read_text().splitlines()]
-            return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+            frame = pd.DataFrame([json.loads(line) for line in path.read_text().splitlines()]).astype(float)
         case suffix:
-            with path.open(newline="") as file:
-                header, *body = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
-            return {name: np.array([float(row[place]) for row in body]) for place, name in enumerate(header)}
+            sign = "\t" if suffix == ".tsv" else ","
+            frame = pd.read_csv(path, sep=sign, dtype=str, keep_default_na=False).astype(float)
+    return {name: column.to_numpy() for name, column in frame.items()}
 
 
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
