@@ -80,13 +80,13 @@ time.sleep(5)
     assert terminal.whole().replace("^C", "").split() == ["one"] * ("bash" in program) + ["ready"]
 
 
-@pytest.mark.parametrize(
-    ("number", "code"),
-    [
-        ("SIGINT", 130),
-        *((name, -getattr(signal, name)) for name in "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGXCPU".split()),
-    ],
-)
+ENDS = [
+    ("SIGINT", 130),
+    *((name, -getattr(signal, name)) for name in "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGXCPU".split()),
+]
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
 def test_what_is_half_done_is_undone_from_the_inside_out(number: str, code: int) -> None:
     """And the rest as well, if something cannot be undone."""
     script = f"""
@@ -137,14 +137,14 @@ PRODUCTS = ["vjp", "sin(x)*exp(x)", "--at", "linspace(0,1,300)", *["--v", "ones"
 MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 
-@pytest.mark.parametrize(
-    ("words", "sign", "number", "code"),
-    [
-        (PRODUCTS, "product ", signal.SIGINT, 130),
-        (MAP, " rows, ", signal.SIGINT, 130),
-        (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
-    ],
-)
+LONG = [
+    (PRODUCTS, "product ", signal.SIGINT, 130),
+    (MAP, " rows, ", signal.SIGINT, 130),
+    (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
+]
+
+
+@pytest.mark.parametrize(("words", "sign", "number", "code"), LONG)
 def test_a_signal_leaves_a_terminal_as_it_was(
     words: list[str], sign: str, number: int, code: int, folder: Path
 ) -> None:

@@ -32,38 +32,39 @@ def ask(gradcli: Command) -> Ask:
     return run
 
 
+REQUESTS = [
+    (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
+    (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
+    (["graph", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
+    (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
+    (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
+    (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),
+    (["grad", "x**2", "--at", "0.1", "--dtype", "float32"], {"at": {"x": 0.1}, "dtype": "float32"}),
+    (["jvp", "x**2", "--at", "1,2", "--u", "1,1"], {"at": {"x": [1, 2]}, "u": [1, 1]}),
+    (["jvp", "x*y", "--at", "x=1", "--at", "y=2", "--u", "x=1"], {"at": {"x": 1, "y": 2}, "u": {"x": 1}}),
+    (["hessian", "x**3*y", "--at", "x=2", "--at", "y=5"], {"at": {"x": 2, "y": 5}}),
+    (["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"], {"at": {"x": [1, 2]}, "u": "e0"}),
+    (["eval", "1/x", "--at", "0,inf"], {"at": {"x": [0, "Infinity"]}}),
+    (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
+    (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
+    (
+        ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex"],
+        {"at": {"x": "1,2"}, "v": "1,1", "to": "latex"},
+    ),
+    (
+        ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
+        {"at": {"x": [0, 1]}, "v": "ones", "allow": ["kink"], "rtol": 1e-6, "atol": 1e-9},
+    ),
+    (
+        ["check", "x**3", "--at", "2", "--claim", "3*x**2", "--expect", "13"],
+        {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
+    ),
+    (["improve", "1 - cos(x)", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
+]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "request_"),
-    [
-        (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
-        (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
-        (["graph", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
-        (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
-        (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
-        (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),
-        (["grad", "x**2", "--at", "0.1", "--dtype", "float32"], {"at": {"x": 0.1}, "dtype": "float32"}),
-        (["jvp", "x**2", "--at", "1,2", "--u", "1,1"], {"at": {"x": [1, 2]}, "u": [1, 1]}),
-        (["jvp", "x*y", "--at", "x=1", "--at", "y=2", "--u", "x=1"], {"at": {"x": 1, "y": 2}, "u": {"x": 1}}),
-        (["hessian", "x**3*y", "--at", "x=2", "--at", "y=5"], {"at": {"x": 2, "y": 5}}),
-        (["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"], {"at": {"x": [1, 2]}, "u": "e0"}),
-        (["eval", "1/x", "--at", "0,inf"], {"at": {"x": [0, "Infinity"]}}),
-        (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
-        (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
-        (
-            ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex"],
-            {"at": {"x": "1,2"}, "v": "1,1", "to": "latex"},
-        ),
-        (
-            ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
-            {"at": {"x": [0, 1]}, "v": "ones", "allow": ["kink"], "rtol": 1e-6, "atol": 1e-9},
-        ),
-        (
-            ["check", "x**3", "--at", "2", "--claim", "3*x**2", "--expect", "13"],
-            {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
-        ),
-        (["improve", "1 - cos(x)", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    ("arguments", "request_"), REQUESTS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
 )
 def test_an_answer_is_what_json_prints(
     arguments: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask
@@ -90,28 +91,27 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
     assert error["hint"] == f"leave out --{key}"
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('grad "x**2 --at 3', "the request has a quote without its end"),
-        ("grad x**2 --at 3 \\", "the request ends with a backslash"),
-        ("grad x**2 --at 3 --format csv", "--format is nothing that a request may have"),
-        ("grad x**2 --at 3 -o y.csv", "--output / -o is nothing that a request may have"),
-        ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
-        ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
-        ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
-        ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
-        ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
-        ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
-        ("--version", "'--version' is no command that a request may have"),
-        ("gradcli", "the request has no command"),
-        ("batch", "'batch' is no command that a request may have"),
-        ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
-        ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
-        ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
-    ],
-    ids=lambda given: given[:40],
-)
+WRONG_LINES = [
+    ('grad "x**2 --at 3', "the request has a quote without its end"),
+    ("grad x**2 --at 3 \\", "the request ends with a backslash"),
+    ("grad x**2 --at 3 --format csv", "--format is nothing that a request may have"),
+    ("grad x**2 --at 3 -o y.csv", "--output / -o is nothing that a request may have"),
+    ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
+    ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
+    ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
+    ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
+    ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
+    ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
+    ("--version", "'--version' is no command that a request may have"),
+    ("gradcli", "the request has no command"),
+    ("batch", "'batch' is no command that a request may have"),
+    ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
+    ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
+    ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG_LINES, ids=lambda given: given[:40])
 def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: Ask) -> None:
     """With its number, which is its id, and the stream goes on; nothing is executed."""
     run = ask("# by hand", line, '  grad "x**2" --at 3  # what follows is left out')
@@ -184,14 +184,14 @@ def _raising(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gradcli.function.Function, "grad", failing)
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "code"),
-    [
-        (MemoryError(), "too-large", 2),
-        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "too-large", 2),
-        *((error, "internal", 70) for error in (KeyError("x"), RecursionError("deep"), NotImplementedError())),
-    ],
-)
+FAILURES = [
+    (MemoryError(), "too-large", 2),
+    (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "too-large", 2),
+    *((error, "internal", 70) for error in (KeyError("x"), RecursionError("deep"), NotImplementedError())),
+]
+
+
+@pytest.mark.parametrize(("error", "kind", "code"), FAILURES)
 def test_what_goes_wrong_is_one_answer_and_the_stream_goes_on(
     error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

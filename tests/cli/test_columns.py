@@ -179,15 +179,15 @@ def test_tables_of_python_give_tables_of_the_same_kind(kind: Any) -> None:
     assert np.asarray(w["dy_dx"]).dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ({"x": ["1"]}, "the column 'x' holds string_view, and no numbers"),
-        ({"x": [b"1"]}, "the column 'x' holds binary_view, and no numbers"),
-        ({"z": [1]}, "the table has no column that is a variable"),
-        ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
-    ],
-)
+NO_NUMBERS = [
+    ({"x": ["1"]}, "the column 'x' holds string_view, and no numbers"),
+    ({"x": [b"1"]}, "the column 'x' holds binary_view, and no numbers"),
+    ({"z": [1]}, "the table has no column that is a variable"),
+    ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
+]
+
+
+@pytest.mark.parametrize(("columns", "said"), NO_NUMBERS)
 def test_a_table_of_python_that_has_no_numbers_is_refused(columns: dict[str, Any], said: str) -> None:
     """As other input is."""
     with pytest.raises(InputError, match=said):

@@ -55,14 +55,14 @@ SETUPS = {
 }
 
 
+TYPED = [
+    ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
+    ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
+]
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
-        ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "wanted"), TYPED)
 def test_a_tab_in_the_shell_completes(shell: str, keys: str, wanted: str) -> None:
     """Typed by hand, on a terminal."""
     if not shutil.which(shell):

@@ -41,27 +41,30 @@ def test_comments(words: tuple[str, ...], form: str, gradcli: Command) -> None:
     _require_clean(gradcli(words[0], text, "--at", "0,-2", *words[1:], "--format", form))
 
 
+WRONG = [
+    ["eval", f"x{EVIL}", "--at", "1"],
+    ["eval", f"'{EVIL}'", "--at", "1"],
+    ["eval", "x", "--at", f"x{EVIL}=1"],
+    ["eval", "x", "--at", f"1{EVIL}"],
+    ["eval", "x", "--at", f"[1,2]{COMMENT}\n3"],
+    ["eval", "x", "--at", f"@{EVIL}.csv"],
+    ["eval", f"@{EVIL}.txt", "--at", "1"],
+    ["eval", "x", f"--{EVIL}", "1"],
+    ["eval", "x", "--at", "1", "--format", EVIL],
+    ["eval", "x", "--at", "1", "-o", f"/nowhere/{EVIL}.json"],
+    ["vjp", "x", "--at", "1,2", "--v", f"e{EVIL}"],
+    ["vjp", "x", "--at", "1,2", "--v", "1,1", "--wrt", EVIL],
+    ["check", "x**2", "--at", "1", "--claim", EVIL],
+    ["check", "x**2", "--box", f"x={EVIL}"],
+    ["check", "x**2", "--at", "1", "--allow", EVIL],
+    ["functions", EVIL],
+    [EVIL],
+]
+
+
 @pytest.mark.parametrize(
     "words",
-    [
-        ["eval", f"x{EVIL}", "--at", "1"],
-        ["eval", f"'{EVIL}'", "--at", "1"],
-        ["eval", "x", "--at", f"x{EVIL}=1"],
-        ["eval", "x", "--at", f"1{EVIL}"],
-        ["eval", "x", "--at", f"[1,2]{COMMENT}\n3"],
-        ["eval", "x", "--at", f"@{EVIL}.csv"],
-        ["eval", f"@{EVIL}.txt", "--at", "1"],
-        ["eval", "x", f"--{EVIL}", "1"],
-        ["eval", "x", "--at", "1", "--format", EVIL],
-        ["eval", "x", "--at", "1", "-o", f"/nowhere/{EVIL}.json"],
-        ["vjp", "x", "--at", "1,2", "--v", f"e{EVIL}"],
-        ["vjp", "x", "--at", "1,2", "--v", "1,1", "--wrt", EVIL],
-        ["check", "x**2", "--at", "1", "--claim", EVIL],
-        ["check", "x**2", "--box", f"x={EVIL}"],
-        ["check", "x**2", "--at", "1", "--allow", EVIL],
-        ["functions", EVIL],
-        [EVIL],
-    ],
+    WRONG,
     ids=lambda words: " ".join(words).encode("ascii", "ignore").decode().translate(dict.fromkeys(range(32)))[:40],
 )
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])

@@ -28,14 +28,15 @@ print(many - few, file=sys.stderr)
 """
 
 
+WRITTEN = [
+    (["--json"], TEXT),
+    (["-o", "{}/j.npz"], BYTES),
+]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
 @pytest.mark.parametrize(
-    ("words", "rows"),
-    [
-        (["--json"], TEXT),
-        (["-o", "{}/j.npz"], BYTES),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+    ("words", "rows"), WRITTEN, ids=lambda value: " ".join(value) if isinstance(value, list) else str(value)
 )
 def test_a_large_jacobian_is_written_in_little_more_than_its_own_memory(
     words: list[str], rows: int, tmp_path: Path

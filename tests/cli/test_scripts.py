@@ -342,18 +342,17 @@ def test_a_text_is_answered_by_run_in_any_case_and_by_vjp_where_it_is_straight(
         assert json.loads(read.err or read.out)["error"]["kind"] == "code"
 
 
-@pytest.mark.parametrize(
-    ("text", "gradient"),
-    [
-        ("torch.exp(1j*x).real.sum().backward()", [-np.sin(1), -np.sin(2), -np.sin(3)]),
-        ("(x + 0j).abs().sum().backward()", [1, 1, 1]),
-        (
-            "from torch.nn.functional import multi_margin_loss\nmulti_margin_loss(x, torch.tensor(0)).backward()",
-            [-2 / 3, 1 / 3, 1 / 3],
-        ),
-    ],
-    ids=["complex", "length", "margin"],
-)
+ANSWERED = [
+    ("torch.exp(1j*x).real.sum().backward()", [-np.sin(1), -np.sin(2), -np.sin(3)]),
+    ("(x + 0j).abs().sum().backward()", [1, 1, 1]),
+    (
+        "from torch.nn.functional import multi_margin_loss\nmulti_margin_loss(x, torch.tensor(0)).backward()",
+        [-2 / 3, 1 / 3, 1 / 3],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "gradient"), ANSWERED, ids=["complex", "length", "margin"])
 def test_a_pass_is_answered_and_the_script_goes_on(text: str, gradient: list[float], gradcli: Command) -> None:
     """Numbers of Python's are no tensors."""
     run = gradcli("run", "-c", f"{X}{text}\nprint('at the end')", "--json")

@@ -54,22 +54,22 @@ def test_nothing_else_leads_to_code_of_the_user(folder: Path, gradcli: Command) 
     assert not (folder / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "def f(x:\n    return x\n",
-            "error: SyntaxError: '(' was never closed (own.py, line 1), raised while own.py is run",
-        ),
-        ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
-        ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
-        ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
-        ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
-        ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
-        ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
-        ("import torch\ndef f(x):\n    return torch.fft.fft(x).sin().real\n", "(own.py, line 3)"),
-    ],
-)
+WRONG = [
+    (
+        "def f(x:\n    return x\n",
+        "error: SyntaxError: '(' was never closed (own.py, line 1), raised while own.py is run",
+    ),
+    ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
+    ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
+    ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
+    ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
+    ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
+    ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
+    ("import torch\ndef f(x):\n    return torch.fft.fft(x).sin().real\n", "(own.py, line 3)"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
 def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path, gradcli: Command) -> None:
     """Exit code 2, nothing on standard output, no trace."""
     (folder / "own.py").write_text(text)

@@ -102,11 +102,15 @@ def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> 
     assert _screen(shown) == ["error: no such luck", ""]
 
 
-@pytest.mark.parametrize(
-    ("words", "seconds", "term"),
-    [(GRAD, 0.0, "xterm"), (GRAD, 0.3, "dumb"), ([*GRAD, "--quiet"], 0.3, "xterm"), ([*GRAD, "-q"], 0.3, "xterm")],
-    ids=["quick", "dumb", "quiet", "q"],
-)
+NOBODY_WAITS = [
+    (GRAD, 0.0, "xterm"),
+    (GRAD, 0.3, "dumb"),
+    ([*GRAD, "--quiet"], 0.3, "xterm"),
+    ([*GRAD, "-q"], 0.3, "xterm"),
+]
+
+
+@pytest.mark.parametrize(("words", "seconds", "term"), NOBODY_WAITS, ids=["quick", "dumb", "quiet", "q"])
 def test_nothing_is_written_where_nobody_waits(
     words: list[str], seconds: float, term: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,14 +102,13 @@ def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
     require_same(text, at, v)
 
 
-@pytest.mark.parametrize(
-    ("text", "x", "message"),
-    [
-        (f"[{', '.join(f'x**{n}' for n in range(50))}]", "1", "no formula of the derivative by 'x' for a NumPy script"),
-        ("x**2", "arange(200)", "40,000 entries"),
-    ],
-    ids=["none", "large"],
-)
+NO_SCRIPT = [
+    (f"[{', '.join(f'x**{n}' for n in range(50))}]", "1", "no formula of the derivative by 'x' for a NumPy script"),
+    ("x**2", "arange(200)", "40,000 entries"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "message"), NO_SCRIPT, ids=["none", "large"])
 def test_what_has_no_script_says_why(text: str, x: str, message: str) -> None:
     """And what to use instead."""
     with pytest.raises(GradcliError, match=message) as caught:

@@ -103,16 +103,16 @@ def test_edges(text: str, at: dict[str, str], v: str | None, dtype: Dtype) -> No
     same_numbers(text, at, v, dtype)
 
 
-@pytest.mark.parametrize(
-    ("value", "rule"),
-    [
-        ("full((2, 4), -0.5)", "full((2, 4), -0.5, dtype"),
-        ("full(7, 1/3)", "full((7,), 0.3333333333333333, dtype"),
-        ("eye(3, 4)", "eye(3, 4, dtype"),
-        ("2*eye(2)", "2.0, 0.0], [0.0, 2.0]], dtype"),
-        ("zeros(3, 3)", "zeros((3, 3), dtype"),
-    ],
-)
+RULES = [
+    ("full((2, 4), -0.5)", "full((2, 4), -0.5, dtype"),
+    ("full(7, 1/3)", "full((7,), 0.3333333333333333, dtype"),
+    ("eye(3, 4)", "eye(3, 4, dtype"),
+    ("2*eye(2)", "2.0, 0.0], [0.0, 2.0]], dtype"),
+    ("zeros(3, 3)", "zeros((3, 3), dtype"),
+]
+
+
+@pytest.mark.parametrize(("value", "rule"), RULES)
 @pytest.mark.parametrize("to", ["torch", "numpy", "gradcli"])
 def test_values_are_written_by_a_rule(value: str, rule: str, to: Language) -> None:
     source = Function("exp(x)").code({"x": value}, "ones", to=to).source
@@ -130,15 +130,15 @@ def test_a_long_sum_is_statements_of_bounded_length() -> None:
     assert len(source.splitlines()) > 100
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "message"),
-    [
-        ("x**2", {"x": "randn(1001)"}, "follow no simple rule"),
-        ("+".join(["sin(x)"] + [f"x*{n}" for n in range(2, 6000)]), {"x": "1"}, "operations"),
-        ("x**2", {"x": "1,2"}, "a gradient vector v of"),
-        ("x**2", {}, "no value for the variable"),
-    ],
-)
+REFUSED = [
+    ("x**2", {"x": "randn(1001)"}, "follow no simple rule"),
+    ("+".join(["sin(x)"] + [f"x*{n}" for n in range(2, 6000)]), {"x": "1"}, "operations"),
+    ("x**2", {"x": "1,2"}, "a gradient vector v of"),
+    ("x**2", {}, "no value for the variable"),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "message"), REFUSED)
 def test_what_is_refused(text: str, at: dict[str, str], message: str) -> None:
     """As everywhere: one message with a hint."""
     with pytest.raises(GradcliError, match=message) as caught:

@@ -52,15 +52,15 @@ def test_variables_have_the_shapes_that_the_operations_need(expression: str) -> 
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("expression", "shape"),
-    [
-        ("cat([x, x**2])", ("2*n",)),
-        ("x[1:] - x[:-1]", ("n - 1",)),
-        ("cat([flatten(A), zeros(3)])", ("m*n + 3",)),
-        ("[sum(x), sum(x**2)]", ("2",)),
-    ],
-)
+SIZES = [
+    ("cat([x, x**2])", ("2*n",)),
+    ("x[1:] - x[:-1]", ("n - 1",)),
+    ("cat([flatten(A), zeros(3)])", ("m*n + 3",)),
+    ("[sum(x), sum(x**2)]", ("2",)),
+]
+
+
+@pytest.mark.parametrize(("expression", "shape"), SIZES)
 def test_other_sizes_are_made_of_names(expression: str, shape: tuple[str, ...]) -> None:
     """What a list, a slice and a view make of them."""
     found = named_shapes(parse(expression), {})
@@ -130,22 +130,22 @@ def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the truth is" in answer.omitted["", "x"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        (["grad", "A@x"], "a gradient needs a y of one element, and y has shape (m,)", "sum"),
-        (["hessian", "A@x"], "a Hessian needs a y of one element", "sum"),
-        (["jacobian", "x[::2]"], "is not to be written in n", "--shape x=4"),
-        (["jacobian", "A@x", "--shape", "A=2,3", "--shape", "x=2"], "does not fit", ""),
-        (["jacobian", "x**2", "--shape", "y=3"], "--shape names 'y'", "x"),
-        (["jacobian", "x**2", "--shape", "1..3"], "'1..3' is no size", "m,n"),
-        (["jacobian", "x*n", "--shape", "x=n"], "calls a size 'n', which is a variable", "another name"),
-        (["jacobian", "x**2", "--shape", "x=3", "--at", "x=1,2,3"], "exclude each other", "leave out"),
-        (["vjp", "x**2", "--v", "1,1"], "no value for the variable 'x'", "--at x=VALUE"),
-        (["jacobian", "x**2", "-o", "y.npy"], "the answer is a formula", "--at"),
-        (["jacobian", "linspace(0, 1, len(x))*x"], "a size, and a formula has it as a number", "--shape x=3"),
-    ],
-)
+REFUSED = [
+    (["grad", "A@x"], "a gradient needs a y of one element, and y has shape (m,)", "sum"),
+    (["hessian", "A@x"], "a Hessian needs a y of one element", "sum"),
+    (["jacobian", "x[::2]"], "is not to be written in n", "--shape x=4"),
+    (["jacobian", "A@x", "--shape", "A=2,3", "--shape", "x=2"], "does not fit", ""),
+    (["jacobian", "x**2", "--shape", "y=3"], "--shape names 'y'", "x"),
+    (["jacobian", "x**2", "--shape", "1..3"], "'1..3' is no size", "m,n"),
+    (["jacobian", "x*n", "--shape", "x=n"], "calls a size 'n', which is a variable", "another name"),
+    (["jacobian", "x**2", "--shape", "x=3", "--at", "x=1,2,3"], "exclude each other", "leave out"),
+    (["vjp", "x**2", "--v", "1,1"], "no value for the variable 'x'", "--at x=VALUE"),
+    (["jacobian", "x**2", "-o", "y.npy"], "the answer is a formula", "--at"),
+    (["jacobian", "linspace(0, 1, len(x))*x"], "a size, and a formula has it as a number", "--shape x=3"),
+]
+
+
+@pytest.mark.parametrize(("words", "message", "hint"), REFUSED)
 def test_what_cannot_be_answered_is_refused(gradcli: Command, words: list[str], message: str, hint: str) -> None:
     """With the way out."""
     run = gradcli(*words)

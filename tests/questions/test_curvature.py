@@ -171,16 +171,16 @@ def test_a_wrong_formula_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None
         assert all(finding.of == answer.command for finding in check_of(answer).findings)
 
 
-@pytest.mark.parametrize(
-    ("text", "method", "arguments", "error", "message"),
-    [
-        ("x**2", "jvp", ({"x": [1, 2]}, [1, 2, 3]), InputError, "u has shape"),
-        ("x*z", "jvp", ({"x": 1, "z": 2}, 1.0), InputError, "u names no variable"),
-        ("x**2", "jvp", ({"x": [1, 2]}, {"": "e0", "x": "e1"}), InputError, "two directions"),
-        ("x**2", "hvp", ({"x": [1, 2]}, "e0"), InputError, "needs a y of one element"),
-        ("sum(x)", "hessian", ({"x": np.zeros(20_000)},), TooLargeError, r"3\.0 GiB"),
-    ],
-)
+REFUSED = [
+    ("x**2", "jvp", ({"x": [1, 2]}, [1, 2, 3]), InputError, "u has shape"),
+    ("x*z", "jvp", ({"x": 1, "z": 2}, 1.0), InputError, "u names no variable"),
+    ("x**2", "jvp", ({"x": [1, 2]}, {"": "e0", "x": "e1"}), InputError, "two directions"),
+    ("x**2", "hvp", ({"x": [1, 2]}, "e0"), InputError, "needs a y of one element"),
+    ("sum(x)", "hessian", ({"x": np.zeros(20_000)},), TooLargeError, r"3\.0 GiB"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "arguments", "error", "message"), REFUSED)
 def test_python_reports_what_does_not_fit(
     text: str, method: str, arguments: Any, error: type[Exception], message: str
 ) -> None:

@@ -76,26 +76,26 @@ def _require_shown(op: ops.Op) -> None:
         assert not re.search(r"\*|\(\([^()]*\)\)", cell.pretty)
 
 
-@pytest.mark.parametrize(
-    ("text", "formulas"),
-    [
-        ("exp(x)", ["exp(x)"]),
-        ("tan(x)", ["tan(x)² + 1"]),
-        ("atan2(y, x)", ["x/(x² + y²)", "-y/(x² + y²)"]),
-        ("pow(a, b)", ["b·a^(b - 1)", "a^b·log(a)"]),
-        ("where(c > 0, a, b)", ["0", "{1 if c > 0; 0 otherwise}", "{0 if c > 0; 1 otherwise}"]),
-        (
-            "clamp(x, lower, upper)",
-            [
-                "{1 if lower ≤ x ≤ upper; 0 otherwise}",
-                "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
-                "{0 if max(x, lower) ≤ upper; 1 otherwise}",
-            ],
-        ),
-        ("lgamma(x)", ["digamma(x)"]),
-        ("i0(x)", ["i1(x)"]),
-    ],
-)
+DERIVATIVES = [
+    ("exp(x)", ["exp(x)"]),
+    ("tan(x)", ["tan(x)² + 1"]),
+    ("atan2(y, x)", ["x/(x² + y²)", "-y/(x² + y²)"]),
+    ("pow(a, b)", ["b·a^(b - 1)", "a^b·log(a)"]),
+    ("where(c > 0, a, b)", ["0", "{1 if c > 0; 0 otherwise}", "{0 if c > 0; 1 otherwise}"]),
+    (
+        "clamp(x, lower, upper)",
+        [
+            "{1 if lower ≤ x ≤ upper; 0 otherwise}",
+            "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
+            "{0 if max(x, lower) ≤ upper; 1 otherwise}",
+        ],
+    ),
+    ("lgamma(x)", ["digamma(x)"]),
+    ("i0(x)", ["i1(x)"]),
+]
+
+
+@pytest.mark.parametrize(("text", "formulas"), DERIVATIVES)
 def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives(text: str, formulas: list[str]) -> None:
     """Of scalars, without indices."""
     f = Function(text)
@@ -155,18 +155,18 @@ def test_methods_and_dotted_names_are_read(op: ops.Op) -> None:
         assert _operations(written) == _operations(text)
 
 
-@pytest.mark.parametrize(
-    ("word", "names"),
-    [
-        ("ln", ["log"]),
-        ("torch.nn.functional.relu", ["relu"]),
-        ("x.t()", ["transpose"]),
-        ("Piecewise", ["where"]),
-        ("scans", ["cumsum", "cumprod"]),
-        ("loss", [op.name for op in ops.GROUPS["losses"]]),
-        ("sine", ["sin", "asin", "sinh", "asinh", "cosine_embedding_loss", "cosine_similarity"]),
-    ],
-)
+FOUND = [
+    ("ln", ["log"]),
+    ("torch.nn.functional.relu", ["relu"]),
+    ("x.t()", ["transpose"]),
+    ("Piecewise", ["where"]),
+    ("scans", ["cumsum", "cumprod"]),
+    ("loss", [op.name for op in ops.GROUPS["losses"]]),
+    ("sine", ["sin", "asin", "sinh", "asinh", "cosine_embedding_loss", "cosine_similarity"]),
+]
+
+
+@pytest.mark.parametrize(("word", "names"), FOUND)
 def test_a_word_finds_what_is_meant(word: str, names: list[str]) -> None:
     """A name in any spelling; else what has it in its name, group or description."""
     assert _names(word) == names

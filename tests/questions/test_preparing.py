@@ -24,19 +24,19 @@ def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
         assert "needs a value, at" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("y = x**2; z = y**3", {"y": "x**2", "z": "y**3"}),
-        ("y = x**2; y = y + 1; sin(y)", {"y": "y + 1"}),
-        ("a = x; b = a**2; c = b; c*2", {"a": "x", "b": "a**2", "c": "a**2"}),
-        # neither the tensors that a snippet defines, nor what the output does not need
-        (
-            "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nw = sin(x)\nz = y**3\nz.backward(torch.ones(2))",
-            {"y": "x**2", "z": "y**3"},
-        ),
-    ],
-)
+NAMED = [
+    ("y = x**2; z = y**3", {"y": "x**2", "z": "y**3"}),
+    ("y = x**2; y = y + 1; sin(y)", {"y": "y + 1"}),
+    ("a = x; b = a**2; c = b; c*2", {"a": "x", "b": "a**2", "c": "a**2"}),
+    # neither the tensors that a snippet defines, nor what the output does not need
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nw = sin(x)\nz = y**3\nz.backward(torch.ones(2))",
+        {"y": "x**2", "z": "y**3"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "named"), NAMED)
 def test_a_name_stands_for_the_line_that_made_its_last_value(text: str, named: dict[str, str]) -> None:
     program = read(text).program
     lines = {line.symbol: program.excerpt(line) for line in program.lines}

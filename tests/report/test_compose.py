@@ -16,17 +16,17 @@ from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 PRINTERS = (PlainPrinter, PrettyPrinter, LatexPrinter)
 
 
-@pytest.mark.parametrize(
-    ("form", "printing"),
-    [
-        ("plain", []),
-        ("json", [PlainPrinter]),
-        ("csv", []),
-        ("table", [PrettyPrinter]),
-        ("markdown", [PrettyPrinter]),
-        ("latex", [LatexPrinter]),
-    ],
-)
+PRINTING = [
+    ("plain", []),
+    ("json", [PlainPrinter]),
+    ("csv", []),
+    ("table", [PrettyPrinter]),
+    ("markdown", [PrettyPrinter]),
+    ("latex", [LatexPrinter]),
+]
+
+
+@pytest.mark.parametrize(("form", "printing"), PRINTING)
 def test_a_formula_is_printed_when_it_is_shown(
     form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,22 +119,22 @@ def test_the_product_is_written_out_where_it_fits() -> None:
     assert r"v^{T} \frac{\partial y}{\partial x} &= \begin{bmatrix} 1 & 1.28" in long
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("x**2", "x^{2}"),
-        ("abs(x)", r"\left|x\right|"),
-        ("x >= z", r"x \ge z"),
-        ("A @ x", r"A \, x"),
-        ("sum(A, dim=1)", r"\texttt{sum(A, dim=1)}"),
-        ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
-        ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
-        ("1e-08*x", r"10^{-8} \cdot x"),
-        ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
-        ("x // z", r"\left\lfloor x / z \right\rfloor"),
-        ("x % z", r"x \text{ \% } z"),
-    ],
-)
+OPERATIONS = [
+    ("x**2", "x^{2}"),
+    ("abs(x)", r"\left|x\right|"),
+    ("x >= z", r"x \ge z"),
+    ("A @ x", r"A \, x"),
+    ("sum(A, dim=1)", r"\texttt{sum(A, dim=1)}"),
+    ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
+    ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
+    ("1e-08*x", r"10^{-8} \cdot x"),
+    ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
+    ("x // z", r"\left\lfloor x / z \right\rfloor"),
+    ("x % z", r"x \text{ \% } z"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OPERATIONS)
 def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
     """Signs, powers, calls; keys and keywords as they are typed."""
     shown = notation_of(parse(text).lines[0].call, str).latex

@@ -38,17 +38,17 @@ def _both(light: Warm, *words: str) -> tuple[list[str], list[str]]:
     return [sys.executable, *words], [light.program("light"), *words]
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "{}",
-        "{} 2>&1",
-        "umask 027; {}",
-        "nohup {}",
-        "trap '' USR1 INT; {}",
-        "TZ=Asia/Tokyo TMPDIR=$PWD {}",
-    ],
-)
+WARM = [
+    "{}",
+    "{} 2>&1",
+    "umask 027; {}",
+    "nohup {}",
+    "trap '' USR1 INT; {}",
+    "TZ=Asia/Tokyo TMPDIR=$PWD {}",
+]
+
+
+@pytest.mark.parametrize("around", WARM)
 def test_a_call_is_given_what_a_start_gives(around: str, light: Warm, folder: Path) -> None:
     """Arguments, folder, variables, streams, open files, limits, signals, zone, mask."""
     (folder / "script.py").write_text(SCRIPT)
@@ -141,22 +141,22 @@ def test_a_call_whose_client_is_killed_ends(light: Warm, folder: Path) -> None:
     assert os.listdir() == ["script.py"]
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "ulimit -v 8000000; {}",
-        "ulimit -n 64; {}",
-        "nice -n 3 {}",
-        pytest.param("taskset -c 0 {}", marks=pytest.mark.skipif(os.cpu_count() == 1, reason="it is the only one")),
-        "{} <&-",
-        "{} 2>&-",
-        'cd "$(mktemp -d)"; rmdir "$PWD"; {}',
-        "OMP_NUM_THREADS=3 {}",
-        "LC_ALL=POSIX {}",
-        "PYTHONIOENCODING=latin-1:replace {}",
-        "PYTHONWARNINGS=error {}",
-    ],
-)
+COLD = [
+    "ulimit -v 8000000; {}",
+    "ulimit -n 64; {}",
+    "nice -n 3 {}",
+    pytest.param("taskset -c 0 {}", marks=pytest.mark.skipif(os.cpu_count() == 1, reason="it is the only one")),
+    "{} <&-",
+    "{} 2>&-",
+    'cd "$(mktemp -d)"; rmdir "$PWD"; {}',
+    "OMP_NUM_THREADS=3 {}",
+    "LC_ALL=POSIX {}",
+    "PYTHONIOENCODING=latin-1:replace {}",
+    "PYTHONWARNINGS=error {}",
+]
+
+
+@pytest.mark.parametrize("around", COLD)
 def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, folder: Path) -> None:
     """Limits, priority, processors, streams that are closed, a folder that is gone, variables that are heeded then."""
     script = folder / "script.py"
