@@ -68,19 +68,17 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "method", "given", "keyword"), WRONG)
-def test_what_a_hint_says_is_an_argument_that_mends_it(
-    expression: str, method: str, given: dict[str, Any], keyword: str
-) -> None:
+@pytest.mark.parametrize(("text", "method", "given", "keyword"), WRONG)
+def test_a_hint_says_an_argument_that_mends_it(text: str, method: str, given: dict[str, Any], keyword: str) -> None:
     """As it stands there, with a number for VALUE."""
     with pytest.raises(GradcliError) as caught:
-        getattr(Function(expression), method)(**given)
+        getattr(Function(text), method)(**given)
     found = re.search(rf"\b{keyword}=(.*?)(?= sums| moves|,? or |;|$)", caught.value.hint or "")
     assert found is not None, caught.value.hint
     argument = ast.literal_eval(found[1].replace("VALUE", "3"))
     old = given.get(keyword)
     mended = {**old, **argument} if isinstance(old, dict) else argument
-    assert getattr(Function(expression), method)(**{**given, keyword: mended}).value is not None
+    assert getattr(Function(text), method)(**{**given, keyword: mended}).value is not None
 
 
 def test_an_error_as_text_is_all_of_it() -> None:

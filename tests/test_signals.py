@@ -145,9 +145,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("words", "sign", "number", "code"), LONG)
-def test_a_signal_leaves_a_terminal_as_it_was(
-    words: list[str], sign: str, number: int, code: int, folder: Path
-) -> None:
+def test_a_signal_leaves_a_clean_terminal(words: list[str], sign: str, number: int, code: int, folder: Path) -> None:
     """The line that says what is done is gone, and so is half a file; the one that was there stays."""
     (folder / "y.csv").write_text("before")
     terminal = Terminal()

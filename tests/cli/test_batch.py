@@ -64,15 +64,13 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "request_"), REQUESTS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+    ("words", "request_"), REQUESTS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
 )
-def test_an_answer_is_what_json_prints(
-    arguments: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask
-) -> None:
+def test_an_answer_is_what_json_prints(words: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask) -> None:
     """To the byte; with an id, that alone is added."""
-    wanted = gradcli(*arguments, "--json").out
-    request_ = {"command": arguments[0], "expression": arguments[1]} | request_
-    run = ask(request_, request_ | {"id": "a"}, shlex.join(arguments), "gradcli " + shlex.join(arguments))
+    wanted = gradcli(*words, "--json").out
+    request_ = {"command": words[0], "expression": words[1]} | request_
+    run = ask(request_, request_ | {"id": "a"}, shlex.join(words), "gradcli " + shlex.join(words))
     first, second, *others = run.out.splitlines(keepends=True)
     assert (run.code, run.err, first) == (0, "", wanted)
     assert json.loads(second) == json.loads(wanted) | {"id": "a"}
@@ -192,9 +190,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("error", "kind", "code"), FAILURES)
-def test_what_goes_wrong_is_one_answer_and_the_stream_goes_on(
-    error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_is_a_line(error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its line has the id, and a bug of ours makes the exit code 70 whatever else went wrong; its trace, if asked."""
     _raising(error, monkeypatch)
     fine = {"command": "eval", "expression": "x", "at": {"x": 1}}

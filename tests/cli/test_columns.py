@@ -101,7 +101,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("cells", "said"), NUMBERS, ids=[str(cells.type) for cells, _ in NUMBERS])
-def test_every_type_of_number_is_read_and_a_null_is_a_row_at_fault(
+def test_every_type_of_number_is_read_and_null_is_at_fault(
     cells: Any, said: str, gradcli: Command, folder: Path
 ) -> None:
     """With its file, its row group and its row."""
@@ -127,9 +127,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("spoil", "words", "said"), REFUSED)
-def test_what_is_wrong_with_a_table_of_columns_is_said(
-    spoil: Any, words: list[str], said: str, gradcli: Command, folder: Path
-) -> None:
+def test_a_table_of_columns_is_refused(spoil: Any, words: list[str], said: str, gradcli: Command, folder: Path) -> None:
     """One message, and no file."""
     pq.write_table(RICH.select(["name", "x"]), "in.parquet", row_group_size=3)
     if spoil is not None:

@@ -86,11 +86,8 @@ def test_the_name_of_an_array_in_an_archive(gradcli: Command, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["fail", "skip", "nan"])
-def test_cells_and_names_of_a_stream(
-    mode: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_and_names_of_a_stream(mode: str, gradcli: Command, folder: Path) -> None:
     """The line about the first row at fault, and the check; kept cells are data, and stay in CSV as they are."""
-    monkeypatch.chdir(tmp_path)
     path = Path(f"in{EVIL}.csv".replace("/", ""))
     path.write_text("\n".join(["x", "1", EVIL, "2"]), encoding="utf-8")
     run = gradcli("map", f"x**2{COMMENT}", "--points", str(path), "--on-error", mode, "--check")

@@ -166,9 +166,7 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
 
 @pytest.mark.parametrize(("text", "name", "content", "words", "said"), REFUSED)
 @pytest.mark.usefixtures("folder")
-def test_what_is_wrong_with_rows_and_columns_is_said(
-    text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command
-) -> None:
+def test_rows_are_refused(text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command) -> None:
     """One message each, and no output."""
     run = _asked(text, name, content, words, gradcli)
     assert (run.code, run.out, said in run.err) == (2, "", True), run.err
@@ -435,9 +433,7 @@ WIDE = [
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
 @pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "npz"])
-def test_four_times_the_rows_need_no_more_memory(
-    out: str, words: list[str], rows: int, width: int, tmp_path: Path
-) -> None:
+def test_more_rows_need_no_more_memory(out: str, words: list[str], rows: int, width: int, tmp_path: Path) -> None:
     """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()
     command = [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)]

@@ -38,9 +38,7 @@ WRITTEN = [
 @pytest.mark.parametrize(
     ("words", "rows"), WRITTEN, ids=lambda value: " ".join(value) if isinstance(value, list) else str(value)
 )
-def test_a_large_jacobian_is_written_in_little_more_than_its_own_memory(
-    words: list[str], rows: int, tmp_path: Path
-) -> None:
+def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]
     grown = int(process(sys.executable, "-c", PEAK, *filled).err.split()[-1])

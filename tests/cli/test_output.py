@@ -180,20 +180,14 @@ def test_a_read_only_file_is_not_replaced(gradcli: Command, tmp_path: Path, monk
     assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
 
 
-ATTACHED = ["-oa.json", "-o=a.json", "--output=a.json"]
-
-
-@pytest.mark.parametrize("word", ATTACHED)
-def test_a_file_may_be_attached_to_its_option(
-    word: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("word", ["-oa.json", "-o=a.json", "--output=a.json"])
+def test_a_file_may_be_attached_to_its_option(word: str, gradcli: Command, folder: Path) -> None:
     """As in other commands; of every place, but once."""
-    monkeypatch.chdir(tmp_path)
     for words in (["eval", "-o*2", "--at", "3", word], ["eval", word, "-o*2", "--at=3"], ["functions", word, "sin"]):
         run = gradcli(*words)
         assert (run.code, run.out, run.err) == (0, "", "")
-        assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
-        (tmp_path / "a.json").unlink()
+        assert os.listdir() == ["a.json"]
+        (folder / "a.json").unlink()
         assert "is given twice" in gradcli(*words, "-o", "b.json").err
 
 

@@ -210,9 +210,7 @@ PASS_AFTER_PASS = [
 
 
 @pytest.mark.parametrize(("text", "leaves"), PASS_AFTER_PASS, ids=["adversarial", "updated", "shared"])
-def test_a_pass_goes_through_what_earlier_passes_left(
-    text: str, leaves: list[list[str]], folder: Path, gradcli: Command
-) -> None:
+def test_a_pass_goes_through_earlier_ones(text: str, leaves: list[list[str]], folder: Path, gradcli: Command) -> None:
     """The leaves have the same names in each pass, and the numbers are torch's."""
     save = "grads.append({k: v.grad.tolist() for k, v in named().items() if v.grad is not None})"
     named = (
@@ -324,9 +322,7 @@ IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
 
 
 @pytest.mark.parametrize(("text", "is_read", "gradients"), IN_ANY_CASE, ids=range(len(IN_ANY_CASE)))
-def test_a_text_is_answered_by_run_in_any_case_and_by_vjp_where_it_is_straight(
-    text: str, is_read: bool, gradients: list[list[float]], gradcli: Command
-) -> None:
+def test_code_is_run_and_text_is_read(text: str, is_read: bool, gradients: list[list[float]], gradcli: Command) -> None:
     """With the numbers that each pass adds in torch; what is code is refused as that."""
     run = gradcli("run", "-c", text, "--json")
     assert run.code == 0

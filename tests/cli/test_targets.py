@@ -81,9 +81,7 @@ def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path,
 
 
 @pytest.mark.parametrize(("imports", "warns"), [("numpy as np", True), ("numpy as np, torch", False), ("math", False)])
-def test_a_file_with_numpy_alone_is_warned_of_methods_of_torch(
-    imports: str, warns: bool, folder: Path, gradcli: Command
-) -> None:
+def test_a_file_with_numpy_alone_is_warned_of_torch(imports: str, warns: bool, folder: Path, gradcli: Command) -> None:
     """Its function is given tensors: the variance of 1, 2, 4 is 7/3 by torch, and 14/9 by NumPy."""
     (folder / "own.py").write_text(f"import {imports}\ndef f(x):\n    return x.var()\n")
     run = gradcli("eval", "own.py::f", "--at", "1,2,4")

@@ -180,13 +180,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "method", "arguments", "error", "message"), REFUSED)
-def test_python_reports_what_does_not_fit(
-    text: str, method: str, arguments: Any, error: type[Exception], message: str
-) -> None:
+@pytest.mark.parametrize(("text", "method", "given", "error", "message"), REFUSED)
+def test_python_says_what_is_wrong(text: str, method: str, given: Any, error: type[Exception], message: str) -> None:
     """The errors of the shell, without torch."""
     with pytest.raises(error, match=message):
-        getattr(Function(text), method)(*arguments)
+        getattr(Function(text), method)(*given)
 
 
 TOWERS = bounded(1_000, 300, 25)

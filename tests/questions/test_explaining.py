@@ -137,9 +137,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("text", "v", "at", "name", "terms"), TERMS)
-def test_an_adjoint_is_the_sum_of_its_terms(
-    text: str, v: Any, at: dict[str, Any], name: str, terms: list[dict[str, Any]]
-) -> None:
+def test_adjoints_add_up_terms(text: str, v: Any, at: dict[str, Any], name: str, terms: list[dict[str, Any]]) -> None:
     """Hand-derived, with the line that each comes from, its rule, and its numbers."""
     found = _adjoint(_explain(text, v, **at), name)
     assert found.terms_count == len(terms)

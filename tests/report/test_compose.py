@@ -27,9 +27,7 @@ PRINTING = [
 
 
 @pytest.mark.parametrize(("form", "printing"), PRINTING)
-def test_a_formula_is_printed_when_it_is_shown(
-    form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_formula_is_printed_as_it_is_shown(form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the one notation that a format has, and not at all where there are only numbers."""
     answer = Function("sum(sin(x)*x)").grad({"x": [1.0, 2.0]})
     called: list[type] = []

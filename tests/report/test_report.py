@@ -44,9 +44,7 @@ CURVATURE = [
 
 
 @pytest.mark.parametrize(("of", "place", "by", "shown", "plain"), CURVATURE)
-def test_entries_of_curvature_have_names(
-    of: Any, place: tuple[Any, ...], by: str | None, shown: str, plain: str
-) -> None:
+def test_entries_of_curvature_have_names(of: Any, place: Any, by: str | None, shown: str, plain: str) -> None:
     """In mathematics, in one ASCII word, and in JSON by what they belong to."""
     variable, row, column = place
     finding = Entry(variable, row, column, "kink", 0.0, 1.0, None, "", of=of, by=by)

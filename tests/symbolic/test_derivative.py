@@ -156,9 +156,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("text", "shapes", "expected"), SHOWN, ids=[text for text, _, _ in SHOWN])
-def test_formulas_read_as_a_person_would_write_them(
-    text: str, shapes: dict[str, Shape], expected: dict[str, str]
-) -> None:
+def test_formulas_are_as_a_person_writes_them(text: str, shapes: dict[str, Shape], expected: dict[str, str]) -> None:
     """The exact text, in SymPy's notation."""
     at = {name: np.full(shape, 0.5) for name, shape in shapes.items()}
     for name, shown in expected.items():
