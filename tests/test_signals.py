@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.signals import undone
-from tests.terminals import LONGEST, Program, Terminal
+from tests.terminals import LONGEST, PIPES, Program, Terminal
 
 BEGIN = """
 import os, resource, signal, sys, time
@@ -20,10 +20,9 @@ def say(word):
 
 
 def _ended(script: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + script], capture_output=True, text=True, start_new_session=True, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+    with Program([sys.executable, "-c", BEGIN + script], **PIPES, start_new_session=True) as program:
+        out, err = program.communicate()
+    return program.returncode, out.decode(), err.decode()
 
 
 @pytest.mark.parametrize("first", ["default_int_handler", "SIG_IGN"])

@@ -63,9 +63,7 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "request_"), REQUESTS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
-)
+@pytest.mark.parametrize(("words", "request_"), REQUESTS, ids=str)
 def test_an_answer_is_what_json_prints(words: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask) -> None:
     """To the byte; with an id, that alone is added."""
     wanted = gradcli(*words, "--json").out
@@ -246,9 +244,10 @@ def test_a_terminal_is_read_only_if_asked() -> None:
     os.close(terminal)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "code"), [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
-)
+CLOSED = [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
+
+
+@pytest.mark.parametrize(("before", "after", "code"), CLOSED)
 def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> None:
     """As for every command."""
     requests = f"(sleep 0.2; printf '{json.dumps(GOOD)}\\n')"

@@ -101,9 +101,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("cells", "said"), NUMBERS, ids=[str(cells.type) for cells, _ in NUMBERS])
-def test_every_type_of_number_is_read_and_null_is_at_fault(
-    cells: Any, said: str, gradcli: Command, folder: Path
-) -> None:
+def test_types_of_numbers_are_read_and_null_is_at_fault(cells: Any, said: str, gradcli: Command, folder: Path) -> None:
     """With its file, its row group and its row."""
     pq.write_table(pa.table({"x": cells}), "in.parquet", row_group_size=1)
     words = ["map", "sum(2*x)", "--points", "in.parquet"]

@@ -24,10 +24,8 @@ def test_colours_are_as_asked(environment: dict[str, str], options: list[str], c
     """By the option, our variable, those that many programs have; a pipe has none by default, and data never."""
     assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options, **environment).out) == colored
     if "--format" not in options:
-        runs = (
-            gradcli(*w, *options, **environment) for w in (["eval", "a = x; 2*x", "--at", "x=1"], ["eval", "sine(x)"])
-        )
-        found = "".join(run.err for run in runs)
+        wrong = (["a = x; 2*x", "--at", "x=1"], ["sine(x)"])
+        found = "".join(gradcli("eval", *words, *options, **environment).err for words in wrong)
         marks = ("\x1b[1;33mwarning:", "\x1b[1;31merror:\x1b[0m ", "\x1b[2mhint: ")
         assert [mark in found for mark in marks] == [colored] * 3
 

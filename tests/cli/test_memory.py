@@ -35,9 +35,7 @@ WRITTEN = [
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(
-    ("words", "rows"), WRITTEN, ids=lambda value: " ".join(value) if isinstance(value, list) else str(value)
-)
+@pytest.mark.parametrize(("words", "rows"), WRITTEN, ids=str)
 def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]

@@ -14,12 +14,7 @@ CLEARED = "\r\x1b[2K"
 
 
 def on_a_terminal(
-    patch: pytest.MonkeyPatch,
-    words: list[str],
-    *names: str,
-    term: str = "xterm",
-    patience: float = 0.001,
-    code: int = 0,
+    patch: pytest.MonkeyPatch, words: list[str], *names: str, term: str = "xterm", wait: float = 0.001, code: int = 0
 ) -> str:
     """Run a command with a pseudo-terminal in place of streams of this process; give what came there."""
     found = Terminal()
@@ -27,7 +22,7 @@ def on_a_terminal(
     with os.fdopen(found.there, "w", encoding="utf-8") as stream, patch.context() as own:
         for name in names:
             own.setattr(sys, name, stream)
-        own.setattr(console, "PATIENCE", patience)
+        own.setattr(console, "PATIENCE", wait)
         own.setattr(console, "RENEWED", 0.001)
         assert main(words) == code
     return found.whole()

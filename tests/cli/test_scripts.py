@@ -38,9 +38,8 @@ def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> No
     run = gradcli("run", "train.py", "--json", "--strict", "--", "--epochs", "2")
     assert run.code == 0
     answers = [json.loads(line) for line in run.out.splitlines()]
-    assert [answer["expression"] for answer in answers] == [
-        f"pass {n} (train.py, line {line})" for n, line in ((1, 12), (2, 12), (3, 15), (4, 17))
-    ]
+    passes = ("pass 1 (train.py, line 12)", "pass 2 (train.py, line 12)", "pass 3 (train.py, line 15)")
+    assert [answer["expression"] for answer in answers] == [*passes, "pass 4 (train.py, line 17)"]
     assert [answer["check"]["verdict"] for answer in answers] == ["agree"] * 4
     assert answers[0]["vjp"] == {"w": [-2, -4]}
     assert answers[0]["symbolic"] == {"w": "(2*w[j]*x[j] - 2)*x[j]"}
@@ -326,14 +325,12 @@ def test_code_is_run_and_text_is_read(text: str, is_read: bool, gradients: list[
     """With the numbers that each pass adds in torch; what is code is refused as that."""
     run = gradcli("run", "-c", text, "--json")
     assert run.code == 0
-    found = [json.loads(line)["vjp"]["x"] for line in run.out.splitlines()]
-    assert found == [pytest.approx(one, rel=1e-6) for one in gradients]
+    expected = [pytest.approx(one, rel=1e-6) for one in gradients]
+    assert [json.loads(line)["vjp"]["x"] for line in run.out.splitlines()] == expected
     read = gradcli("vjp", text, "--json")
     assert read.code == (0 if is_read else 2)
     if is_read:
-        assert [json.loads(line)["vjp"]["x"] for line in read.out.splitlines()] == [
-            pytest.approx(one, rel=1e-6) for one in gradients
-        ]
+        assert [json.loads(line)["vjp"]["x"] for line in read.out.splitlines()] == expected
     else:
         assert json.loads(read.err or read.out)["error"]["kind"] == "code"
 

@@ -79,9 +79,7 @@ def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gr
     assert "confirmed at other values" in gradcli("grad", "x", "--at", "1").out
 
 
-def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
-    settings: Write, gradcli: Command, tmp_path: Path
-) -> None:
+def test_digits_of_a_default_are_for_tables_of_a_terminal(settings: Write, gradcli: Command, tmp_path: Path) -> None:
     """Data keep all of theirs; typed, they count everywhere, and `all` is all of them."""
     words = ("eval", "x/3", "--at", "1")
     path = settings("digits = 3\n")
@@ -179,15 +177,12 @@ def test_a_file_that_cannot_be_read(gradcli: Command, tmp_path: Path, monkeypatc
 
 def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> None:
     """Every setting, of the file, with its variable, or as the default that it is."""
-    path = settings(
-        '# mine\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n'
-    )
+    path = settings('#\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n')
     lines = [line.split("#") for line in gradcli("config", GRADCLI_DIGITS="4").out.splitlines()]
     assert lines[0] == [f"file: {path}"]
     found = {setting.strip(): where.strip() for setting, where in (line for line in lines if len(line) == 2)}
-    assert {found[one] for one in ('format = "csv"', "check = false", 'on-error = "skip"', 'format = "full"')} == {
-        "file"
-    }
+    own = ('format = "csv"', "check = false", 'on-error = "skip"', 'format = "full"')
+    assert {found[setting] for setting in own} == {"file"}
     assert (found["digits = 4"], found["strict = false"]) == ("GRADCLI_DIGITS", "default")
     assert [line[0] for line in lines if len(line) == 1][1:] == ["[map]", "[eval]"]
     assert "digits = 3" not in found

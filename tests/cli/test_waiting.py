@@ -35,8 +35,7 @@ def _run(
         return found
 
     patch.setattr(gradcli.function.Function, "grad", slow)
-    patience = 0.1 if seconds else 60.0
-    return on_a_terminal(patch, words, "stderr", term=term, patience=patience, code=2 * fails)
+    return on_a_terminal(patch, words, "stderr", term=term, wait=0.1 if seconds else 60.0, code=2 * fails)
 
 
 def _screen(text: str) -> list[str]:

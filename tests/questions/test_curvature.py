@@ -128,9 +128,8 @@ def test_second_derivatives_meet_sympy(pair: tuple[str, sympy.Expr], x: float, y
 def test_float32_is_judged_by_its_own_rounding() -> None:
     """Numbers of that dtype, and the verdict for them."""
     answer = Function("sum(exp(x)*z)").hvp({"x": [0.1, 0.2], "z": 3}, {"x": [1, 2]}, dtype="float32")
-    assert {array.dtype for array in (*answer.hvp.values(), *answer.grad.values(), *answer.u.values())} == {
-        np.dtype("float32")
-    }
+    arrays = (*answer.hvp.values(), *answer.grad.values(), *answer.u.values())
+    assert {array.dtype for array in arrays} == {np.dtype("float32")}
     assert _agrees(answer.check)
     assert _agrees(Function("sum(exp(x)*z)").hessian({"x": [0.1, 0.2], "z": 3}, dtype="float32").check)
     assert _agrees(Function("exp(x)").jvp({"x": [0.1, 0.2]}, "ones", dtype="float32").check)

@@ -25,9 +25,8 @@ def _shown(answer: Any) -> str:
     return rendered(answer, "latex", Screen())
 
 
-COMMANDS = [
-    c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c
-]  # which is no --format latex
+COMMANDS = [c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c]
+"""Those of an answer that has --format latex."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)

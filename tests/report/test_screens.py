@@ -139,10 +139,8 @@ def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> Non
     """Also one that is explained; the numbers of the answer are bold."""
     wrong = gradcli("grad", "(1-cos(x))/x**2", "--at", "1e-8", "--color", "always", "--digits", "4").out
     assert "\x1b[1;31m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
-    for command in ("jacobian", "hessian"):
-        matrix = gradcli(
-            command, "x**2" if command == "jacobian" else "sum(x**3)", "--at", "1,2", "--color", "always"
-        ).out
+    for words in (("jacobian", "x**2"), ("hessian", "sum(x**3)")):
+        matrix = gradcli(*words, "--at", "1,2", "--color", "always").out
         assert matrix.count("\x1b[2m0\x1b[0m") == 2
         assert "\x1b[1m" in matrix
 
@@ -150,7 +148,6 @@ def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> Non
 def test_a_very_long_formula_is_counted(gradcli: Command) -> None:
     """It would fill the screen; unfolded it is there."""
     text = " + ".join(f"sin({n}*x)**2*cos(x/{n})" for n in range(2, 40))
-    assert re.search(
-        r"a formula of \d,\d+ characters, which --full shows", gradcli("vjp", text, "--at", "1,2", "--v", "ones").out
-    )
-    assert "which --full shows" not in gradcli("vjp", text, "--at", "1,2", "--v", "ones", "--full").out
+    words = ("vjp", text, "--at", "1,2", "--v", "ones")
+    assert re.search(r"a formula of \d,\d+ characters, which --full shows", gradcli(*words).out)
+    assert "which --full shows" not in gradcli(*words, "--full").out

@@ -68,9 +68,7 @@ class Warm:
 
     def _write(self, name: str, command: str) -> None:
         program = self.path / name
-        program.write_text(
-            f'#!/bin/sh\nGRADCLI_WARM= XDG_RUNTIME_DIR="{self.runtime(name)}" exec {command} "$@"\n', encoding="utf-8"
-        )
+        program.write_text(f'#!/bin/sh\nGRADCLI_WARM= XDG_RUNTIME_DIR="{self.runtime(name)}" exec {command} "$@"\n')
         program.chmod(0o755)
 
 

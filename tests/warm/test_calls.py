@@ -161,7 +161,6 @@ def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, folder: Pat
     """Limits, priority, processors, streams that are closed, a folder that is gone, variables that are heeded then."""
     script = folder / "script.py"
     script.write_text("import os; print(os.getppid())")
-    runs = (
-        process("sh", "-c", line.format('"$0" "$1"'), light.program("light"), str(script)) for line in ("{}", around)
-    )
+    words = (light.program("light"), str(script))
+    runs = (process("sh", "-c", line.format('"$0" "$1"'), *words) for line in ("{}", around))
     assert [int(run.out) == light.servers[0].pid for run in runs] == [True, False]
