@@ -167,14 +167,7 @@ class Fuzz:
         """One command line."""
         pick = self.random.choice
         text = self.text()
-        words = [
-            pick(COMMANDS),
-            text,
-            "--format",
-            pick(list(FORMATS)),
-            "--dtype",
-            pick(["float64", "float32"]),
-        ]
+        words = [pick(COMMANDS), text, "--format", pick(list(FORMATS)), "--dtype", pick(["float64", "float32"])]
         is_sound = text in SOUNDS
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):

@@ -49,10 +49,7 @@ def test_standard_input_is_one_value(gradcli: Command) -> None:
 
 
 PIPES = [
-    (
-        "gradcli eval 'x**2' --at 1,2,3 --format plain | gradcli vjp 'sqrt(x)' --at @- --v 2,4,6 --format plain",
-        "1 1 1",
-    ),
+    ("gradcli eval 'x**2' --at 1,2,3 --format plain | gradcli vjp 'sqrt(x)' --at @- --v 2,4,6 --format plain", "1 1 1"),
     ("gradcli vjp 'x**2' --at 3 --json | gradcli eval x --at @-:vjp.x --format plain", "6"),
     ("echo 'x**2' | gradcli grad @- --at 3 --format plain", "6"),
     ("gradcli eval x --at @- --format plain < x.npy", "1 2"),

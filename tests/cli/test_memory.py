@@ -28,10 +28,7 @@ print(many - few, file=sys.stderr)
 """
 
 
-WRITTEN = [
-    (["--json"], TEXT),
-    (["-o", "{}/j.npz"], BYTES),
-]
+WRITTEN = [(["--json"], TEXT), (["-o", "{}/j.npz"], BYTES)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")

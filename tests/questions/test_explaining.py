@@ -107,13 +107,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         None,
         SOFTMAX,
         "x",
-        [
-            {
-                "equation": "p*(adj(p) - sum(adj(p)*p))",
-                "value": P - [0, 0, 1],
-                "local": np.diag(P) - np.outer(P, P),
-            }
-        ],
+        [{"equation": "p*(adj(p) - sum(adj(p)*p))", "value": P - [0, 0, 1], "local": np.diag(P) - np.outer(P, P)}],
     ),
     ("where(x > 0, x**2, -x)", "ones", {"x": "3,-1"}, "t2", [{"formula": "1 where t1, else 0", "value": [1, 0]}]),
     (
@@ -121,12 +115,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         "ones",
         {"x": "0,1"},
         "x",
-        [
-            {
-                "formula": "Piecewise((1, x >= 0), (0, True))",
-                "words": "torch takes 0 at [0], where the formula gives 1",
-            }
-        ],
+        [{"formula": "Piecewise((1, x >= 0), (0, True))", "words": "torch takes 0 at [0], where the formula gives 1"}],
     ),
     ("tanh(x)", None, {"x": "20"}, "x", [{"words": "torch takes 0, where the formula gives 1.7e-17"}]),
     ("x*b", "1,10,100", {"x": "1,2,3", "b": "2"}, "b", [{"summed": True, "value": 321, "words": STRETCHED}]),

@@ -28,11 +28,7 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
         {},
         {"X": "outer(sigmoid(X@w) - y, w)", "w": "X.T@(sigmoid(X@w) - y)", "y": "-X@w"},
     ),
-    (
-        "mean((X@w-y)**2)",
-        {},
-        {"X": "2*outer(X@w - y, w)/m", "w": "2*X.T@(X@w - y)/m", "y": "2*(y - X@w)/m"},
-    ),
+    ("mean((X@w-y)**2)", {}, {"X": "2*outer(X@w - y, w)/m", "w": "2*X.T@(X@w - y)/m", "y": "2*(y - X@w)/m"}),
     (
         "sum((X@Y-M)**2)",
         {"X": ("m", "n"), "Y": ("n", "p"), "M": ("m", "p")},

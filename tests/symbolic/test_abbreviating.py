@@ -23,12 +23,7 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     ),
     ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
     ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
-    (
-        "grad",
-        "std(x)",
-        ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"],
-        ["m = (Σ[k=0..n-1] x[k])/n"],
-    ),
+    ("grad", "std(x)", ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"], ["m = (Σ[k=0..n-1] x[k])/n"]),
     ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
     (
         "grad",

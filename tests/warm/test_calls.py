@@ -38,14 +38,7 @@ def _both(light: Warm, *words: str) -> tuple[list[str], list[str]]:
     return [sys.executable, *words], [light.program("light"), *words]
 
 
-WARM = [
-    "{}",
-    "{} 2>&1",
-    "umask 027; {}",
-    "nohup {}",
-    "trap '' USR1 INT; {}",
-    "TZ=Asia/Tokyo TMPDIR=$PWD {}",
-]
+WARM = ["{}", "{} 2>&1", "umask 027; {}", "nohup {}", "trap '' USR1 INT; {}", "TZ=Asia/Tokyo TMPDIR=$PWD {}"]
 
 
 @pytest.mark.parametrize("around", WARM)
