@@ -14,7 +14,6 @@ from tests.cli.test_process import on_a_terminal
 from tests.conftest import Run, process
 from tests.terminals import PIPES, Program
 
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 READY = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -21,7 +21,6 @@ from gradcli.files import atomic
 from gradcli.options import LACKS
 from tests.conftest import Command
 
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 AT = ["--at", "1,2"]
 QUESTIONS: dict[str, list[str]] = {
     "vjp": ["sin(x)", *AT, "--v", "1,1"],

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import MODEL
 from tests.conftest import Command
-
-MODEL = Path(__file__).parent.parent / "recording" / "model.py"
 
 
 def test_a_module_is_named_by_a_colon(folder: Path, gradcli: Command) -> None:

@@ -81,13 +81,9 @@ def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
 
 
 OWN: list[Edge] = [
-    ("(x**2)**x + x**2**x + 2**-x - -x", {"x": "1.1,2.3"}, "ones"),
-    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x", {"x": "1.1,2.3"}, "ones"),
     ("clamp(x, y, 1) + x.clamp(min=-5)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
-    ("x.sum(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("det(A) + trace(inv(A @ A))", {"A": "[[2,1],[1,3]]"}, None),
     ("cumprod(x, 0)", {"x": "2,0,3,0"}, "1,2,3,4"),
-    ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
     ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),
 ]  # fmt: skip
 

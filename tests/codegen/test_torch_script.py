@@ -61,10 +61,7 @@ OWN: list[Edge] = [
     # the order of contributions to x.grad is that of the Program, though u is needed first
     ("sin(x)*(x+1) + exp(x)*(x+1)**2 + cos(x)/(x+1)", {"x": "0.1,0.7,1.3"}, "ones"),
     ("u = x*x; a = sin(u)*x + cos(x)*u; b = exp(a)*u; a*b + x/u", {"x": "0.3,0.7"}, "0.1,0.3"),
-    # precedence
-    ("(x**2)**x + x**2**x + 2**-x - -x + -(-x)", {"x": "1.1,2.3"}, "ones"),
     # constants
-    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 1e-300*x", {"x": "1.1,2.3"}, "ones"),
     ("x*inf - x*nan", {"x": "1.1,2.3"}, "ones"),
     ("maximum(x, 0) + minimum(x, inf) + hypot(x, -2)", {"x": "0,2.3"}, "ones"),
     ("x + 2**60 + x*123456789012345678901234567890", {"x": "1.5"}, None),
@@ -76,7 +73,6 @@ OWN: list[Edge] = [
     ("[[x, 1], [2, y]] @ [x, y] + [1, 1/3]", {"x": "1.1", "y": "0.3"}, "0.1,0.3"),
     # reductions
     ("sum(x) + x", {"x": "-0.0"}, None),
-    ("x.sum(dim=(0, 1)) + x.prod(dim=(0, 1)) + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("sum(sum(x, dim=0), dim=()) + logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()",
      {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
     # a number of its own where a default stands
@@ -92,7 +88,6 @@ OWN: list[Edge] = [
     ("x**2", {"x": "linspace(-1,1,2000)"}, "ones"),
     ("x**2", {"x": "arange(5000)"}, "ones"),
     ("x**2", {"x": "arange(0, 3, 0.3)"}, "ones"),
-    ("x*zeros(3, 3) + randn(3, seed=1) + eye(3) + linspace(0, 1, 3) + full((3, 3), 1/3)", {"x": "2"}, "ones"),
 ]  # fmt: skip
 
 

@@ -21,7 +21,6 @@ from gradcli.report.render import markdown
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
-MATRIX: dict[str, Any] = {"A": [[0.1, 0.2], [0.3, 0.4]], "x": [0.5, 0.6]}
 F = Function("sin(x)/3")
 G = Function("sum(sin(x)/3)")
 ANSWERS: dict[str, Any] = {
