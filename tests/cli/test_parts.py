@@ -121,7 +121,7 @@ def test_what_a_folder_holds_is_read_or_told(gradcli: Command, folder: Path) -> 
 
 
 def test_a_file_without_rows_is_no_hindrance(gradcli: Command, folder: Path) -> None:
-    """Whose lists have no shape."""
+    """Lists of no rows have no shape."""
     for name, x in (("a", []), ("b", [[3.0]])):
         pq.write_table(pa.table({"x": pa.array(x, pa.list_(pa.float64()))}), f"{name}.parquet")
     assert gradcli("map", "sum(x)", "--points", "*.parquet", "--wrt", "x").out == "y,dy_dx0\n3.0,1.0\n"

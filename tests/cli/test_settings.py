@@ -54,7 +54,7 @@ def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path
 
 
 WORDS = ("eval", "(1-cos(x))/x**2", "--at", "1e-8", "--format", "plain")
-"""Whose verdict is not agree."""
+"""A question with another verdict than agree."""
 
 
 def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: Command) -> None:

@@ -23,7 +23,7 @@ INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
 
 @pytest.fixture(autouse=True)
 def scipy() -> Iterator[None]:
-    """What the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
+    """Answer what the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
     special = types.ModuleType("scipy.special")
     functions = {
         **{op.name: partial(_by_arb, op) for op in ops.TABLE.values() if op.arb},
@@ -89,7 +89,7 @@ OWN: list[Edge] = [
 
 
 EVERY = [edge for edge in EDGES if edge[1]] + OWN
-"""Those with a variable to differentiate by."""
+"""Edges with a variable to differentiate by, and those of NumPy alone."""
 
 
 @pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])

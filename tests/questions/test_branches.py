@@ -57,7 +57,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("text", "at", "claim", "status"), CLAIMS)
 def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim: str, status: str) -> None:
-    """What is true of the elements at one point only is no proof, and no refutation."""
+    """A fact of the elements at one point only is no proof, and no refutation."""
     found = Function(text).check(at, claim={"x": claim}).claims
     assert [one.status for one in found] == [status], found
 

@@ -37,7 +37,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "x.view(3, 2)": {"x": (6,)},
     "cumsum(n)*m": {"n": ("p",), "m": ()},
 }
-"""What the variables of an expression are where nobody says; a size has no name that a variable has."""
+"""Shapes of the variables of an expression where nobody says; a size has no name that a variable has."""
 
 
 @pytest.mark.parametrize("expression", [*SHAPES])
@@ -56,13 +56,13 @@ SIZES = [
 
 @pytest.mark.parametrize(("expression", "shape"), SIZES)
 def test_other_sizes_are_made_of_names(expression: str, shape: tuple[str, ...]) -> None:
-    """What a list, a slice and a view make of them."""
+    """Lists, slices and views make others of them."""
     found = named_shapes(parse(expression), {})
     assert found.in_names(found.shapes[found.program.output]) == shape
 
 
 def test_numbers_that_happen_to_be_the_same_are_told_apart() -> None:
-    """What stands for n is 211; so is the size of the constant, which is no n."""
+    """The number that stands for n is 211; so is the size of the constant, which is no n."""
     found = named_shapes(parse("cat([x, zeros(211)])"), {})
     assert found.in_names(found.shapes[found.program.output]) == ("n + 211",)
     assert Function("sum(cat([x, zeros(211)]))*mean(x)").closed_form("grad").blocks["", "x"].text.count("211") == 0

@@ -329,7 +329,7 @@ RULE_NAMES = [
 
 @pytest.mark.parametrize(("text", "at", "rules"), RULE_NAMES)
 def test_every_line_names_its_rule(text: str, at: dict[str, str], rules: list[str]) -> None:
-    """That of its operation, or that it is used more than once."""
+    """The rule of its operation, or of sums over uses where there are several."""
     answer = Function(text).explain(at, "ones", check=False)
     assert [adjoint.rule for adjoint in answer.adjoints] == rules
 

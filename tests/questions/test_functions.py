@@ -19,7 +19,7 @@ from tests.conftest import Command
 from tests.parsing import parse
 
 SEVEN_DIGITS = {"hardsigmoid"}
-"""Where torch's own derivative is known to be inexact: it holds 1/6 to seven digits."""
+"""Functions whose derivative torch is known to have inexactly: it holds 1/6 to seven digits."""
 
 OF_TRIANGLES = ("cholesky_solve", "cholesky_inverse")
 """Operations without a value where their matrix is no triangle, as at the random points that confirm formulas."""

@@ -1,4 +1,4 @@
-"""What improve answers: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
+"""Answers of improve: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
 
 import numpy as np
 import pytest

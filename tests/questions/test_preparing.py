@@ -1,4 +1,4 @@
-"""What the names of statements stand for."""
+"""Names of statements, and what they stand for."""
 
 from typing import Literal
 
@@ -55,7 +55,7 @@ def test_a_variable_and_a_typo_are_no_statements() -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["float64", "float32"]) -> None:
-    """Where torch takes it for an eps that is left out; one that is given stays."""
+    """Torch takes it for an eps that is left out; one that is given stays."""
     function, at = Function("rms_norm(x, 3)"), [1e-4, 2e-4, 3e-4]
     eps = float(np.finfo(dtype).eps)
     explained = function.explain(at, v="ones", dtype=dtype)

@@ -92,7 +92,7 @@ PASSES = [
 
 @pytest.mark.parametrize(("text", "at", "options", "held"), PASSES)
 def test_grad_holds_the_sum_of_all_passes(text: str, at: Any, options: dict[str, Any], held: list[Any]) -> None:
-    """Those of a snippet one by one, where the answer to all of them has the sum of their v's."""
+    """Passes of a snippet come one by one, where the answer to all of them has the sum of their v's."""
     found = Function(text).vjps(at, **{"vs": ["ones", "ones"], "accumulate": True, **options})
     assert [_lists(answer.accumulated) for answer in found.answers] == held
     assert found.warnings == ()

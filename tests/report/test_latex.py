@@ -26,7 +26,7 @@ def _shown(answer: Any) -> str:
 
 
 COMMANDS = [c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c]
-"""Those of an answer that has --format latex."""
+"""Commands whose answer has --format latex."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)

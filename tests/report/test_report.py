@@ -40,7 +40,7 @@ CURVATURE = [
     ("hessian", ("x", (), ()), "x", "∂²y/∂x²", "d2y/dx2"),
     ("gradient", ("x", None, (1,)), None, "∂y/∂x[1]", "dy/dx[1]"),
 ]
-"""What an entry belongs to, its variable, row and column, the other variable, and its names."""
+"""The matrix of an entry, its variable, row and column, the other variable, and its names."""
 
 
 @pytest.mark.parametrize(("of", "place", "by", "shown", "plain"), CURVATURE)

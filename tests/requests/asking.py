@@ -7,5 +7,5 @@ from gradcli.requests import answer, read
 
 
 def ask(command: str, expression: str, **request: Any) -> Any:
-    """What a line of JSON is answered with."""
+    """Answer a line of JSON."""
     return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))

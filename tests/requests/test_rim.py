@@ -110,7 +110,7 @@ def test_claims_next_to_the_largest_float_are_judged(number: float, expression: 
 
 
 def test_numbers_of_another_shape_are_never_compared() -> None:
-    """That torch runs a function of another shape than it was read is a bug of ours, said as one."""
+    """A function that torch runs with another shape than it was read is a bug of ours, said as one."""
     question = Inquiry("x**2", read_text("x**2"), {"x": "1,2"}).question()
     wrong = replace(question, shapes=dict.fromkeys(question.shapes, ()))
     with pytest.raises(InternalError, match="has shape"):

@@ -1,4 +1,4 @@
-"""How formulas look to people, in Unicode and in LaTeX; each was read and is what one would write by hand."""
+"""Formulas for people, in Unicode and in LaTeX; each was read and is what one would write by hand."""
 
 from collections.abc import Mapping
 
