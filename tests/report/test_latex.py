@@ -56,8 +56,10 @@ def test_any_text_compiles(words: str) -> None:
 
 @given(st.text(min_size=1, max_size=8))
 def test_any_name_compiles(word: str) -> None:
-    """Identifiers of every script, and what is none."""
-    latex.check(f"{name(word)}_{{i}}^{{2}}", is_math=True)
+    """Identifiers of every script, and what is none; so do adjoints and elements."""
+    notations = (Bar(word), Element(word, (0, 1)), Typed(word), Named(word))
+    for shown in (f"{name(word)}_{{i}}^{{2}}", *(notation.latex for notation in notations)):
+        latex.check(shown, is_math=True)
 
 
 @pytest.mark.parametrize("character", list("\\{}#%&$~^_`'\"<>|[]-*/ "))
@@ -145,13 +147,6 @@ def test_every_operation_compiles() -> None:
     """Every line of each worked example."""
     for line in (line for op in ops.TABLE.values() for line in parse(op.worked_example[0]).lines):
         latex.check(notation_of(line.call, str).latex, is_math=True)
-
-
-@given(st.text(min_size=1, max_size=8))
-def test_any_adjoint_and_element_compiles(word: str) -> None:
-    """Of names of every script, and of what is none."""
-    for notation in (Bar(word), Element(word, (0, 1)), Typed(word), Named(word)):
-        latex.check(notation.latex, is_math=True)
 
 
 def test_code_writes_a_document(gradcli: Command) -> None:
