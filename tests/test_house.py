@@ -240,7 +240,7 @@ CEILINGS = {
     "results": 480,
     "running": 1320,
     "symbolic": 2280,
-    "tests": 18730,
+    "tests": 18690,
     "warm": 450,
 }
 """Code lines that each room may have, `*` for the modules of none.  They only go down: who adds, deletes."""
