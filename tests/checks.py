@@ -1,7 +1,5 @@
 """The check of an answer that has one, and of rows that go by."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

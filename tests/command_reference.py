@@ -3,8 +3,6 @@
 What each command answers, by group, and every option once, with the commands that have it: as their `--help` says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import typer

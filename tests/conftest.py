@@ -1,11 +1,10 @@
 """Fixtures that the tests share: the command in this process and as a real one, and the switch that renews goldens."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -108,6 +107,35 @@ def gradcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
     yield run
     sys.excepthook = hook
+
+
+@pytest.fixture
+def require_recorded(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Hold a text to a golden, or renew that."""
+
+    def require(golden: Path, shown: str) -> None:
+        if request.config.getoption("--update-goldens"):
+            golden.write_text(shown, encoding="utf-8")
+        assert shown == golden.read_text(encoding="utf-8")
+
+    return require
+
+
+@pytest.fixture
+def require_answered(require_recorded: Callable[[Path, str], None]) -> Callable[[Path, Command], list[str]]:
+    """Ask the command line of a golden, with its exit code if that is not 0; the rest is its answer or its error."""
+
+    def require(golden: Path, gradcli: Command) -> list[str]:
+        command = golden.read_text(encoding="utf-8").partition("\n")[0]
+        line, _, code = command.partition("  # exit ")
+        words = shlex.split(line.removeprefix("$ "))[1:]
+        run = gradcli(*words)
+        is_error = golden.parent.name == "errors"
+        require_recorded(golden, f"{command}\n{run.err if is_error else run.out}")
+        assert run == Run(2, "", run.err) if is_error else run.code == int(code or 0)
+        return words
+
+    return require
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Counts of the cases that a test tries: the profile of conftest decides, and a test says only what it weighs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

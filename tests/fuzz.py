@@ -8,8 +8,6 @@ third is one of the documents, spliced with another.  A few run with the tests; 
     python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools
@@ -28,7 +26,6 @@ from pathlib import Path
 from gradcli import guide
 from gradcli.cli import main
 from gradcli.language import ops
-from gradcli.language.ops import Default
 from gradcli.options import FORMATS, QUESTIONS, typed
 
 SECONDS = 60
@@ -170,14 +167,7 @@ class Fuzz:
         """One command line."""
         pick = self.random.choice
         text = self.text()
-        words = [
-            pick(COMMANDS),
-            text,
-            "--format",
-            pick(list(FORMATS)),
-            "--dtype",
-            pick(["float64", "float32"]),
-        ]
+        words = [pick(COMMANDS), text, "--format", pick(list(FORMATS)), "--dtype", pick(["float64", "float32"])]
         is_sound = text in SOUNDS
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):
@@ -246,7 +236,7 @@ class Fuzz:
             return f"({operands[0]}).{name}({', '.join((*operands[1:], *statics))})"
         return f"{name}({', '.join((*operands, *statics))})"
 
-    def constant(self, parameter: str, default: Default) -> str:
+    def constant(self, parameter: str, default: ops.Default) -> str:
         """A constant argument, mostly of the right kind."""
         texts = {
             "equation": ["'ij,j->i'", "'i,i'", "'ij->ji'", "'ii->i'", "'...'", "'ab,bc,cd'"],

@@ -1,7 +1,5 @@
 """The parts of the documents that are generated: between two comments, of which the first names the module."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 GUIDE = Path(__file__).parent.parent / "gradcli" / "guide"

@@ -1,14 +1,11 @@
-r"""Whether a fragment of LaTeX would compile with amsmath alone, as far as that can be told without TeX.
+r"""A reader of LaTeX, which tells whether a fragment would compile with amsmath alone, as far as it can without TeX.
 
 Strict: only commands from a list, in the mode that they belong to, with their arguments; groups, environments and
 `\left` balanced; `&` and `\\` inside environments that have columns, in no more of them than there are; no second
 exponent on one thing; printable ASCII; no empty line where a paragraph must not end.
 """
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass, field
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
@@ -16,27 +13,30 @@ _GREEK = (
 ).split()
 
 MATH = {
-    *_GREEK,
-    *"exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(),
-    *"partial nabla infty ell cdot odot dots cdots vdots ddots times wedge pm surd to sum prod le ge neq".split(),
-    *"lfloor rfloor lceil rceil leq geq infty log".split(),
-    *"quad qquad".split(),
-}
-"""Without arguments, in mathematics only."""
-
-MATH_ARGUMENTS = {
+    **dict.fromkeys(_GREEK, 0),
+    **dict.fromkeys("exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(), 0),
+    **dict.fromkeys("partial nabla infty ell cdot odot dots cdots vdots ddots times wedge pm surd to".split(), 0),
+    **dict.fromkeys("sum prod le ge neq leq geq lfloor rfloor lceil rceil quad qquad".split(), 0),
     **{"frac": 2, "sqrt": 1, "mathit": 1, "mathrm": 1, "operatorname": 1, "text": 1, "texttt": 1},
     **dict.fromkeys("grave acute hat tilde bar breve dot ddot check overline".split(), 1),
 }
-TEXT = set(
-    "textbackslash textasciicircum textasciitilde textless textgreater textbar dots noindent hline ldots".split()
-)
-TEXT_ARGUMENTS = {"texttt": 1, "textbf": 1, "emph": 1, "textit": 1}
-TO_TEXT = {"text", "texttt", "textbf", "emph", "textit"}
+"""Commands of mathematics, and how many arguments each has."""
+
+TO_TEXT = ("text", "texttt", "textbf", "emph", "textit")
+TEXT = {
+    **dict.fromkeys("textbackslash textasciicircum textasciitilde textless textgreater textbar".split(), 0),
+    **dict.fromkeys("dots noindent hline ldots".split(), 0),
+    **dict.fromkeys(TO_TEXT[1:], 1),
+}
 
 MATH_ENVIRONMENTS = {"cases": 2, "bmatrix": 10, "pmatrix": 10, "aligned": 10, "array": 0}
 DISPLAYS = {"align*": 10}
 TEXT_ENVIRONMENTS = {"tabular": 0, "description": None, "itemize": None, "verbatim": None}
+"""Environments, and how many columns each has; none is not in columns, and of 0 they are written."""
+
+WHOLE = r"\end{document}"
+LISTS = (r"\end{description}", r"\end{itemize}")
+"""Ends of what may hold items; in these and in the whole a paragraph may end."""
 
 _TOKEN = re.compile(
     r"\\begin\{(?:array|tabular)\}\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:begin|end)\{\w+\*?\}"
@@ -51,127 +51,83 @@ class LatexError(AssertionError):
     """Why it would not compile, and what is around the place."""
 
 
-@dataclass
-class _Level:
-    """A group, an environment or a formula that is open, and the arguments in braces that must follow in it."""
-
-    kind: str
-    is_math: bool
-    columns: int | None = None
-    used: int = 1
-    scripts: str = ""
-    has_atom: bool = False
-    wanted: list[str] = field(default_factory=list)
-
-
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.at = re.sub(r"(?<=\\sqrt)\[\d+\]", "", text), 0  # the degree of a root
-        self.levels = [_Level("top", False)]
+        self.tokens = _TOKEN.finditer(self.text)
 
     def require(self, is_right: bool, why: str) -> None:
         if not is_right:
             raise LatexError(f"{why} near {self.text[max(0, self.at - 60) : self.at + 40]!r}")
 
-    @property
-    def level(self) -> _Level:
-        return self.levels[-1]
+    def token(self, *, may_end_paragraph: bool = False) -> str:
+        """Take the next token that is neither blank nor a comment; empty at the end."""
+        for found in self.tokens:
+            self.at, token = found.end(), found[0]
+            self.require(token.isascii() and (token.isprintable() or "\n" in token), "what is not printable ASCII")
+            if token.startswith("%"):
+                self.require(not self.text[: found.start()].rpartition("\n")[2].strip(), "a raw %")
+            elif not token.isspace():
+                return token
+            self.require(token.count("\n") < 2 or may_end_paragraph, "an empty line")
+        return ""
 
-    def read(self) -> None:
-        bad = re.search(r"[^\x20-\x7e\n]", self.text)
-        self.at = bad.start() if bad else 0
-        self.require(bad is None, "a character that is not printable ASCII")
-        for found in _TOKEN.finditer(self.text):
-            self.at = found.end()
-            self.token(found[0])
-        self.require(len(self.levels) == 1 and not self.level.wanted, f"{self.level.kind} is not closed")
+    def read(self, end: str, is_math: bool, columns: int | None = None) -> None:
+        """Read to the end of a group, an environment or a formula, in columns if they are counted."""
+        used, scripts, has_atom = 1, "", False
+        while not (token := self.token(may_end_paragraph=end in (WHOLE, *LISTS))).startswith(end):
+            self.require(token not in ("", "}", "$", "#", "~", "\\"), f"{token or 'no ' + end}")
+            match token:
+                case "^" | "_":
+                    self.require(is_math and token not in scripts and has_atom, f"a wrong {token}")
+                    scripts += token
+                    self.argument(is_math)
+                case "&" | "\\\\":
+                    used, scripts, has_atom = used + 1 if token == "&" else 1, "", False
+                    is_bare = token == "&" or not re.match(r"\s*[\[*]", self.text[self.at :])
+                    self.require(columns is not None and used <= columns and is_bare, f"a wrong {token}")
+                case "\\," | "\\;" | "\\!" | "\\ ":
+                    self.require(is_math or token == "\\ ", f"{token} in text")
+                case "\\item":
+                    self.require(end in LISTS, r"\item outside of a list")
+                case _:
+                    self.atom(token, is_math)
+                    scripts, has_atom = "", True
 
-    def open(self, kind: str, is_math: bool, columns: int | None = None) -> None:
-        self.levels.append(_Level(kind, is_math, columns))
+    def argument(self, is_math: bool) -> None:
+        self.require(self.token() == "{", "an argument without braces")
+        self.read("}", is_math)
 
-    def close(self, *kinds: str) -> None:
-        self.require(self.level.kind in kinds, f"{kinds[0]} closes {self.level.kind}")
-        if self.levels.pop().kind != "script":
-            self.atom()
-
-    def atom(self) -> None:
-        self.level.scripts, self.level.has_atom = "", True
-
-    def token(self, token: str) -> None:
-        level = self.level
-        if token.isspace():
-            self.require(token.count("\n") < 2 or level.kind in ("top", "description", "itemize"), "an empty line")
-            return
-        if token.startswith("%"):
-            self.require(not self.text[: self.at - len(token)].rpartition("\n")[2].strip(), "a raw %")
-            return
-        self.require(token == "{" or not level.wanted, "an argument without braces")
-        match token:
-            case "{":
-                kind = level.wanted.pop(0) if level.wanted else "group"
-                self.open(kind, level.is_math if kind in ("group", "script") else kind == "math")
-            case "}":
-                self.close("group", "script", "math", "text")
-            case "^" | "_":
-                self.require(level.is_math and token not in level.scripts and level.has_atom, f"a wrong {token}")
-                level.scripts += token
-                level.wanted.append("script")
-            case "&":
-                level.used += 1
-                self.require(level.columns is not None and level.used <= level.columns, "too many columns")
-                level.scripts, level.has_atom = "", False
-            case "$" | "#" | "~" | "\\":
-                self.require(False, f"a raw {token}")
-            case _ if token.startswith("\\"):
-                self.command(token[1:])
-            case _:
-                self.require(not level.is_math or token != "'", "a prime")
-                self.atom()
-
-    def command(self, name: str) -> None:
-        level = self.level
-        word, _, rest = name.partition("{")
-        match word:
-            case "\\":
-                is_bare = not re.match(r"\s*[\[*]", self.text[self.at :])
-                self.require(level.columns is not None and is_bare, r"\\ outside of columns, or with an argument")
-                level.used, level.scripts, level.has_atom = 1, "", False
-            case "begin":
-                self.begin(rest)
-            case "end":
-                self.close(rest.removesuffix("}"))
-            case "(" | "[":
-                self.require(not level.is_math, "mathematics in mathematics")
-                self.open("\\" + name, True)
-            case ")" | "]":
-                self.close("\\" + {")": "(", "]": "["}[name])
-            case _ if word.startswith("left"):
-                self.require(level.is_math, r"\left in text")
-                self.open("left", True)
-            case _ if word.startswith("right"):
-                self.close("left")
-            case " ":
+    def atom(self, token: str, is_math: bool) -> None:
+        """Read on to the end of what a token begins, if it begins something."""
+        match token.removeprefix("\\"):
+            case "{" if token == "{":
+                self.read("}", is_math)
+            case "(" | "[" as bracket if token != bracket:
+                self.require(not is_math, "mathematics in mathematics")
+                self.read({"(": r"\)", "[": r"\]"}[bracket], True)
+            case "_" | "{" | "}" | "%" | "&" | "#" | "$":
                 pass
-            case "," | ";" | "!":
-                self.require(level.is_math, f"\\{name} in text")
-            case "item":
-                self.require(level.kind in ("description", "itemize"), r"\item outside of a list")
-            case "_" | "{" | "}" | "%" | "&" | "#" | "$" | "":
-                self.atom()
-            case _:
-                known = MATH_ARGUMENTS if level.is_math else TEXT_ARGUMENTS
-                plain = MATH if level.is_math else TEXT
-                self.require(name in known or name in plain, f"\\{name} is not known here")
-                level.wanted += ["text" if name in TO_TEXT else "math"] * known.get(name, 0)
-                self.atom()
+            case name if token == name:
+                self.require(not is_math or token != "'", "a prime")
+            case name if name.startswith("begin{"):
+                self.environment(name.removeprefix("begin{"), is_math)
+            case name if name.startswith("left"):
+                self.require(is_math, r"\left in text")
+                self.read(r"\right", True)
+            case name:
+                known = MATH if is_math else TEXT
+                self.require(name in known, f"{token} is not known here")
+                for _ in range(known[name]):
+                    self.argument(name not in TO_TEXT)
 
-    def begin(self, rest: str) -> None:
-        """An environment, with the widths of its columns if they are written."""
-        name, _, columns = rest.partition("}")
-        known = MATH_ENVIRONMENTS if self.level.is_math else {**DISPLAYS, **TEXT_ENVIRONMENTS}
+    def environment(self, begun: str, is_math: bool) -> None:
+        """Read an environment, with the widths of its columns if they are written."""
+        name, _, columns = begun.partition("}")
+        known = MATH_ENVIRONMENTS if is_math else {**DISPLAYS, **TEXT_ENVIRONMENTS}
         self.require(name in known, f"the environment {name} is not known here")
         count = len(re.sub(r"\{.*?\}|[^lcrp]", "", columns[1:-1])) if columns else known[name]
-        self.open(name, self.level.is_math or name in DISPLAYS, count)
+        self.read(rf"\end{{{name}}}", is_math or name in DISPLAYS, count)
 
 
 def check(fragment: str, *, is_math: bool = False) -> None:
@@ -181,7 +137,9 @@ def check(fragment: str, *, is_math: bool = False) -> None:
         fragment: For the body of a document, or for the inside of mathematics.
         is_math: Which.
     """
-    _Reader(rf"\({fragment}\)" if is_math else fragment).read()
+    reader = _Reader((rf"\({fragment}\)" if is_math else fragment) + f"\n{WHOLE}")
+    reader.read(WHOLE, False)
+    reader.require(not reader.token(), "more after the end")
 
 
 def check_document(text: str) -> None:

@@ -4,8 +4,6 @@ A program is statements `t0 = ...; t1 = ...`, each one operation on what is ther
 construction.  Each node knows whether its point is at a kink (two values that tie, a root of 0), in floating point.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -63,79 +61,110 @@ class Random:
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
-def _texts(lines: str) -> list[str]:
-    """Templates of statements, which torch runs as they stand."""
-    return re.split(r"; |\n", lines.strip())
+@dataclass(frozen=True)
+class Table:
+    """Templates of statements that torch runs as they stand: of {0}, and of a second tensor {1} that fits it.
+
+    Attributes:
+        lines: The templates; {dim} is one of its dimensions, {n} its first size, {reduction} a word.
+        fits: Tells whether the second may go with the first.
+        bends: Tells whether the values of both lie at a kink along a dimension.
+    """
+
+    lines: str
+    fits: Callable[[Node, Node], bool] = lambda a, b: True
+    bends: Callable[[Tensor, Tensor, int], Any] = lambda a, b, dim: False
+
+    @property
+    def texts(self) -> list[str]:
+        """Its templates."""
+        return sorted(re.split(r"; |\n", self.lines.strip()))
 
 
-SMOOTH = _texts("""
+def _broadcast(a: Node, b: Node) -> bool:
+    return all(n == m or 1 in (n, m) for n, m in zip(a.shape[::-1], b.shape[::-1], strict=False))
+
+
+def _multiply(a: Node, b: Node) -> bool:
+    return len(a.shape) > 0 < len(b.shape) <= 2 and a.shape[-1] == b.shape[-2:][0]
+
+
+def _has_ties(a: Tensor, _: Tensor, dim: int) -> Any:
+    sizes = a.detach().abs().sort(dim).values
+    return (sizes.diff(dim=dim) == 0).any() or (sizes == 0).any()
+
+
+SMOOTH = Table("""
 sin({0}); tanh({0}); exp(-{0}**2); sigmoid({0}); softplus({0}); atan({0}); 0.5*{0} - 1; -{0}; {0}**3
 1/(1 + {0}*{0}); sqrt({0}**2 + 1); log1p({0}*{0}); gelu({0}); {0}*{0}.detach()
 """)
-BENT = "abs({0}); relu({0}); sign({0})*{0}; elu({0}); where({0} > 0, {0}, {0}**2)".split("; ")
-"""With a kink at 0."""
-
-PAIRS = "{0} + {1}; {0} - 2*{1}; {0}*{1}; {0}/(1 + {1}**2); lerp({0}, {1}, {0})".split("; ")
-MEETING = _texts("""
+BENT = Table(
+    "abs({0}); relu({0}); sign({0})*{0}; elu({0}); where({0} > 0, {0}, {0}**2)", bends=lambda a, b, dim: (a == 0).any()
+)
+PAIRS = Table("{0} + {1}; {0} - 2*{1}; {0}*{1}; {0}/(1 + {1}**2); lerp({0}, {1}, {0})", _broadcast)
+MEETING = Table(
+    """
 maximum({0}, {1}); minimum({0}, {1}); where({0} > {1}, {0}*{1}, {0} - {1})
 where(({0} <= {1}) & ({1} != 0), {0}, {1}**2)
-""")
-"""With a kink where the two are equal, or the second is 0."""
-
-MATRIX = _texts("""
+""",
+    _broadcast,
+    lambda a, b, dim: (a == b).any() or (b == 0).any(),
+)
+PRODUCT = Table("{0}@{1}", _multiply)
+MATRIX = Table("""
 {0}.T; diagonal({0}, 1); trace({0}); tril({0}, -1); triu({0}); {0}[:, 0]*2; {0}[-1]; {0}@{0}.T
 pad({0}, (1, 0, 0, 1)); roll({0}, (1, -1), (0, 1)); einsum('ij,kj->ik', {0}, {0}); einsum('ij->j', {0})
 det({0}@{0}.T + eye({n})); {0}.permute(1, 0)
 """)
-VECTOR = _texts("""
+VECTOR = Table(
+    """
 diag({0}, -1); outer({0}, {0}); dot({0}, {0}); {0}[1:]*{0}[:-1]; {0}[::2]; [{0}, {0}**2]; cat([{0}, {0}[:1]])
 pad({0}, (-1, 2), value=0.5); {0}.expand(2, -1); {0}[:, None]
-""")
-ANY = _texts("""
+""",
+    lambda a, b: len(a.value) > 1,
+)
+ANY = Table("""
 {0}.flatten(); {0}.unsqueeze(0); {0}.squeeze(); {0}.sum(); mean({0}); prod({0}); {0}.reshape(-1, 1)
 {0}/{0}.numel(); logsumexp({0}, dim=0)
 """)
-ALONG = _texts("""
-sum({0}, dim={1}); mean({0}, {1}, keepdim=True); prod({0}, dim={1}); var({0}, dim={1}, correction=0)
-softmax({0}, dim={1}); log_softmax({0}, dim={1}); cumsum({0}, dim={1}); cumprod({0}, dim={1}); flip({0}, ({1},))
-roll({0}, 2, {1}); cat([{0}, {0}*2], dim={1}); stack([{0}, sin({0})], dim={1})
+ALONG = Table("""
+sum({0}, dim={dim}); mean({0}, {dim}, keepdim=True); prod({0}, dim={dim}); var({0}, dim={dim}, correction=0)
+softmax({0}, dim={dim}); log_softmax({0}, dim={dim}); cumsum({0}, dim={dim}); cumprod({0}, dim={dim})
+flip({0}, ({dim},)); roll({0}, 2, {dim}); cat([{0}, {0}*2], dim={dim}); stack([{0}, sin({0})], dim={dim})
 """)
-EXTREMES = _texts("""
-amax({0}, dim={1}); amin({0}, dim={1}, keepdim=True); max({0}, dim={1})[0]; norm({0}, p=1, dim={1})
-norm({0}, dim={1}); norm({0}, p=inf, dim={1})
-""")
-"""With a kink where elements tie in absolute value, or are 0."""
-
-LOSSES = _texts("""
-mse_loss({0}, {1}, reduction='{2}'); l1_loss({0}, {1}, reduction='{2}'); huber_loss({0}, {1}, reduction='{2}')
-smooth_l1_loss({0}, {1}, reduction='{2}', beta=0.5); binary_cross_entropy_with_logits({0}, {1}, reduction='{2}')
-""")
-
-
-def _fit(a: Node, b: Node) -> bool:
-    return all(n == m or 1 in (n, m) for n, m in zip(a.shape[::-1], b.shape[::-1], strict=False))
+EXTREMES = Table(
+    """
+amax({0}, dim={dim}); amin({0}, dim={dim}, keepdim=True); max({0}, dim={dim})[0]; norm({0}, p=1, dim={dim})
+norm({0}, dim={dim}); norm({0}, p=inf, dim={dim})
+""",
+    bends=_has_ties,
+)
+LOSSES = Table(
+    """
+mse_loss({0}, {1}, reduction='{reduction}'); l1_loss({0}, {1}, reduction='{reduction}')
+huber_loss({0}, {1}, reduction='{reduction}'); smooth_l1_loss({0}, {1}, reduction='{reduction}', beta=0.5)
+binary_cross_entropy_with_logits({0}, {1}, reduction='{reduction}')
+""",
+    lambda a, b: a.shape == b.shape,
+    lambda a, b, dim: torch.isin((a - b).abs(), torch.tensor([0, 0.5, 1], dtype=a.dtype)).any(),
+)
 
 
 def _grow(draw: Draw, program: Random) -> None:
     """One more statement."""
     a = draw(st.sampled_from(program.nodes[-3:] + program.nodes[:2]))
-    kinds = [_one, _two, _loss, _product]
-    match len(a.shape):
-        case 0:
-            tables = [SMOOTH, BENT]
-        case 1:
-            tables, kinds = (
-                [SMOOTH, BENT, VECTOR, VECTOR, ANY],
-                [*kinds, _along, _along, _along] if len(a.value) > 1 else kinds,
-            )
-        case 2:
-            tables, kinds = [SMOOTH, BENT, MATRIX, MATRIX, ANY], [*kinds, _along, _along, _along]
-        case _:
-            tables, kinds = [SMOOTH, ANY], [*kinds, _along, _along, _along]
-    if draw(st.booleans()):
-        _one(draw, program, a, tables)
-    else:
-        draw(st.sampled_from(kinds))(draw, program, a, tables)
+    one = [SMOOTH, BENT, *{0: [], 1: [VECTOR, VECTOR, ANY], 2: [MATRIX, MATRIX, ANY]}.get(len(a.shape), [ANY])]
+    two = [PAIRS, MEETING, LOSSES, PRODUCT]
+    along = [ALONG, ALONG, EXTREMES] if a.value.numel() > 1 else []
+    table = draw(st.sampled_from(draw(st.sampled_from([one, one, two, along or two]))))
+    fitting = [node for node in program.nodes if table.fits(a, node)]
+    if fitting:
+        b = draw(st.sampled_from(fitting))
+        dim = draw(st.integers(-len(a.shape), len(a.shape) - 1)) if table in along else 0
+        reduction = draw(st.sampled_from(["none", "mean", "sum"])) if table is LOSSES else ""
+        program.is_at_kink |= bool(table.bends(a.value, b.value, dim))
+        text = draw(st.sampled_from(table.texts))
+        program.add(text.format(a.name, b.name, dim=dim, n=(*a.shape, 0)[0], reduction=reduction))
 
 
 def require_fair(check: Check, program: Random) -> None:
@@ -146,48 +175,6 @@ def require_fair(check: Check, program: Random) -> None:
     if program.is_at_kink:
         allowed |= {"disagree", "kink", "undefined", "unchecked", "nan-trap"}
     assert check.verdict in allowed, check.findings
-
-
-def _one(draw: Draw, program: Random, a: Node, tables: list[list[str]]) -> None:
-    table = draw(st.sampled_from(tables))
-    text = draw(st.sampled_from(sorted(table)))
-    if table is not VECTOR or len(a.value) > 1:
-        program.is_at_kink |= table is BENT and bool((a.value == 0).any())
-        program.add(text.format(a.name, n=(*a.shape, 0)[0]))
-
-
-def _two(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
-    b = draw(st.sampled_from([node for node in program.nodes if _fit(a, node)]))
-    table = draw(st.sampled_from([PAIRS, MEETING]))
-    text = draw(st.sampled_from(sorted(table)))
-    program.is_at_kink |= table is MEETING and bool((a.value == b.value).any() or (b.value == 0).any())
-    program.add(text.format(a.name, b.name))
-
-
-def _loss(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
-    b = draw(st.sampled_from([node for node in program.nodes if node.shape == a.shape]))
-    reduction = draw(st.sampled_from(["none", "mean", "sum"]))
-    text = draw(st.sampled_from(sorted(LOSSES)))
-    error = (a.value - b.value).abs()
-    program.is_at_kink |= bool(((error == 0) | (error == 1) | (error == 0.5)).any())
-    program.add(text.format(a.name, b.name, reduction))
-
-
-def _along(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
-    dim = draw(st.integers(-len(a.shape), len(a.shape) - 1))
-    table = draw(st.sampled_from([ALONG, ALONG, EXTREMES]))
-    text = draw(st.sampled_from(sorted(table)))
-    sizes = a.value.detach().abs().sort(dim).values
-    program.is_at_kink |= table is EXTREMES and bool((sizes.diff(dim=dim) == 0).any() or (sizes == 0).any())
-    program.add(text.format(a.name, dim))
-
-
-def _product(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
-    fitting = [b for b in program.nodes if b.shape and a.shape and a.shape[-1] == b.shape[-2:][0]]
-    fitting = [b for b in fitting if len(b.shape) <= 2]
-    if fitting:
-        b = draw(st.sampled_from(fitting))
-        program.add(f"{a.name}@{b.name}")
 
 
 @st.composite

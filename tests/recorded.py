@@ -1,7 +1,5 @@
 """Recorded command lines and their answers, and pages of functions: computed once, however often they are written."""
 
-from __future__ import annotations
-
 import functools
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The fields of a row of the op table, as its docstrings say them, which `python -m tests.row_fields` renews."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping

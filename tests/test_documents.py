@@ -1,7 +1,5 @@
 """The README, the guide and the examples are executed, and what they show is what happens."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import os
@@ -9,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -183,17 +182,17 @@ def test_every_page_of_the_guide_is_listed() -> None:
         assert path.read_text(encoding="utf-8").startswith(f"# {guide.title(page)}\n\n")
 
 
-@pytest.mark.parametrize(
-    ("page", "module", "part"),
-    [
-        (command_reference.PAGE, "command_reference", command_reference.reference()),
-        (row_fields.PAGE, "row_fields", row_fields.tables()),
-        (operation_count.PAGE, "language.operation_count", operation_count.table()),
-    ],
-    ids=["command_reference", "row_fields", "operation_count"],
-)
-def test_what_is_generated_is_in_step(page: Path, module: str, part: str) -> None:
+GENERATED = {
+    "command_reference": (command_reference.PAGE, command_reference.reference),
+    "row_fields": (row_fields.PAGE, row_fields.tables),
+    "language.operation_count": (operation_count.PAGE, operation_count.table),
+}
+
+
+@pytest.mark.parametrize("module", GENERATED)
+def test_what_is_generated_is_in_step(module: str) -> None:
     """`python -m tests.command_reference` and `python -m tests.row_fields` renew it."""
+    page, part = GENERATED[module][0], GENERATED[module][1]()
     text = page.read_text(encoding="utf-8")
     assert text == generated.renewed(text, module, part)
     changed = text.replace(generated.begin(module), f"{generated.begin(module)}stale")
@@ -209,23 +208,18 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
 
 
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
-    """Put into the table of a copy, it has the derivative and the proof that the guide shows."""
-    row, _ = _blocks(row_fields.PAGE, "text")
+    """Put into the table of a copy, it has the derivative and the proof that the guide shows; a primitive is there."""
+    row, primitive = _blocks(row_fields.PAGE, "text")
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
     table = tmp_path / "gradcli" / "language" / "ops" / "elementwise.py"
     rows, end, rest = table.read_text(encoding="utf-8").rpartition('"""')
+    assert primitive in rows
     table.write_text(f"{rows}{row}{end}{rest}", encoding="utf-8")
     commands = _commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
     lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])
     run = process(sys.executable, "-c", script, lines, cwd=tmp_path)
     assert run == Run(0, "".join(output for _, output in commands), "")
-
-
-def test_the_primitive_of_the_guide_stands_in_the_table() -> None:
-    """As it is shown."""
-    _, row = _blocks(row_fields.PAGE, "text")
-    assert row in (ROOT / "gradcli" / "language" / "ops" / "elementwise.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("folder")
@@ -245,12 +239,11 @@ def test_every_example_of_the_help_runs(gradcli: Command) -> None:
             assert run.code == 0, (example, run.err)
 
 
-@pytest.mark.parametrize(
-    "example",
-    sorted(path for path in (ROOT / "examples").iterdir() if not path.name.startswith(("notebook", "test_", "__"))),
-    ids=lambda path: path.name,
-)
-def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
+EXAMPLES = sorted(one for one in (ROOT / "examples").iterdir() if not one.name.startswith(("notebook", "test_", "__")))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_prints_what_is_recorded(example: Path, require_recorded: Callable[[Path, str], None]) -> None:
     """Scripts find the command on the PATH; Python examples the installed package."""
     folder = Path(sys.executable).parent if example.name == INSTALLED else warm.folder()
     program = {".py": [f"{folder}/python"], ".mk": ["make", "-sf"]}.get(example.suffix, ["sh"])
@@ -258,10 +251,7 @@ def test_an_example_prints_what_is_recorded(example: Path, request: pytest.Fixtu
         pytest.skip("there is no make here")
     run = process(*program, str(example), PATH=f"{folder}{os.pathsep}{os.environ['PATH']}")
     assert (run.code, run.err) == (0, "")
-    golden = GOLDENS / f"{example.name}.txt"
-    if request.config.getoption("--update-goldens"):
-        golden.write_text(run.out, encoding="utf-8")
-    assert run.out == golden.read_text(encoding="utf-8")
+    require_recorded(GOLDENS / f"{example.name}.txt", run.out)
 
 
 def test_the_guide_says_what_each_verdict_promises() -> None:

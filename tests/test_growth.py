@@ -1,7 +1,5 @@
 """Work that grows with the text and no faster, counted and not timed; and what took minutes ends at all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors in Python: the message, the place and the hint in its words, by the rows of the options."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import re
@@ -34,28 +32,28 @@ def test_every_option_is_said_by_its_keyword() -> None:
         assert not option.help or ("--" not in said and (option.name in said or option.key in said)), option
 
 
-@pytest.mark.parametrize(
-    ("shell", "python"),
-    [
-        ("--v 1,1 sums", "v=[1, 1] sums"),
-        ("--v ones sums", 'v="ones" sums'),
-        ('--v "2*y" is', 'v="2*y" is'),
-        ("--u x=1,1; else", 'u={"x": [1, 1]}; else'),
-        ("give --at x=VALUE --at w=-1.5e3", 'give at={"x": VALUE, "w": -1.5e3}'),
-        ("--at x is not a value", 'at["x"] is not a value'),
-        ('a range: --in "x=0..1"', 'a range: box={"x": "0..1"}'),
-        ("--rtol 0.026 would accept it", "rtol=0.026 would accept it"),
-        ("--check-rows 20,000 is too many", "check_rows=20000 is too many"),
-        ("--to torch has", 'to="torch" has'),
-        ("--wrt x,y asks", 'wrt=["x", "y"] asks'),
-        ("--wrt for fewer variables", "wrt for fewer variables"),
-        ("with --no-check it is not", "with check=False it is not"),
-        ("and 3 more; --full shows them", 'and 3 more; f"{answer:full}" shows them'),
-        ("gradcli check --help shows the options", "help(gradcli.Function.check) shows the options"),
-        ("the jacobian command has no limit", "the method jacobian has no limit"),
-        ("x - --y and a--b stay", "x - y and a--b stay"),
-    ],
-)
+SAID = [
+    ("--v 1,1 sums", "v=[1, 1] sums"),
+    ("--v ones sums", 'v="ones" sums'),
+    ('--v "2*y" is', 'v="2*y" is'),
+    ("--u x=1,1; else", 'u={"x": [1, 1]}; else'),
+    ("give --at x=VALUE --at w=-1.5e3", 'give at={"x": VALUE, "w": -1.5e3}'),
+    ("--at x is not a value", 'at["x"] is not a value'),
+    ('a range: --in "x=0..1"', 'a range: box={"x": "0..1"}'),
+    ("--rtol 0.026 would accept it", "rtol=0.026 would accept it"),
+    ("--check-rows 20,000 is too many", "check_rows=20000 is too many"),
+    ("--to torch has", 'to="torch" has'),
+    ("--wrt x,y asks", 'wrt=["x", "y"] asks'),
+    ("--wrt for fewer variables", "wrt for fewer variables"),
+    ("with --no-check it is not", "with check=False it is not"),
+    ("and 3 more; --full shows them", 'and 3 more; f"{answer:full}" shows them'),
+    ("gradcli check --help shows the options", "help(gradcli.Function.check) shows the options"),
+    ("the jacobian command has no limit", "the method jacobian has no limit"),
+    ("x - --y and a--b stay", "x - y and a--b stay"),
+]
+
+
+@pytest.mark.parametrize(("shell", "python"), SAID)
 def test_words_of_the_shell_are_those_of_python(shell: str, python: str) -> None:
     """Values as Python writes them, and sentences that go on."""
     assert in_python(shell) == python
@@ -70,19 +68,17 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "method", "given", "keyword"), WRONG)
-def test_what_a_hint_says_is_an_argument_that_mends_it(
-    expression: str, method: str, given: dict[str, Any], keyword: str
-) -> None:
+@pytest.mark.parametrize(("text", "method", "given", "keyword"), WRONG)
+def test_a_hint_says_an_argument_that_mends_it(text: str, method: str, given: dict[str, Any], keyword: str) -> None:
     """As it stands there, with a number for VALUE."""
     with pytest.raises(GradcliError) as caught:
-        getattr(Function(expression), method)(**given)
+        getattr(Function(text), method)(**given)
     found = re.search(rf"\b{keyword}=(.*?)(?= sums| moves|,? or |;|$)", caught.value.hint or "")
     assert found is not None, caught.value.hint
     argument = ast.literal_eval(found[1].replace("VALUE", "3"))
     old = given.get(keyword)
     mended = {**old, **argument} if isinstance(old, dict) else argument
-    assert getattr(Function(expression), method)(**{**given, keyword: mended}).value is not None
+    assert getattr(Function(text), method)(**{**given, keyword: mended}).value is not None
 
 
 def test_an_error_as_text_is_all_of_it() -> None:

@@ -1,7 +1,5 @@
 """The notebook of the examples is executed by a kernel, and shows answers as a screen."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

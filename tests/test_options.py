@@ -1,7 +1,5 @@
 """The table of options, and that shell, requests and Python have what it says: each command all of its own, no more."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -102,15 +100,15 @@ def test_every_option_of_a_question_is_read_from_json() -> None:
         assert argument(option, given) is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("dtype", get_args(Dtype)),
-        ("to", get_args(Language)),
-        ("on_error", get_args(OnError)),
-        ("drawing", tuple(filter(None, get_args(Drawing)))),
-    ],
-)
+CHOICES = [
+    ("dtype", get_args(Dtype)),
+    ("to", get_args(Language)),
+    ("on_error", get_args(OnError)),
+    ("drawing", tuple(filter(None, get_args(Drawing)))),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), CHOICES)
 def test_the_words_of_a_choice_are_those_that_python_knows(name: str, words: tuple[str, ...]) -> None:
     """Copied, as the types there bring NumPy."""
     assert {option.choices for option in OPTIONS if option.name == name} == {words}

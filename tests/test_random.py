@@ -1,7 +1,5 @@
 """Random expressions, written twice: for gradcli and for SymPy; and random programs, which plain torch runs too."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest

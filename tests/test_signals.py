@@ -1,9 +1,6 @@
 """Half-done work is undone by signals, wherever they find the process."""
 
-from __future__ import annotations
-
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.signals import undone
-from tests.terminals import LONGEST, Terminal
+from tests.terminals import LONGEST, PIPES, Program, Terminal
 
 BEGIN = """
 import os, resource, signal, sys, time
@@ -23,10 +20,9 @@ def say(word):
 
 
 def _ended(script: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + script], capture_output=True, text=True, start_new_session=True, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+    with Program([sys.executable, "-c", BEGIN + script], **PIPES, start_new_session=True) as program:
+        out, err = program.communicate()
+    return program.returncode, out.decode(), err.decode()
 
 
 @pytest.mark.parametrize("first", ["default_int_handler", "SIG_IGN"])
@@ -76,25 +72,20 @@ say("ready")
 time.sleep(5)
 """
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execvp(program[0], [*program, script])
-    shown = b""
-    while b"ready" not in shown:
-        shown += os.read(terminal, 65_536)
-    os.write(terminal, b"\x03")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGINT
-    os.close(terminal)
-    assert shown.split() == ([b"one", b"ready"] if "bash" in program else [b"ready"])
+    terminal = Terminal()
+    started = terminal.start_program(*program, script)
+    terminal.wait_for("ready", "\x03")
+    assert started.wait() == -signal.SIGINT
+    assert terminal.whole().replace("^C", "").split() == ["one"] * ("bash" in program) + ["ready"]
 
 
-@pytest.mark.parametrize(
-    ("number", "code"),
-    [
-        ("SIGINT", 130),
-        *((name, -getattr(signal, name)) for name in "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGXCPU".split()),
-    ],
-)
+ENDS = [
+    ("SIGINT", 130),
+    *((name, -getattr(signal, name)) for name in "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGXCPU".split()),
+]
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
 def test_what_is_half_done_is_undone_from_the_inside_out(number: str, code: int) -> None:
     """And the rest as well, if something cannot be undone."""
     script = f"""
@@ -145,31 +136,25 @@ PRODUCTS = ["vjp", "sin(x)*exp(x)", "--at", "linspace(0,1,300)", *["--v", "ones"
 MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 
-@pytest.mark.parametrize(
-    ("words", "sign", "number", "code"),
-    [
-        (PRODUCTS, "product ", signal.SIGINT, 130),
-        (MAP, " rows, ", signal.SIGINT, 130),
-        (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
-    ],
-)
-def test_a_signal_leaves_a_terminal_as_it_was(
-    words: list[str], sign: str, number: int, code: int, folder: Path
-) -> None:
+LONG = [
+    (PRODUCTS, "product ", signal.SIGINT, 130),
+    (MAP, " rows, ", signal.SIGINT, 130),
+    (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
+]
+
+
+@pytest.mark.parametrize(("words", "sign", "number", "code"), LONG)
+def test_a_signal_leaves_a_clean_terminal(words: list[str], sign: str, number: int, code: int, folder: Path) -> None:
     """The line that says what is done is gone, and so is half a file; the one that was there stays."""
     (folder / "y.csv").write_text("before")
     terminal = Terminal()
     command = [sys.executable, "-m", "gradcli", *words]
-    environment = {**os.environ, "TERM": "xterm"}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=terminal.there, start_new_session=True, env=environment
-    ) as process:
+    own = os.environ | {"TERM": "xterm"}
+    with Program(command, stdin=subprocess.PIPE, stderr=terminal.there, start_new_session=True, env=own) as process:
         os.close(terminal.there)
-        assert process.stdin is not None
         if words is MAP:
-            process.stdin.write(b"x\n" + b"1\n" * 100_000)
-            process.stdin.flush()
-        terminal.wait_for(sign.encode())
+            process.send(b"x\n" + b"1\n" * 100_000)
+        terminal.wait_for(sign)
         process.send_signal(number)
         assert process.wait(LONGEST) == code
     assert terminal.whole().endswith("\r\x1b[2K")

@@ -1,7 +1,5 @@
 """Hand-derived values and Jacobians, with shapes chosen to be tricky: the truth that every reading must meet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

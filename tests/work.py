@@ -1,7 +1,5 @@
 """Work counted in calls, which no clock, no other process and no other machine changes."""
 
-from __future__ import annotations
-
 import contextlib
 import cProfile
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ evenly over the bit patterns of float64, so over the exponents, and kept where t
 and all derivatives are normal numbers: there, a bad number is the form's fault.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Cost of a request in a stream, against the same call in Python and against a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 `pytest -m benchmark tests/benchmarks/test_coverage_of_checks.py -s -n 0` prints it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any

@@ -1,9 +1,5 @@
 """`map` against scripts by hand: the engine at ten million elements, and whole commands from file to file."""
 
-from __future__ import annotations
-
-import resource
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +15,7 @@ import torch
 
 from gradcli import Function
 from gradcli.cli import main
-from tests.benchmarks.conftest import ratio
+from tests.benchmarks.conftest import processor_time, ratio
 
 ELEMENTS = 10_000_000
 
@@ -111,14 +107,8 @@ def test_parquet_against_pyarrow_and_eager_torch(parquet: Path, tmp_path: Path) 
 def test_the_processor_time_of_a_million_rows_of_parquet(parquet: Path, tmp_path: Path) -> None:
     """Of a whole process, less that of one row, which is to start."""
     pq.write_table(pa.table({"x": [1.0]}), tmp_path / "one.parquet")
-    taken = [_processor(path, tmp_path / "out.parquet") for path in (tmp_path / "one.parquet", parquet)]
+    words = [sys.executable, "-m", "gradcli", "map", TEXT, "-o", str(tmp_path / "out.parquet"), "--points"]
+    taken = [processor_time(*words, str(path)) for path in (tmp_path / "one.parquet", parquet)]
     seconds = (taken[1] - taken[0]) / (ROWS / 1_000_000)
     print(f"\nParquet: {seconds:.2f} CPU-seconds a million rows")
     assert seconds <= 0.35
-
-
-def _processor(path: Path, out: Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "gradcli", "map", TEXT, "--points", path, "-o", out], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

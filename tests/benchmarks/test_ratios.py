@@ -1,9 +1,5 @@
 """The promises about speed, as ratios against a peer in the same run."""
 
-from __future__ import annotations
-
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 
@@ -14,10 +10,9 @@ from gradcli import Function
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.symbolic.derivative import differentiate
-from tests.benchmarks.conftest import ratio
+from tests.benchmarks.conftest import process, ratio
 from tests.parsing import parse
-
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+from tests.warm import INSTALLED
 
 BY_HAND = """
 import torch, sympy
@@ -28,16 +23,10 @@ print(x.grad)
 """
 
 
-def _process(*arguments: str) -> Callable[[], object]:
-    # As installed: with the compiled files that pip leaves beside the sources.
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return lambda: subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True, env=environment)
-
-
 def test_the_main_job_takes_less_than_a_script_by_hand() -> None:
     """Whole processes: the script imports torch and sympy and calls the same backward, but pauses no collector."""
     found = ratio(
-        _process(GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), _process(sys.executable, "-c", BY_HAND), 9
+        process(INSTALLED, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), process(sys.executable, "-c", BY_HAND), 9
     )
     print(f"\nmain job over a script by hand: {found:.2f}")
     assert found <= 0.9
@@ -45,7 +34,7 @@ def test_the_main_job_takes_less_than_a_script_by_hand() -> None:
 
 def test_the_help_takes_a_fraction_of_it() -> None:
     """It imports neither."""
-    found = ratio(_process(GRADCLI, "--help"), _process(sys.executable, "-c", BY_HAND))
+    found = ratio(process(INSTALLED, "--help"), process(sys.executable, "-c", BY_HAND))
     print(f"\nhelp over a script by hand: {found:.2f}")
     assert found <= 0.3
 
@@ -66,8 +55,8 @@ def test_a_formula_costs_the_same_for_ten_and_for_a_million_elements(text: str) 
 
 def test_the_check_takes_a_tenth_of_a_command() -> None:
     """Whole processes, with the check and without."""
-    command = (GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1")
-    found = ratio(_process(*command), _process(*command, "--no-check"), 9)
+    command = (INSTALLED, "vjp", "x**2", "--at", "1,2", "--v", "1,1")
+    found = ratio(process(*command), process(*command, "--no-check"), 9)
     print(f"\nmain job over the same without its check: {found:.2f}")
     assert found <= 1.1
 

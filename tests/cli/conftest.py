@@ -1,7 +1,5 @@
 """The files that command lines of the tests name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

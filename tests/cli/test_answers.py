@@ -1,10 +1,8 @@
 """Answers as they are printed: goldens of every format."""
 
-from __future__ import annotations
-
 import json
-import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +15,9 @@ GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
 
 
 @pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_answer_is_as_recorded(golden: Path, gradcli: Command, request: pytest.FixtureRequest) -> None:
-    """The first line is the command line, with its exit code if that is not 0; the rest is stdout, as in a pipe."""
-    command, _, expected = golden.read_text(encoding="utf-8").partition("\n")
-    words, _, code = command.partition("  # exit ")
-    run = gradcli(*shlex.split(words.removeprefix("$ "))[1:])
-    if request.config.getoption("--update-goldens"):
-        golden.write_text(f"{command}\n{run.out}", encoding="utf-8")
-        return
-    assert run.out == expected
-    assert run.code == int(code or 0)
+def test_the_answer_is_as_recorded(golden: Path, gradcli: Command, require_answered: Any) -> None:
+    """As in a pipe."""
+    require_answered(golden, gradcli)
 
 
 def _refuse(constant: str) -> float:

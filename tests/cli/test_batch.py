@@ -1,24 +1,21 @@
 """A stream of requests through the command: the answers are those of `--json`, and nothing stops the stream."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
 import shlex
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
 import gradcli.function
 from tests import warm
 from tests.conftest import Command, Run, process
+from tests.terminals import PIPES, Program
 
 GOOD = {"command": "grad", "expression": "x**2", "at": {"x": 3}}
 Ask = Callable[..., Run]
@@ -35,68 +32,40 @@ def ask(gradcli: Command) -> Ask:
     return run
 
 
-@contextmanager
-def _process(*program: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(
-        program,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-    with child:
-        try:
-            yield child
-        finally:
-            child.kill()
+REQUESTS = [
+    (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
+    (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
+    (["graph", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
+    (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
+    (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
+    (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),
+    (["grad", "x**2", "--at", "0.1", "--dtype", "float32"], {"at": {"x": 0.1}, "dtype": "float32"}),
+    (["jvp", "x**2", "--at", "1,2", "--u", "1,1"], {"at": {"x": [1, 2]}, "u": [1, 1]}),
+    (["jvp", "x*y", "--at", "x=1", "--at", "y=2", "--u", "x=1"], {"at": {"x": 1, "y": 2}, "u": {"x": 1}}),
+    (["hessian", "x**3*y", "--at", "x=2", "--at", "y=5"], {"at": {"x": 2, "y": 5}}),
+    (["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"], {"at": {"x": [1, 2]}, "u": "e0"}),
+    (["eval", "1/x", "--at", "0,inf"], {"at": {"x": [0, "Infinity"]}}),
+    (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
+    (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
+    (["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex"], {"at": {"x": "1,2"}, "v": "1,1", "to": "latex"}),
+    (
+        ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
+        {"at": {"x": [0, 1]}, "v": "ones", "allow": ["kink"], "rtol": 1e-6, "atol": 1e-9},
+    ),
+    (
+        ["check", "x**3", "--at", "2", "--claim", "3*x**2", "--expect", "13"],
+        {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
+    ),
+    (["improve", "1 - cos(x)", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
+]
 
 
-def _stream(pipe: IO[str] | None) -> IO[str]:
-    assert pipe is not None
-    return pipe
-
-
-@pytest.mark.parametrize(
-    ("arguments", "request_"),
-    [
-        (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
-        (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
-        (["graph", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
-        (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
-        (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
-        (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),
-        (["grad", "x**2", "--at", "0.1", "--dtype", "float32"], {"at": {"x": 0.1}, "dtype": "float32"}),
-        (["jvp", "x**2", "--at", "1,2", "--u", "1,1"], {"at": {"x": [1, 2]}, "u": [1, 1]}),
-        (["jvp", "x*y", "--at", "x=1", "--at", "y=2", "--u", "x=1"], {"at": {"x": 1, "y": 2}, "u": {"x": 1}}),
-        (["hessian", "x**3*y", "--at", "x=2", "--at", "y=5"], {"at": {"x": 2, "y": 5}}),
-        (["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"], {"at": {"x": [1, 2]}, "u": "e0"}),
-        (["eval", "1/x", "--at", "0,inf"], {"at": {"x": [0, "Infinity"]}}),
-        (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
-        (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
-        (
-            ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex"],
-            {"at": {"x": "1,2"}, "v": "1,1", "to": "latex"},
-        ),
-        (
-            ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
-            {"at": {"x": [0, 1]}, "v": "ones", "allow": ["kink"], "rtol": 1e-6, "atol": 1e-9},
-        ),
-        (
-            ["check", "x**3", "--at", "2", "--claim", "3*x**2", "--expect", "13"],
-            {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
-        ),
-        (["improve", "1 - cos(x)", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_an_answer_is_what_json_prints(
-    arguments: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask
-) -> None:
+@pytest.mark.parametrize(("words", "request_"), REQUESTS, ids=str)
+def test_an_answer_is_what_json_prints(words: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask) -> None:
     """To the byte; with an id, that alone is added."""
-    wanted = gradcli(*arguments, "--json").out
-    request_ = {"command": arguments[0], "expression": arguments[1]} | request_
-    run = ask(request_, request_ | {"id": "a"}, shlex.join(arguments), "gradcli " + shlex.join(arguments))
+    wanted = gradcli(*words, "--json").out
+    request_ = {"command": words[0], "expression": words[1]} | request_
+    run = ask(request_, request_ | {"id": "a"}, shlex.join(words), "gradcli " + shlex.join(words))
     first, second, *others = run.out.splitlines(keepends=True)
     assert (run.code, run.err, first) == (0, "", wanted)
     assert json.loads(second) == json.loads(wanted) | {"id": "a"}
@@ -115,28 +84,27 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
     assert error["hint"] == f"leave out --{key}"
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('grad "x**2 --at 3', "the request has a quote without its end"),
-        ("grad x**2 --at 3 \\", "the request ends with a backslash"),
-        ("grad x**2 --at 3 --format csv", "--format is nothing that a request may have"),
-        ("grad x**2 --at 3 -o y.csv", "--output / -o is nothing that a request may have"),
-        ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
-        ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
-        ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
-        ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
-        ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
-        ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
-        ("--version", "'--version' is no command that a request may have"),
-        ("gradcli", "the request has no command"),
-        ("batch", "'batch' is no command that a request may have"),
-        ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
-        ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
-        ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
-    ],
-    ids=lambda given: given[:40],
-)
+WRONG_LINES = [
+    ('grad "x**2 --at 3', "the request has a quote without its end"),
+    ("grad x**2 --at 3 \\", "the request ends with a backslash"),
+    ("grad x**2 --at 3 --format csv", "--format is nothing that a request may have"),
+    ("grad x**2 --at 3 -o y.csv", "--output / -o is nothing that a request may have"),
+    ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
+    ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
+    ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
+    ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
+    ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
+    ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
+    ("--version", "'--version' is no command that a request may have"),
+    ("gradcli", "the request has no command"),
+    ("batch", "'batch' is no command that a request may have"),
+    ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
+    ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
+    ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG_LINES, ids=lambda given: given[:40])
 def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: Ask) -> None:
     """With its number, which is its id, and the stream goes on; nothing is executed."""
     run = ask("# by hand", line, '  grad "x**2" --at 3  # what follows is left out')
@@ -209,17 +177,15 @@ def _raising(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gradcli.function.Function, "grad", failing)
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "code"),
-    [
-        (MemoryError(), "too-large", 2),
-        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "too-large", 2),
-        *((error, "internal", 70) for error in (KeyError("x"), RecursionError("deep"), NotImplementedError())),
-    ],
-)
-def test_what_goes_wrong_is_one_answer_and_the_stream_goes_on(
-    error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+FAILURES = [
+    (MemoryError(), "too-large", 2),
+    (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "too-large", 2),
+    *((error, "internal", 70) for error in (KeyError("x"), RecursionError("deep"), NotImplementedError())),
+]
+
+
+@pytest.mark.parametrize(("error", "kind", "code"), FAILURES)
+def test_a_failure_is_a_line(error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its line has the id, and a bug of ours makes the exit code 70 whatever else went wrong; its trace, if asked."""
     _raising(error, monkeypatch)
     fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
@@ -244,14 +210,15 @@ def test_what_ends_the_process_is_no_bug(ask: Ask, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
-    """Through pipes, one at a time."""
-    with _process(warm.gradcli(), "batch") as child:
-        for number in range(3):
-            _stream(child.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
-            _stream(child.stdin).flush()
-            assert json.loads(_stream(child.stdout).readline())["id"] == number
-        _stream(child.stdin).close()
-        assert child.wait(60) == 0
+    """Through pipes, one at a time; an interrupt then ends it quietly."""
+    for number, code in ((None, 0), (signal.SIGINT, 130)):
+        with Program([warm.gradcli(), "batch"], **PIPES, start_new_session=True) as child:
+            for place in range(3):
+                child.send(json.dumps(GOOD | {"id": place}).encode() + b"\n")
+                assert json.loads(child.stdout.readline())["id"] == place
+            time.sleep(0.1)
+            child.stdin.close() if number is None else child.send_signal(number)
+            assert (child.wait(60), child.stderr.read()) == (code, b"")
 
 
 def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
@@ -274,9 +241,10 @@ def test_a_terminal_is_read_only_if_asked() -> None:
     os.close(terminal)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "code"), [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
-)
+CLOSED = [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
+
+
+@pytest.mark.parametrize(("before", "after", "code"), CLOSED)
 def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> None:
     """As for every command."""
     requests = f"(sleep 0.2; printf '{json.dumps(GOOD)}\\n')"
@@ -285,15 +253,3 @@ def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> Non
     assert run.out.split()[-1] == str(code), run.err
     assert "Traceback" not in run.err
     assert (run.err == "") == (code == 141)
-
-
-def test_an_interrupt_ends_quietly() -> None:
-    """With what was answered on stdout."""
-    with _process(warm.gradcli(), "batch", start_new_session=True) as child:
-        _stream(child.stdin).write(json.dumps(GOOD) + "\n")
-        _stream(child.stdin).flush()
-        assert _stream(child.stdout).readline()
-        time.sleep(0.1)
-        child.send_signal(signal.SIGINT)
-        assert child.wait(60) == 130
-        assert _stream(child.stderr).read() == ""

@@ -1,7 +1,5 @@
 """`map` on Parquet and Arrow: read back by pyarrow, pandas, Polars and DuckDB, with the types that were there."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import json
@@ -103,9 +101,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("cells", "said"), NUMBERS, ids=[str(cells.type) for cells, _ in NUMBERS])
-def test_every_type_of_number_is_read_and_a_null_is_a_row_at_fault(
-    cells: Any, said: str, gradcli: Command, folder: Path
-) -> None:
+def test_types_of_numbers_are_read_and_null_is_at_fault(cells: Any, said: str, gradcli: Command, folder: Path) -> None:
     """With its file, its row group and its row."""
     pq.write_table(pa.table({"x": cells}), "in.parquet", row_group_size=1)
     words = ["map", "sum(2*x)", "--points", "in.parquet"]
@@ -129,9 +125,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("spoil", "words", "said"), REFUSED)
-def test_what_is_wrong_with_a_table_of_columns_is_said(
-    spoil: Any, words: list[str], said: str, gradcli: Command, folder: Path
-) -> None:
+def test_a_table_of_columns_is_refused(spoil: Any, words: list[str], said: str, gradcli: Command, folder: Path) -> None:
     """One message, and no file."""
     pq.write_table(RICH.select(["name", "x"]), "in.parquet", row_group_size=3)
     if spoil is not None:
@@ -181,15 +175,15 @@ def test_tables_of_python_give_tables_of_the_same_kind(kind: Any) -> None:
     assert np.asarray(w["dy_dx"]).dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ({"x": ["1"]}, "the column 'x' holds string_view, and no numbers"),
-        ({"x": [b"1"]}, "the column 'x' holds binary_view, and no numbers"),
-        ({"z": [1]}, "the table has no column that is a variable"),
-        ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
-    ],
-)
+NO_NUMBERS = [
+    ({"x": ["1"]}, "the column 'x' holds string_view, and no numbers"),
+    ({"x": [b"1"]}, "the column 'x' holds binary_view, and no numbers"),
+    ({"z": [1]}, "the table has no column that is a variable"),
+    ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
+]
+
+
+@pytest.mark.parametrize(("columns", "said"), NO_NUMBERS)
 def test_a_table_of_python_that_has_no_numbers_is_refused(columns: dict[str, Any], said: str) -> None:
     """As other input is."""
     with pytest.raises(InputError, match=said):

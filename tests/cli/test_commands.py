@@ -7,8 +7,6 @@
 ... => CODE ~ TEXT                                        the whole of stdout, whatever is on stderr
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

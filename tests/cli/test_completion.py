@@ -1,22 +1,14 @@
 """Completion: what is offered where, and in the shells themselves."""
 
-from __future__ import annotations
-
 import os
-import pty
-import re
-import select
 import shutil
-import signal
 import sys
-import time
 
 import pytest
 
 from gradcli.cli.info_commands import COMPLETE
 from tests.conftest import Command, Run, process
-
-BIN = os.path.dirname(sys.executable)
+from tests.terminals import Terminal
 
 OFFERED = [
     ("gradcli hes", ["hessian"]),
@@ -63,42 +55,22 @@ SETUPS = {
 }
 
 
-def _typed(shell: str, keys: str, wanted: str) -> str:
-    """Type keys into a shell, and give the terminal as soon as it ends with what is wanted."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="dumb", PS1="$ ", PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
-        os.execvp(shell, PROMPTS[shell])
-
-    def shown(end: str) -> str:
-        text, deadline = "", time.monotonic() + 30
-        while end not in (plain := re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\x07", "", text)) and time.monotonic() < deadline:
-            if select.select([terminal], [], [], 0.1)[0]:
-                text += os.read(terminal, 65_536).decode(errors="replace")
-        return plain
-
-    try:
-        shown("$ ")
-        os.write(terminal, SETUPS[shell].encode())
-        assert "\nready" in shown("\nready")
-        os.write(terminal, keys.encode())
-        return shown(wanted)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.close(terminal)
-        os.waitpid(pid, 0)
+TYPED = [
+    ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
+    ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
+]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
-        ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "wanted"), TYPED)
 def test_a_tab_in_the_shell_completes(shell: str, keys: str, wanted: str) -> None:
     """Typed by hand, on a terminal."""
     if not shutil.which(shell):
         pytest.skip(f"no {shell} here")
-    assert wanted in _typed(shell, keys, wanted)
+    terminal = Terminal()
+    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    with terminal.start_program(*PROMPTS[shell], TERM="dumb", PS1="$ ", PATH=path) as program:
+        terminal.wait_for("$ ", SETUPS[shell])
+        terminal.wait_for("\nready", keys)
+        terminal.wait_for(wanted)
+        program.kill()

@@ -1,7 +1,5 @@
 """Defaults from the environment: what they change, what counts more, and what is said of a wrong one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -21,35 +19,24 @@ COLOURS: list[tuple[dict[str, str], list[str], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("environment", "options", "is_colored"), COLOURS)
-def test_colours_are_as_asked(
-    environment: dict[str, str], options: list[str], is_colored: bool, gradcli: Command
-) -> None:
+@pytest.mark.parametrize(("environment", "options", "colored"), COLOURS)
+def test_colours_are_as_asked(environment: dict[str, str], options: list[str], colored: bool, gradcli: Command) -> None:
     """By the option, our variable, those that many programs have; a pipe has none by default, and data never."""
-    assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options, **environment).out) == is_colored
+    assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options, **environment).out) == colored
     if "--format" not in options:
-        runs = (
-            gradcli(*w, *options, **environment) for w in (["eval", "a = x; 2*x", "--at", "x=1"], ["eval", "sine(x)"])
-        )
-        found = "".join(run.err for run in runs)
+        wrong = (["a = x; 2*x", "--at", "x=1"], ["sine(x)"])
+        found = "".join(gradcli("eval", *words, *options, **environment).err for words in wrong)
         marks = ("\x1b[1;33mwarning:", "\x1b[1;31merror:\x1b[0m ", "\x1b[2mhint: ")
-        assert [mark in found for mark in marks] == [is_colored] * 3
+        assert [mark in found for mark in marks] == [colored] * 3
 
 
-def test_the_values_of_a_function_never_come_from_the_environment(
-    gradcli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_values_of_a_function_never_come_from_the_environment(gradcli: Command) -> None:
     """Nor does what is differentiated."""
-    for name in ("AT", "EXPR", "EXPRESSION", "VJP_AT", "V", "WRT"):
-        monkeypatch.setenv(f"GRADCLI_{name}", "x=1")
-    assert "no value for the variable 'x'" in gradcli("eval", "x**2").err
-    assert "∂y/∂x = 2·x " in gradcli("grad", "x**2").out
-    assert set(re.findall(r"env var: (\w+)", re.sub(r"\s+", " ", gradcli("check", "--help").out))) == {
-        "GRADCLI_FORMAT",
-        "GRADCLI_DTYPE",
-        "GRADCLI_DIGITS",
-        "GRADCLI_COLOR",
-    }
+    own = {f"GRADCLI_{name}": "x=1" for name in ("AT", "EXPR", "EXPRESSION", "VJP_AT", "V", "WRT")}
+    assert "no value for the variable 'x'" in gradcli("eval", "x**2", **own).err
+    assert "∂y/∂x = 2·x " in gradcli("grad", "x**2", **own).out
+    found = re.findall(r"env var: (\w+)", re.sub(r"\s+", " ", gradcli("check", "--help").out))
+    assert set(found) == {f"GRADCLI_{name}" for name in ("FORMAT", "DTYPE", "DIGITS", "COLOR")}
 
 
 def test_every_variable_is_documented(gradcli: Command) -> None:

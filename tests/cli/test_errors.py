@@ -1,30 +1,21 @@
 """Every kind of wrong input: one message, the place under a caret, the fix, exit 2, and nothing on stdout."""
 
-from __future__ import annotations
-
 import json
-import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gradcli.errors import GradcliError, Place, Span
-from tests.conftest import Command, Run
+from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "errors"
 
 
 @pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_message_is_as_recorded(golden: Path, gradcli: Command, request: pytest.FixtureRequest) -> None:
-    """The first line is the command line, the rest is stderr; as JSON, an object has the keys of the schema."""
-    command, _, expected = golden.read_text(encoding="utf-8").partition("\n")
-    words = shlex.split(command.removeprefix("$ "))
-    run = gradcli(*words[1:])
-    if request.config.getoption("--update-goldens"):
-        golden.write_text(f"{command}\n{run.err}", encoding="utf-8")
-        return
-    assert run == Run(2, "", expected)
-    fields = json.loads(gradcli(*words[1:], "--json").err)
+def test_the_message_is_as_recorded(golden: Path, gradcli: Command, require_answered: Any) -> None:
+    """As JSON, an object has the keys of the schema."""
+    fields = json.loads(gradcli(*require_answered(golden, gradcli), "--json").err)
     assert fields["schema"] == 1
     assert {"kind", "message"} <= set(fields["error"]) <= {"kind", "message", "position", "hint"}
 

@@ -1,7 +1,5 @@
 """Escape sequences and marks that turn text around, through every route into every format: none comes out raw."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -43,27 +41,30 @@ def test_comments(words: tuple[str, ...], form: str, gradcli: Command) -> None:
     _require_clean(gradcli(words[0], text, "--at", "0,-2", *words[1:], "--format", form))
 
 
+WRONG = [
+    ["eval", f"x{EVIL}", "--at", "1"],
+    ["eval", f"'{EVIL}'", "--at", "1"],
+    ["eval", "x", "--at", f"x{EVIL}=1"],
+    ["eval", "x", "--at", f"1{EVIL}"],
+    ["eval", "x", "--at", f"[1,2]{COMMENT}\n3"],
+    ["eval", "x", "--at", f"@{EVIL}.csv"],
+    ["eval", f"@{EVIL}.txt", "--at", "1"],
+    ["eval", "x", f"--{EVIL}", "1"],
+    ["eval", "x", "--at", "1", "--format", EVIL],
+    ["eval", "x", "--at", "1", "-o", f"/nowhere/{EVIL}.json"],
+    ["vjp", "x", "--at", "1,2", "--v", f"e{EVIL}"],
+    ["vjp", "x", "--at", "1,2", "--v", "1,1", "--wrt", EVIL],
+    ["check", "x**2", "--at", "1", "--claim", EVIL],
+    ["check", "x**2", "--box", f"x={EVIL}"],
+    ["check", "x**2", "--at", "1", "--allow", EVIL],
+    ["functions", EVIL],
+    [EVIL],
+]
+
+
 @pytest.mark.parametrize(
     "words",
-    [
-        ["eval", f"x{EVIL}", "--at", "1"],
-        ["eval", f"'{EVIL}'", "--at", "1"],
-        ["eval", "x", "--at", f"x{EVIL}=1"],
-        ["eval", "x", "--at", f"1{EVIL}"],
-        ["eval", "x", "--at", f"[1,2]{COMMENT}\n3"],
-        ["eval", "x", "--at", f"@{EVIL}.csv"],
-        ["eval", f"@{EVIL}.txt", "--at", "1"],
-        ["eval", "x", f"--{EVIL}", "1"],
-        ["eval", "x", "--at", "1", "--format", EVIL],
-        ["eval", "x", "--at", "1", "-o", f"/nowhere/{EVIL}.json"],
-        ["vjp", "x", "--at", "1,2", "--v", f"e{EVIL}"],
-        ["vjp", "x", "--at", "1,2", "--v", "1,1", "--wrt", EVIL],
-        ["check", "x**2", "--at", "1", "--claim", EVIL],
-        ["check", "x**2", "--box", f"x={EVIL}"],
-        ["check", "x**2", "--at", "1", "--allow", EVIL],
-        ["functions", EVIL],
-        [EVIL],
-    ],
+    WRONG,
     ids=lambda words: " ".join(words).encode("ascii", "ignore").decode().translate(dict.fromkeys(range(32)))[:40],
 )
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
@@ -85,11 +86,8 @@ def test_the_name_of_an_array_in_an_archive(gradcli: Command, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["fail", "skip", "nan"])
-def test_cells_and_names_of_a_stream(
-    mode: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_and_names_of_a_stream(mode: str, gradcli: Command, folder: Path) -> None:
     """The line about the first row at fault, and the check; kept cells are data, and stay in CSV as they are."""
-    monkeypatch.chdir(tmp_path)
     path = Path(f"in{EVIL}.csv".replace("/", ""))
     path.write_text("\n".join(["x", "1", EVIL, "2"]), encoding="utf-8")
     run = gradcli("map", f"x**2{COMMENT}", "--points", str(path), "--on-error", mode, "--check")

@@ -1,7 +1,5 @@
 """Values and expressions from files and standard input, as the shell gives them: `@FILE`, `@-`, `@@`."""
 
-from __future__ import annotations
-
 import os
 import pty
 from pathlib import Path
@@ -50,40 +48,37 @@ def test_standard_input_is_one_value(gradcli: Command) -> None:
     assert run.err.startswith("error: standard input can be read once, and --at has read it (in --v)\n  @-\n   ^\n")
 
 
-@pytest.mark.parametrize(
-    ("script", "expected"),
-    [
-        (
-            "gradcli eval 'x**2' --at 1,2,3 --format plain | gradcli vjp 'sqrt(x)' --at @- --v 2,4,6 --format plain",
-            "1 1 1",
-        ),
-        ("gradcli vjp 'x**2' --at 3 --json | gradcli eval x --at @-:vjp.x --format plain", "6"),
-        ("echo 'x**2' | gradcli grad @- --at 3 --format plain", "6"),
-        ("gradcli eval x --at @- --format plain < x.npy", "1 2"),
-        ("gradcli eval x --at @/dev/stdin:v --format plain < table.csv", "1 10"),
-        ("gradcli eval 'x+y' --at x=@<(seq 3) --at y=@<(seq 3) --format plain", "2 4 6"),
-        ("gradcli eval @<(echo x+1) --at 1 --format plain", "2"),
-        ("seq 2 | while read n; do gradcli eval x --at @table.csv:$((n - 1)) --format plain; done", "1 2\n1 10"),
-    ],
-)
+PIPES = [
+    ("gradcli eval 'x**2' --at 1,2,3 --format plain | gradcli vjp 'sqrt(x)' --at @- --v 2,4,6 --format plain", "1 1 1"),
+    ("gradcli vjp 'x**2' --at 3 --json | gradcli eval x --at @-:vjp.x --format plain", "6"),
+    ("echo 'x**2' | gradcli grad @- --at 3 --format plain", "6"),
+    ("gradcli eval x --at @- --format plain < x.npy", "1 2"),
+    ("gradcli eval x --at @/dev/stdin:v --format plain < table.csv", "1 10"),
+    ("gradcli eval 'x+y' --at x=@<(seq 3) --at y=@<(seq 3) --format plain", "2 4 6"),
+    ("gradcli eval @<(echo x+1) --at 1 --format plain", "2"),
+    ("seq 2 | while read n; do gradcli eval x --at @table.csv:$((n - 1)) --format plain; done", "1 2\n1 10"),
+]
+
+
+@pytest.mark.parametrize(("script", "expected"), PIPES)
 def test_real_pipes(script: str, expected: str, filled: Path) -> None:
     """From one gradcli to the next, from a file, from a process; and who does not ask for stdin leaves it alone."""
     run = shell(script, filled)
     assert (run.out, run.err) == (f"{expected}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        ("yes | gradcli eval x --at @-", "standard input has more than 32 MiB of text"),
-        ("gradcli eval x --at @- < /dev/zero", "standard input has more than 32 MiB of text"),
-        ("gradcli eval @- --at 1 < /dev/zero", "standard input has more than 32 MiB of text"),
-        ("gradcli eval x --at @- <&-", "standard input is closed"),
-        ("gradcli eval x --at @- < /dev/null", "standard input holds no numbers"),
-        ("gradcli eval x --at @/dev/fd/3 3< /dev/zero", "'/dev/fd/3' is a device or a socket"),
-        ("head -c 100 /dev/urandom | gradcli eval x --at @-", "error: "),
-    ],
-)
+REFUSED = [
+    ("yes | gradcli eval x --at @-", "standard input has more than 32 MiB of text"),
+    ("gradcli eval x --at @- < /dev/zero", "standard input has more than 32 MiB of text"),
+    ("gradcli eval @- --at 1 < /dev/zero", "standard input has more than 32 MiB of text"),
+    ("gradcli eval x --at @- <&-", "standard input is closed"),
+    ("gradcli eval x --at @- < /dev/null", "standard input holds no numbers"),
+    ("gradcli eval x --at @/dev/fd/3 3< /dev/zero", "'/dev/fd/3' is a device or a socket"),
+    ("head -c 100 /dev/urandom | gradcli eval x --at @-", "error: "),
+]
+
+
+@pytest.mark.parametrize(("script", "words"), REFUSED)
 def test_pipes_that_are_refused(script: str, words: str, filled: Path) -> None:
     """In bounded time, with one message."""
     run = shell(script, filled)

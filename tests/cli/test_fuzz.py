@@ -1,7 +1,5 @@
 """Random command lines are answered or refused; `python -m tests.fuzz 20` tries them for twenty minutes."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli.language import ops

@@ -1,15 +1,11 @@
 """The guide in the terminal: its list, a page through the pager, and the Markdown in a pipe."""
 
-from __future__ import annotations
-
-import os
-import pty
-
 import pytest
 
 from gradcli import guide
 from tests.cli.test_process import GRADCLI, on_a_terminal
 from tests.conftest import Command
+from tests.terminals import Terminal
 
 COLUMNS = 80
 
@@ -42,13 +38,8 @@ def test_a_terminal_shows_a_page_through_the_pager() -> None:
 def test_an_interrupt_is_for_the_pager() -> None:
     """Else it would be left alone with the terminal, and fight for it with the shell."""
     pager = """sh -c 'trap "echo interrupted; exit" INT; echo ready; while :; do sleep 0.1; done'"""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ["PAGER"] = pager
-        os.execv(GRADCLI, [GRADCLI, "guide", "verdicts"])
-    shown = b""
-    while b"interrupted" not in shown:
-        shown += os.read(terminal, 65_536)
-        if b"ready" in shown and b"^C" not in shown:
-            os.write(terminal, b"\x03")
-    assert os.waitpid(pid, 0)[1] == 0
+    terminal = Terminal()
+    program = terminal.start_program(GRADCLI, "guide", "verdicts", PAGER=pager)
+    terminal.wait_for("ready", "\x03")
+    assert program.wait() == 0
+    assert "interrupted" in terminal.whole()

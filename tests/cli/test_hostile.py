@@ -1,7 +1,5 @@
 """User text is hostile until parsed: refused in bounded time and memory, without any side effect."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -110,11 +108,7 @@ def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, grad
 
 def test_memory_stays_bounded() -> None:
     """In a process that may map 8 GiB (torch alone maps several) and hold far less."""
-    texts = [
-        "(" * 100_000 + "x",
-        "[x,x]" + "[:, None]" * 90,
-        "x+" * 30_000 + "x",
-    ]
+    texts = ["(" * 100_000 + "x", "[x,x]" + "[:, None]" * 90, "x+" * 30_000 + "x"]
     code = (
         f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30}))\n"
         "from gradcli.cli import main\n"

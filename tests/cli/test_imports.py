@@ -1,7 +1,5 @@
 """Imports of each command line: the help needs neither torch nor SymPy, and the error of an input no torch."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

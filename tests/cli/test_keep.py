@@ -1,7 +1,5 @@
 """`map --keep`: what the input holds beside numbers, in every format that can hold it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,9 +14,8 @@ def test_vectors_in_json_are_columns(gradcli: Command, folder: Path) -> None:
     rows = '{"x": [1, 2], "n": "a"}\n{"x": [3], "n": "b"}\n{"x": [4, "NaN"]}\n'
     (folder / "in.jsonl").write_text(rows)
     words = ["map", "sum(x)", "--points", "in.jsonl", "--keep", "--on-error", "nan"]
-    assert gradcli(*words).out == (
-        "x[0],x[1],n,y,dy_dx0,dy_dx1\n1,2,a,3.0,1.0,1.0\n,,b,nan,nan,nan\n4,NaN,,nan,1.0,1.0\n"
-    )
+    expected = "x[0],x[1],n,y,dy_dx0,dy_dx1\n1,2,a,3.0,1.0,1.0\n,,b,nan,nan,nan\n4,NaN,,nan,1.0,1.0\n"
+    assert gradcli(*words).out == expected
     assert gradcli(*words, "-o", "out.parquet").code == 0
     found = pq.read_table("out.parquet")
     assert repr(found["x"].to_pylist()) == "[[1.0, 2.0], [nan, nan], [4.0, nan]]"

@@ -1,10 +1,7 @@
 """Every command as a real process: signals, full disks, closed pipes, standard input, encodings, terminals."""
 
-from __future__ import annotations
-
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,8 +12,8 @@ from tests import warm
 from tests.cli.test_output import QUESTIONS
 from tests.cli.test_process import on_a_terminal
 from tests.conftest import Run, process
+from tests.terminals import PIPES, Program
 
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 READY = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,19 +31,12 @@ The background jobs of a shell ignore interrupts, and so would these tests there
 @pytest.mark.parametrize("delay", [0.02, 0.4, 1.2])
 def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
     """Exit 130, also in the middle of `import torch`."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", READY, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # of a program, and not of the terminal at which the tests run
-    )
-    assert child.stdout is not None
-    child.stdout.readline()
-    time.sleep(delay)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    assert (child.returncode, out, err) == (130, "", "")
+    words = [sys.executable, "-c", READY, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"]
+    with Program(words, **PIPES, start_new_session=True) as child:  # and not of the terminal at which the tests run
+        child.stdout.readline()
+        time.sleep(delay)
+        child.send_signal(signal.SIGINT)
+        assert (*child.communicate(timeout=60), child.returncode) == (b"", b"", 130)
 
 
 def test_a_full_disk_leaves_no_file() -> None:

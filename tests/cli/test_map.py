@@ -1,8 +1,5 @@
 """`map`: one function, many points, in every format, with rows at fault, in pipes and under signals."""
 
-from __future__ import annotations
-
-import csv
 import gzip
 import json
 import os
@@ -15,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,6 +24,7 @@ from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
 from tests.files.test_files import doubled, npy, npz
+from tests.terminals import PIPES, Program
 
 Array = npt.NDArray[Any]
 
@@ -35,67 +35,41 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
     """The columns as a file of the format of its suffix."""
     match path.suffix:
         case ".parquet":
-            table = pa.table({name: _lists(array) for name, array in columns.items()})
-            pq.write_table(table, path, row_group_size=3)
+            pl.DataFrame(columns).write_parquet(path, row_group_size=3)
         case ".npz":
-            np.savez(path, **columns)  # type: ignore[arg-type]
+            path.write_bytes(npz(**columns))
         case ".npy":
             kinds = [(name, array.dtype, array.shape[1:]) for name, array in columns.items()]
-            records = np.empty(len(next(iter(columns.values()))), kinds)
-            for name, array in columns.items():
-                records[name] = array
-            np.save(path, records)
-        case ".jsonl":
-            rows = [dict(zip(columns, row, strict=True)) for row in zip(*map(_cells, columns.values()), strict=True)]
+            path.write_bytes(npy(np.array(list(zip(*columns.values(), strict=True)), kinds)))
+        case ".jsonl":  # with strings for numbers that JSON has not
+            cells = [[numbers.in_lists(cell) for cell in array] for array in columns.values()]
+            rows = (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {
-                f"{name}{_index(i)}": array[:, *i]
+                f"{name}[{','.join(map(str, i))}]" if i else name: array[:, *i]
                 for name, array in columns.items()
                 for i in np.ndindex(array.shape[1:])
             }
-            with path.open("w", newline="") as file:
-                writer = csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",")
-                writer.writerow(flat)
-                writer.writerows(zip(*(map(repr, column.tolist()) for column in flat.values()), strict=True))
-
-
-def _cells(array: Array) -> list[Any]:
-    """A list of numbers or of lists, with the strings of JSON for numbers that it has not."""
-    return [numbers.in_lists(cell) for cell in array]
-
-
-def _lists(array: Array) -> Any:
-    """An array of Arrow, of lists of lists where NumPy has more axes."""
-    found = pa.array(array.ravel())
-    for size in reversed(array.shape[1:]):
-        found = pa.FixedSizeListArray.from_arrays(found, size)
-    return found
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, index))}]" if index else ""
+            pl.DataFrame(flat).write_csv(path, separator="\t" if suffix == ".tsv" else ",")
 
 
 def _read(path: Path) -> dict[str, Array]:
     """The columns of an output, by name."""
     match path.suffix:
-        case ".parquet":
-            table = pq.read_table(path)
-            return {name: table.column(name).to_numpy() for name in table.column_names}
         case ".npz":
             with np.load(path) as archive:
                 return dict(archive)
         case ".npy":
-            records = np.load(path)
-            return {name: records[name] for name in records.dtype.names}
+            frame = pd.DataFrame(np.load(path))
+        case ".parquet":
+            frame = pd.read_parquet(path)
         case ".jsonl":
-            rows = [json.loads(line) for line in path.read_text().splitlines()]
-            return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+            frame = pd.DataFrame([json.loads(line) for line in path.read_text().splitlines()]).astype(float)
         case suffix:
-            with path.open(newline="") as file:
-                header, *body = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
-            return {name: np.array([float(row[place]) for row in body]) for place, name in enumerate(header)}
+            sign = "\t" if suffix == ".tsv" else ","
+            frame = pd.read_csv(path, sep=sign, dtype=str, keep_default_na=False).astype(float)
+    return {name: column.to_numpy() for name, column in frame.items()}
 
 
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
@@ -192,9 +166,7 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
 
 @pytest.mark.parametrize(("text", "name", "content", "words", "said"), REFUSED)
 @pytest.mark.usefixtures("folder")
-def test_what_is_wrong_with_rows_and_columns_is_said(
-    text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command
-) -> None:
+def test_rows_are_refused(text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command) -> None:
     """One message each, and no output."""
     run = _asked(text, name, content, words, gradcli)
     assert (run.code, run.out, said in run.err) == (2, "", True), run.err
@@ -405,12 +377,8 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
 
 def test_a_slow_pipe_is_answered_as_it_comes() -> None:
     """The answer to a row does not wait for the next."""
-    words = [warm.gradcli(), "map", "x**2", "--points", "-"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"x\n3\n")
-        process.stdin.flush()
+    with Program([warm.gradcli(), "map", "x**2", "--points", "-"], **PIPES) as process:
+        process.send(b"x\n3\n")
         assert [process.stdout.readline() for _ in range(2)] == [b"y,dy_dx\n", b"9.0,6.0\n"]
         process.stdin.write(b"4\n")
         process.stdin.close()
@@ -422,17 +390,10 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
     """`| head -1`: exit 141, and not a word."""
     path = tmp_path / "data.csv"
     path.write_text("x\n" + "1.5\n" * 300_000)
-    with subprocess.Popen(
-        [warm.gradcli(), "map", "x**2", "--points", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        header = process.stdout.readline()
-        assert header == b"y,dy_dx\n", process.stderr.read()
+    with Program([warm.gradcli(), "map", "x**2", "--points", str(path)], **PIPES) as process:
+        assert process.stdout.readline() == b"y,dy_dx\n"
         process.stdout.close()
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
-        assert process.wait(60) == 141
+        assert (process.stderr.read(), process.wait(60)) == (b"", 141)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -453,10 +414,8 @@ def test_what_is_killed_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     """A part of the new one stays, as the process cannot know of its end; other signals leave none."""
     out = tmp_path / "out.parquet"
     out.write_text("before")
-    with subprocess.Popen([*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"x\n" + b"1\n" * 1_500_000)
-        process.stdin.flush()
+    with Program([*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE) as process:
+        process.send(b"x\n" + b"1\n" * 1_500_000)
         until = time.monotonic() + 60
         while not any(path.stat().st_size for path in tmp_path.glob(".out.*.part")):
             assert time.monotonic() < until
@@ -474,15 +433,12 @@ WIDE = [
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
 @pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "npz"])
-def test_four_times_the_rows_need_no_more_memory(
-    out: str, words: list[str], rows: int, width: int, tmp_path: Path
-) -> None:
+def test_more_rows_need_no_more_memory(out: str, words: list[str], rows: int, width: int, tmp_path: Path) -> None:
     """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()
     command = [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    with Program(command, stdin=subprocess.PIPE) as process:
         os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
-        assert process.stdin is not None
         process.stdin.write(b"x,note\n")
         peaks = []
         for _ in range(4):

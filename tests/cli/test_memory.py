@@ -1,7 +1,5 @@
 """Large answers take little more memory than their own numbers, and a process that goes on keeps few of them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -30,18 +28,12 @@ print(many - few, file=sys.stderr)
 """
 
 
+WRITTEN = [(["--json"], TEXT), (["-o", "{}/j.npz"], BYTES)]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(
-    ("words", "rows"),
-    [
-        (["--json"], TEXT),
-        (["-o", "{}/j.npz"], BYTES),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
-)
-def test_a_large_jacobian_is_written_in_little_more_than_its_own_memory(
-    words: list[str], rows: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("words", "rows"), WRITTEN, ids=str)
+def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]
     grown = int(process(sys.executable, "-c", PEAK, *filled).err.split()[-1])

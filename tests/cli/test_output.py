@@ -1,7 +1,5 @@
 """Files that are written with -o, digits, colours, and options that are given twice: of every command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -23,7 +21,6 @@ from gradcli.files import atomic
 from gradcli.options import LACKS
 from tests.conftest import Command
 
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 AT = ["--at", "1,2"]
 QUESTIONS: dict[str, list[str]] = {
     "vjp": ["sin(x)", *AT, "--v", "1,1"],
@@ -182,20 +179,14 @@ def test_a_read_only_file_is_not_replaced(gradcli: Command, tmp_path: Path, monk
     assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
 
 
-ATTACHED = ["-oa.json", "-o=a.json", "--output=a.json"]
-
-
-@pytest.mark.parametrize("word", ATTACHED)
-def test_a_file_may_be_attached_to_its_option(
-    word: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("word", ["-oa.json", "-o=a.json", "--output=a.json"])
+def test_a_file_may_be_attached_to_its_option(word: str, gradcli: Command, folder: Path) -> None:
     """As in other commands; of every place, but once."""
-    monkeypatch.chdir(tmp_path)
     for words in (["eval", "-o*2", "--at", "3", word], ["eval", word, "-o*2", "--at=3"], ["functions", word, "sin"]):
         run = gradcli(*words)
         assert (run.code, run.out, run.err) == (0, "", "")
-        assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
-        (tmp_path / "a.json").unlink()
+        assert os.listdir() == ["a.json"]
+        (folder / "a.json").unlink()
         assert "is given twice" in gradcli(*words, "-o", "b.json").err
 
 

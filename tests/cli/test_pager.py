@@ -1,7 +1,5 @@
 """The pager: which one, what comes through it, and that nothing is lost where there is none."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,11 +1,7 @@
 """The installed command as a process: pipes, closed pipes, terminals, encodings, signals, full disks, start-up."""
 
-from __future__ import annotations
-
 import io
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -95,13 +91,10 @@ def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
 def run_on_a_terminal(columns: int, *arguments: str, **environment: str) -> Run:
     """Run it likewise, and give its exit code too."""
     terminal = Terminal()
-    end = terminal.there
-    own = os.environ | {"TERM": "xterm", **environment, "COLUMNS": str(columns)}
-    words = [warm.gradcli(), *arguments]
-    with subprocess.Popen(words, stdin=end, stdout=end, stderr=end, env=own, start_new_session=True) as process:
-        os.close(end)
+    own = {"TERM": "xterm", **environment, "COLUMNS": str(columns)}
+    code = terminal.start_program(warm.gradcli(), *arguments, **own).wait()
     shown = terminal.whole().replace("\r\n", "\n")
-    return Run(process.returncode, shown.rpartition("\r\x1b[2K")[2], "")
+    return Run(code, shown.rpartition("\r\x1b[2K")[2], "")
 
 
 BUG = """

@@ -1,7 +1,5 @@
 """Several gradient vectors, accumulation, intermediates, losses and traps, through the command."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,11 +1,7 @@
 """Progress of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,39 +13,34 @@ ROWS = 200_000
 CLEARED = "\r\x1b[2K"
 
 
-@contextmanager
-def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[Terminal]:
-    """A pseudo-terminal in place of these streams of this process."""
+def on_a_terminal(
+    patch: pytest.MonkeyPatch, words: list[str], *names: str, term: str = "xterm", wait: float = 0.001, code: int = 0
+) -> str:
+    """Run a command with a pseudo-terminal in place of streams of this process; give what came there."""
     found = Terminal()
-    with os.fdopen(found.there, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+    patch.setenv("TERM", term)
+    with os.fdopen(found.there, "w", encoding="utf-8") as stream, patch.context() as own:
         for name in names:
-            patch.setattr(sys, name, stream)
-        yield found
-
-
-def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
-    monkeypatch.setenv("TERM", term)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(console, "PATIENCE", 0.001)
-    monkeypatch.setattr(console, "RENEWED", 0.001)
-    with terminal(monkeypatch, *names) as found:
-        assert main(["map", "sin(x)", *words]) == 0
+            own.setattr(sys, name, stream)
+        own.setattr(console, "PATIENCE", wait)
+        own.setattr(console, "RENEWED", 0.001)
+        assert main(words) == code
     return found.whole()
 
 
 @pytest.fixture
-def points(tmp_path: Path) -> str:
-    """A file that takes some blocks."""
-    path = tmp_path / "x.csv"
-    path.write_text("x\n" + "1.25\n" * ROWS)
-    return str(path)
+def words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A command for a file that takes some blocks, on a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    (folder / "x.csv").write_text("x\n" + "1.25\n" * ROWS)
+    return ["map", "sin(x)", "--points", "x.csv"]
 
 
 def test_the_line_has_a_rate_and_is_gone_at_the_end(
-    points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All of it is on stderr; what stays is one line with the time."""
-    shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr")
+    shown = on_a_terminal(monkeypatch, [*words, "-o", "y.csv"], "stderr")
     before, _, after = shown.rpartition(CLEARED)
     assert " rows, " in before
     assert " a second, " in before
@@ -58,24 +49,24 @@ def test_the_line_has_a_rate_and_is_gone_at_the_end(
     assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
 
 
-def test_a_folder_says_it_too(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_says_it_too(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Part by part."""
-    shown = _shown(["--points", points, "-o", f"{tmp_path}/out/"], monkeypatch, "stderr")
+    shown = on_a_terminal(monkeypatch, [*words, "-o", "out/"], "stderr")
     before, _, after = shown.rpartition(CLEARED)
     assert before
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
 
 
-def test_rows_on_a_terminal_have_nothing_among_them(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_on_a_terminal_have_nothing_among_them(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """They themselves say how far it is."""
-    Path(points).write_text("x\n0\n")
-    shown = _shown(["--points", points], monkeypatch, "stdout", "stderr")
+    Path("x.csv").write_text("x\n0\n")
+    shown = on_a_terminal(monkeypatch, words, "stdout", "stderr")
     rows = shown.rpartition(CLEARED)[2]  # before them, what takes long may have been said
     assert rows.startswith("y,dy_dx\r\n0.0,1.0\r\n1 row read, 1 written in ")
     assert shown.count("\n") == 3
 
 
-def test_a_dumb_terminal_has_no_such_line(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_has_no_such_line(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor an empty line in its place."""
-    shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr", term="dumb")
+    shown = on_a_terminal(monkeypatch, [*words, "-o", "y.csv"], "stderr", term="dumb")
     assert shown.startswith(f"{ROWS:,} rows read")

@@ -1,7 +1,5 @@
 """Scripts that are run, and their backward passes."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -10,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cli.conftest import MODEL
 from tests.conftest import Command
+from tests.recording.model import Half
 
 SCRIPT = """
 import sys
@@ -40,9 +40,8 @@ def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> No
     run = gradcli("run", "train.py", "--json", "--strict", "--", "--epochs", "2")
     assert run.code == 0
     answers = [json.loads(line) for line in run.out.splitlines()]
-    assert [answer["expression"] for answer in answers] == [
-        f"pass {n} (train.py, line {line})" for n, line in ((1, 12), (2, 12), (3, 15), (4, 17))
-    ]
+    passes = ("pass 1 (train.py, line 12)", "pass 2 (train.py, line 12)", "pass 3 (train.py, line 15)")
+    assert [answer["expression"] for answer in answers] == [*passes, "pass 4 (train.py, line 17)"]
     assert [answer["check"]["verdict"] for answer in answers] == ["agree"] * 4
     assert answers[0]["vjp"] == {"w": [-2, -4]}
     assert answers[0]["symbolic"] == {"w": "(2*w[j]*x[j] - 2)*x[j]"}
@@ -54,6 +53,12 @@ def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> No
 
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
 ONE = START + "(x**2).sum().backward()\n"
+NETS = (
+    "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))\n"
+    "for p in net.parameters():\n    nn.init.constant_(p, 2.0)\nnet(torch.ones(1)).backward()\n"
+)
+"""Norms of whose gradients are told by module, the largest first; of one module the norm alone."""
+
 LINE = "pass 1   own.py, line 3   by x   |grad| 10   ✓ agree (proven)"
 
 SCRIPTS = [
@@ -88,6 +93,7 @@ SCRIPTS = [
         START + "y = x**2\ny.sum().backward(retain_graph=True)\n(y*2).sum().backward()\n",
         *(0, ["pass 1   own.py, line 4   by x   |grad| 10", "pass 2   own.py, line 5   by x   |grad| 20"], []),
     ),
+    (NETS, 0, ["|grad| 5 (net.layer_1 4.12, net.layer_0 2.83)"], []),
     (
         ONE + "x.detach().numpy()[0] = 1\n(x**3).sum().backward()\n",
         *(0, [LINE, "pass 2   own.py, line 5   by x   |grad| 48.09"], []),
@@ -192,6 +198,7 @@ PASS_AFTER_PASS = [
         "    (D(fake.detach())**2).mean().backward()\n    {told}\n"
         "    steps.step()\n    for p in [*G.parameters(), *D.parameters()]:\n        p.grad = None\n"
         "    (1 - D(fake)).mean().backward()\n    {told}\n",
+        "[*D.named_parameters('D'), *G.named_parameters('G')]",
         [["D.weight", "D.bias"], ["D.weight", "D.bias", "G.weight", "G.bias"]] * 2,
     ),
     # a value of before an update, which is still there when the names come again
@@ -199,6 +206,7 @@ PASS_AFTER_PASS = [
         "import torch\nw = torch.tensor([1.0, 2.0], requires_grad=True)\nkept = []\nfor n in range(3):\n"
         "    w.grad = None\n    (w**3).sum().backward()\n    {told}\n    kept.append((w**2).sum())\n"
         "    print(kept[-1].item())\n    with torch.no_grad():\n        w -= 0.1*w.grad\n",
+        "[('w', w)]",
         [["w"]] * 3,
     ),
     # two losses of one input, of which nothing but that is shared; and a branch of before
@@ -206,31 +214,24 @@ PASS_AFTER_PASS = [
         "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\na = x.exp()\n"
         "b = x**2 if x.sum() > 0 else x\nm = torch.tensor([1.0, 0.5])\n(a*m).sum().backward()\n{told}\n"
         "x.grad = None\n(b*m).sum().backward()\n{told}\n",
+        "[('x', x)]",
         [["x"]] * 2,
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "leaves"), PASS_AFTER_PASS, ids=["adversarial", "updated", "shared"])
-def test_a_pass_goes_through_what_earlier_passes_left(
-    text: str, leaves: list[list[str]], folder: Path, gradcli: Command
+@pytest.mark.parametrize(("text", "named", "leaves"), PASS_AFTER_PASS, ids=["adversarial", "updated", "shared"])
+def test_a_pass_goes_through_what_earlier_ones_left(
+    text: str, named: str, leaves: list[list[str]], gradcli: Command
 ) -> None:
     """The leaves have the same names in each pass, and the numbers are torch's."""
-    save = "grads.append({k: v.grad.tolist() for k, v in named().items() if v.grad is not None})"
-    named = (
-        "def named():\n    found = {'w': globals().get('w'), 'x': globals().get('x')}\n"
-        "    nets = {k: globals()[k].named_parameters() for k in 'DG' if k in globals()}\n"
-        "    found.update({f'{k}.{n}': p for k, ps in nets.items() for n, p in ps})\n"
-        "    return {k: v for k, v in found.items() if v is not None}\n"
-    )
-    (folder / "own.py").write_text("grads = []\n" + named + text.format(told=save) + "\nprint('GRADS', grads)\n")
-    run = gradcli("run", "own.py", "--json")
+    tell = f"print('GRADS', {{name: t.grad.tolist() for name, t in {named} if t.grad is not None}})"
+    run = gradcli("run", "-c", text.format(told=tell), "--json")
     assert run.code == 0
     answers = [json.loads(line) for line in run.out.splitlines()]
-    told = ast.literal_eval(run.err.partition("GRADS ")[2].splitlines()[0])
-    assert [sorted(answer["wrt"]) for answer in answers] == [sorted(one) for one in leaves]
-    for answer, grads in zip(answers, told, strict=True):
-        assert answer["check"]["verdict"] == "agree"
+    told = map(ast.literal_eval, re.findall("GRADS (.*)", run.err))
+    for answer, grads, names in zip(answers, told, leaves, strict=True):
+        assert (answer["check"]["verdict"], {*answer["wrt"]}) == ("agree", {*names})
         assert answer["symbolic"].keys() == grads.keys() == set(answer["wrt"])
         for name, grad in grads.items():
             assert np.allclose(answer["vjp"][name], grad, rtol=1e-6)
@@ -267,33 +268,12 @@ def test_a_pass_says_where_nan_begins(text: str, told: list[str], folder: Path, 
     assert len([said for said in answer.get("warnings", []) if said in found]) == len(told)
 
 
-def test_the_norm_of_a_gradient_is_told_by_module(folder: Path, gradcli: Command) -> None:
-    """The largest first; of one module the norm alone."""
-    (folder / "own.py").write_text(
-        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))\n"
-        "for p in net.parameters():\n    nn.init.constant_(p, 2.0)\nnet(torch.ones(1)).backward()\n"
-    )
-    assert "|grad| 5 (net.layer_1 4.12, net.layer_0 2.83)" in gradcli("run", "own.py", "--no-check").out
-
-
-def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
+def test_a_wrong_backward_in_a_script_is_blamed(gradcli: Command) -> None:
     """With the exit code of `--strict`."""
-    (folder / "wrong.py").write_text(
-        "import torch\n"
-        "class Half(torch.autograd.Function):\n"
-        "    @staticmethod\n"
-        "    def forward(ctx, x):\n"
-        "        ctx.save_for_backward(x)\n"
-        "        return x**2\n"
-        "    @staticmethod\n"
-        "    def backward(ctx, g):\n"
-        "        return g * ctx.saved_tensors[0]\n"
-        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
-        "Half.apply(x).sum().backward()\n"
-    )
-    run = gradcli("run", "wrong.py", "--strict")
-    assert run.code == 1
-    assert "Half.backward (wrong.py, line 7) is wrong" in run.out
+    imports = f"import sys\nsys.path.append({str(MODEL.parent)!r})\nfrom model import Half\n"
+    run = gradcli("run", "-c", f"{imports}{START}Half.apply(x).sum().backward()", "--strict")
+    line = Half.backward.__code__.co_firstlineno
+    assert (run.code, f"Half.backward (model.py, line {line}) is wrong" in run.out) == (1, True)
 
 
 def test_lost_digits_of_a_small_entry_are_not_what_a_script_is_stopped_at(folder: Path, gradcli: Command) -> None:
@@ -326,36 +306,31 @@ IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
 
 
 @pytest.mark.parametrize(("text", "is_read", "gradients"), IN_ANY_CASE, ids=range(len(IN_ANY_CASE)))
-def test_a_text_is_answered_by_run_in_any_case_and_by_vjp_where_it_is_straight(
-    text: str, is_read: bool, gradients: list[list[float]], gradcli: Command
-) -> None:
+def test_code_is_run_and_text_is_read(text: str, is_read: bool, gradients: list[list[float]], gradcli: Command) -> None:
     """With the numbers that each pass adds in torch; what is code is refused as that."""
     run = gradcli("run", "-c", text, "--json")
     assert run.code == 0
-    found = [json.loads(line)["vjp"]["x"] for line in run.out.splitlines()]
-    assert found == [pytest.approx(one, rel=1e-6) for one in gradients]
+    expected = [pytest.approx(one, rel=1e-6) for one in gradients]
+    assert [json.loads(line)["vjp"]["x"] for line in run.out.splitlines()] == expected
     read = gradcli("vjp", text, "--json")
     assert read.code == (0 if is_read else 2)
     if is_read:
-        assert [json.loads(line)["vjp"]["x"] for line in read.out.splitlines()] == [
-            pytest.approx(one, rel=1e-6) for one in gradients
-        ]
+        assert [json.loads(line)["vjp"]["x"] for line in read.out.splitlines()] == expected
     else:
         assert json.loads(read.err or read.out)["error"]["kind"] == "code"
 
 
-@pytest.mark.parametrize(
-    ("text", "gradient"),
-    [
-        ("torch.exp(1j*x).real.sum().backward()", [-np.sin(1), -np.sin(2), -np.sin(3)]),
-        ("(x + 0j).abs().sum().backward()", [1, 1, 1]),
-        (
-            "from torch.nn.functional import multi_margin_loss\nmulti_margin_loss(x, torch.tensor(0)).backward()",
-            [-2 / 3, 1 / 3, 1 / 3],
-        ),
-    ],
-    ids=["complex", "length", "margin"],
-)
+ANSWERED = [
+    ("torch.exp(1j*x).real.sum().backward()", [-np.sin(1), -np.sin(2), -np.sin(3)]),
+    ("(x + 0j).abs().sum().backward()", [1, 1, 1]),
+    (
+        "from torch.nn.functional import multi_margin_loss\nmulti_margin_loss(x, torch.tensor(0)).backward()",
+        [-2 / 3, 1 / 3, 1 / 3],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "gradient"), ANSWERED, ids=["complex", "length", "margin"])
 def test_a_pass_is_answered_and_the_script_goes_on(text: str, gradient: list[float], gradcli: Command) -> None:
     """Numbers of Python's are no tensors."""
     run = gradcli("run", "-c", f"{X}{text}\nprint('at the end')", "--json")

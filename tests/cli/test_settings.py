@@ -1,9 +1,6 @@
 """Settings: what a file changes, what counts more, what is said of a mistake in it, and what config shows."""
 
-from __future__ import annotations
-
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,18 +25,17 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return write
 
 
-def test_what_counts_more(settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_counts_more(settings: Write, gradcli: Command) -> None:
     """Flags, the environment, the table of the command, the top of the file."""
     words = ("eval", "x/3", "--at", "1")
     settings('dtype = "float32"\nformat = "json"\n[eval]\nformat = "csv"\n')
     assert gradcli(*words).out.startswith("index,")
     assert json.loads(gradcli("x**2", "--at", "1").out)["dtype"] == "float32"
     assert json.loads(gradcli("grad", "x +").err)["error"]["kind"] == "syntax"
-    monkeypatch.setenv("GRADCLI_FORMAT", "markdown")
-    monkeypatch.setenv("GRADCLI_DTYPE", "float64")
-    assert "\n| --- |" in gradcli(*words).out
-    assert gradcli(*words, "--format", "plain").out == "0.3333333333333333\n"
-    assert gradcli(*words, "--format", "plain", "--dtype", "float32").out == "0.33333334\n"
+    own = {"GRADCLI_FORMAT": "markdown", "GRADCLI_DTYPE": "float64"}
+    assert "\n| --- |" in gradcli(*words, **own).out
+    assert gradcli(*words, "--format", "plain", **own).out == "0.3333333333333333\n"
+    assert gradcli(*words, "--format", "plain", "--dtype", "float32", **own).out == "0.33333334\n"
 
 
 def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path: Path) -> None:
@@ -58,7 +54,7 @@ def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path
 
 
 WORDS = ("eval", "(1-cos(x))/x**2", "--at", "1e-8", "--format", "plain")
-"""Whose verdict is not agree."""
+"""A question with another verdict than agree."""
 
 
 def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: Command) -> None:
@@ -83,21 +79,17 @@ def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gr
     assert "confirmed at other values" in gradcli("grad", "x", "--at", "1").out
 
 
-def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
-    settings: Write, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_digits_of_a_default_are_for_tables_of_a_terminal(settings: Write, gradcli: Command, tmp_path: Path) -> None:
     """Data keep all of theirs; typed, they count everywhere, and `all` is all of them."""
     words = ("eval", "x/3", "--at", "1")
-    settings("digits = 3\n")
-    path = os.environ["GRADCLI_CONFIG"]
+    path = settings("digits = 3\n")
     assert " y = 0.333\n" in on_a_terminal(80, *words, GRADCLI_CONFIG=path)
     assert " y = 0.3333\n" in on_a_terminal(80, *words, GRADCLI_CONFIG=path, GRADCLI_DIGITS="4")
     exact = " y = 0.3333333333333333\n"
     assert exact in on_a_terminal(80, *words, GRADCLI_CONFIG=path, GRADCLI_DIGITS="all")
     assert exact in on_a_terminal(80, *words, "--digits", "all", GRADCLI_CONFIG=path)
-    monkeypatch.setenv("GRADCLI_DIGITS", "2")
-    assert exact in gradcli(*words).out
-    assert json.loads(gradcli(*words, "--json").out)["value"] == 1 / 3
+    assert exact in gradcli(*words, GRADCLI_DIGITS="2").out
+    assert json.loads(gradcli(*words, "--json", GRADCLI_DIGITS="2").out)["value"] == 1 / 3
     assert gradcli(*words, "--format", "plain", "--digits", "2").out == "0.33\n"
     assert gradcli(*words, "--format", "plain", "--digits", "all").out == "0.3333333333333333\n"
     array = str(tmp_path / "y.npy")
@@ -160,24 +152,15 @@ def test_a_mistake_is_an_error_of_the_file(text: str, settings: Write, gradcli: 
         assert gradcli(*words).code == 0
 
 
-def test_a_file_that_cannot_be_read(
-    gradcli: Command, settings: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_read(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is an error, and one that nobody named need not be there."""
-    Path(settings("")).write_bytes(b"\n\xff")
-    assert "cannot be read: 'utf-8' codec" in gradcli("eval", "1").err
-    for path, said in (
-        (tmp_path, "cannot be read: Is a directory"),
-        (tmp_path / "no", "cannot be read: No such file or directory"),
-    ):
-        monkeypatch.setenv("GRADCLI_CONFIG", str(path))
-        run = gradcli("eval", "1")
-        assert (run.code, run.out) == (2, "")
-        assert said in run.err
-        assert "\nhint: " in run.err
-        assert gradcli("config").code == 2
-    monkeypatch.setenv("GRADCLI_CONFIG", "")
-    assert gradcli("eval", "1").code == 0
+    (tmp_path / "bytes").write_bytes(b"\n\xff")
+    for name, said in (("bytes", "'utf-8' codec"), ("", "Is a directory"), ("no", "No such file or directory")):
+        own = {"GRADCLI_CONFIG": str(tmp_path / name)}
+        run = gradcli("eval", "1", **own)
+        assert (run.code, run.out, f"cannot be read: {said}" in run.err, "\nhint: " in run.err) == (2, "", True, True)
+        assert gradcli("config", **own).code == 2
+    assert gradcli("eval", "1", GRADCLI_CONFIG="").code == 0
     monkeypatch.delenv("GRADCLI_CONFIG")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
@@ -192,38 +175,25 @@ def test_a_file_that_cannot_be_read(
     assert gradcli("eval", "1").out == "1\n"
 
 
-def test_config_shows_what_is_in_force(settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> None:
     """Every setting, of the file, with its variable, or as the default that it is."""
-    path = settings(
-        '# mine\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n'
-    )
-    monkeypatch.setenv("GRADCLI_DIGITS", "4")
-    lines = [line.split("#") for line in gradcli("config").out.splitlines()]
+    path = settings('#\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n')
+    lines = [line.split("#") for line in gradcli("config", GRADCLI_DIGITS="4").out.splitlines()]
     assert lines[0] == [f"file: {path}"]
     found = {setting.strip(): where.strip() for setting, where in (line for line in lines if len(line) == 2)}
-    assert found['format = "csv"'] == "file"
-    assert found["check = false"] == "file"
-    assert found["digits = 4"] == "GRADCLI_DIGITS"
-    assert found["strict = false"] == "default"
+    own = ('format = "csv"', "check = false", 'on-error = "skip"', 'format = "full"')
+    assert {found[setting] for setting in own} == {"file"}
+    assert (found["digits = 4"], found["strict = false"]) == ("GRADCLI_DIGITS", "default")
     assert [line[0] for line in lines if len(line) == 1][1:] == ["[map]", "[eval]"]
-    assert found['on-error = "skip"'] == "file"
-    assert found['format = "full"'] == "file"
     assert "digits = 3" not in found
-    monkeypatch.setenv("GRADCLI_DIGITS", "many")
-    assert "GRADCLI_DIGITS=many is not" in gradcli("config").err
+    assert "GRADCLI_DIGITS=many is not" in gradcli("config", GRADCLI_DIGITS="many").err
 
 
-def test_batch_and_python_read_no_settings(
-    settings: Write, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_and_python_read_no_settings(settings: Write, gradcli: Command) -> None:
     """A request is answered alike everywhere."""
     settings('dtype = "float32"\ncheck = false\n')
-    requests = tmp_path / "requests"
-    requests.write_text("eval x --at 1\n", encoding="utf-8")
-    answer = json.loads(gradcli("batch", str(requests)).out)
+    answer = json.loads(gradcli("batch", given="eval x --at 1\n").out)
     assert (answer["dtype"], answer["check"]["verdict"]) == ("float64", "agree")
-    requests.write_text("eval x --at 1 --no-strict\n", encoding="utf-8")
-    assert "no such option: --no-strict" in gradcli("batch", str(requests)).out
-    requests.write_text("eval x --at 1\n", encoding="utf-8")
+    assert "no such option: --no-strict" in gradcli("batch", given="eval x --at 1 --no-strict\n").out
     settings("nonsense")
-    assert gradcli("batch", str(requests)).code == 0
+    assert gradcli("batch", given="eval x --at 1\n").code == 0

@@ -1,15 +1,12 @@
 """Functions of files and modules, through the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import MODEL
 from tests.conftest import Command
-
-MODEL = Path(__file__).parent.parent / "recording" / "model.py"
 
 
 def test_a_module_is_named_by_a_colon(folder: Path, gradcli: Command) -> None:
@@ -56,22 +53,22 @@ def test_nothing_else_leads_to_code_of_the_user(folder: Path, gradcli: Command) 
     assert not (folder / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "def f(x:\n    return x\n",
-            "error: SyntaxError: '(' was never closed (own.py, line 1), raised while own.py is run",
-        ),
-        ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
-        ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
-        ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
-        ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
-        ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
-        ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
-        ("import torch\ndef f(x):\n    return torch.fft.fft(x).sin().real\n", "(own.py, line 3)"),
-    ],
-)
+WRONG = [
+    (
+        "def f(x:\n    return x\n",
+        "error: SyntaxError: '(' was never closed (own.py, line 1), raised while own.py is run",
+    ),
+    ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
+    ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
+    ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
+    ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
+    ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
+    ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
+    ("import torch\ndef f(x):\n    return torch.fft.fft(x).sin().real\n", "(own.py, line 3)"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
 def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path, gradcli: Command) -> None:
     """Exit code 2, nothing on standard output, no trace."""
     (folder / "own.py").write_text(text)
@@ -83,9 +80,7 @@ def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path,
 
 
 @pytest.mark.parametrize(("imports", "warns"), [("numpy as np", True), ("numpy as np, torch", False), ("math", False)])
-def test_a_file_with_numpy_alone_is_warned_of_methods_of_torch(
-    imports: str, warns: bool, folder: Path, gradcli: Command
-) -> None:
+def test_a_file_with_numpy_alone_is_warned_of_torch(imports: str, warns: bool, folder: Path, gradcli: Command) -> None:
     """Its function is given tensors: the variance of 1, 2, 4 is 7/3 by torch, and 14/9 by NumPy."""
     (folder / "own.py").write_text(f"import {imports}\ndef f(x):\n    return x.var()\n")
     run = gradcli("eval", "own.py::f", "--at", "1,2,4")

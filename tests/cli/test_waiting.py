@@ -1,7 +1,5 @@
 """Commands that take long say so on a terminal, and leave no trace there."""
 
-from __future__ import annotations
-
 import errno
 import io
 import sys
@@ -12,15 +10,18 @@ import pytest
 
 import gradcli.function
 from gradcli import progress
-from gradcli.cli import console, main
+from gradcli.cli import console
 from gradcli.errors import InputError
-from tests.cli.test_progress import terminal
+from tests.cli.test_progress import on_a_terminal
+from tests.conftest import Command, Run
 
 GRAD = ["grad", "x**2", "--at", "3", "--format", "plain"]
 CLEARED = "\r\x1b[2K"
 
 
-def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.3, term: str = "xterm") -> str:
+def _run(
+    patch: pytest.MonkeyPatch, words: list[str], *, seconds: float = 0.3, term: str = "xterm", fails: bool = False
+) -> str:
     """Run a command that takes so long, and give what came to the terminal from a tenth of a second on."""
     real = gradcli.function.Function.grad
 
@@ -29,14 +30,12 @@ def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 
         for _ in progress.counted("point", "ab", 2):
             progress.doing("proving", 512, 1024)
             time.sleep(seconds / 2)
+        if fails:
+            raise InputError("no such luck")
         return found
 
-    monkeypatch.setattr(gradcli.function.Function, "grad", slow)
-    monkeypatch.setattr(console, "PATIENCE", 0.1 if seconds else 60.0)
-    monkeypatch.setenv("TERM", term)
-    with terminal(monkeypatch, "stderr") as found:
-        main(words)
-    return found.whole()
+    patch.setattr(gradcli.function.Function, "grad", slow)
+    return on_a_terminal(patch, words, "stderr", term=term, wait=0.1 if seconds else 60.0, code=2 * fails)
 
 
 def _screen(text: str) -> list[str]:
@@ -52,27 +51,21 @@ def _screen(text: str) -> list[str]:
     return lines
 
 
-def test_a_slow_command_says_what_it_does_and_is_gone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slow_command_says_what_it_does(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The last that it does is the last that is said, and nothing of it is left."""
-    shown = _run(GRAD, monkeypatch)
+    shown = _run(monkeypatch, GRAD)
     assert f"{CLEARED}point 1 of 2: proving 512 of 1,024, " in shown
     assert f"{CLEARED}point 2 of 2: proving 512 of 1,024, " in shown
     assert _screen(shown) == [""]
     assert capsys.readouterr().out == "6\n"
 
 
-def test_a_terminal_that_the_system_does_not_know_is_told_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_terminal_is_told_nothing(monkeypatch: pytest.MonkeyPatch, gradcli: Command) -> None:
     """Streams of tests and of notebooks may say that they are one, and have no descriptor to write to."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert console.descriptor(sys.stderr) is None
-    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(console, "PATIENCE", 0.0)
-    assert main(GRAD) == 0
-    assert capsys.readouterr() == ("6\n", "")
+    assert gradcli(*GRAD, TERM="xterm") == Run(0, "6\n", "")
 
 
 def test_what_cannot_be_written_says_why_where_there_is_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,35 +82,29 @@ def test_what_cannot_be_written_says_why_where_there_is_no_descriptor(monkeypatc
 
 def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is written when that is cleared."""
-
-    def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
-        time.sleep(0.3)
-        raise InputError("no such luck")
-
-    monkeypatch.setattr(gradcli.function.Function, "grad", failing)
-    monkeypatch.setattr(console, "PATIENCE", 0.05)
-    monkeypatch.setenv("TERM", "xterm")
-    with terminal(monkeypatch, "stderr") as found:
-        assert main([*GRAD, "--color", "never"]) == 2
-    shown = found.whole()
+    shown = _run(monkeypatch, [*GRAD, "--color", "never"], fails=True)
     assert CLEARED in shown
     assert _screen(shown) == ["error: no such luck", ""]
 
 
-@pytest.mark.parametrize(
-    ("words", "seconds", "term"),
-    [(GRAD, 0.0, "xterm"), (GRAD, 0.3, "dumb"), ([*GRAD, "--quiet"], 0.3, "xterm"), ([*GRAD, "-q"], 0.3, "xterm")],
-    ids=["quick", "dumb", "quiet", "q"],
-)
+NOBODY_WAITS = [
+    (GRAD, 0.0, "xterm"),
+    (GRAD, 0.3, "dumb"),
+    ([*GRAD, "--quiet"], 0.3, "xterm"),
+    ([*GRAD, "-q"], 0.3, "xterm"),
+]
+
+
+@pytest.mark.parametrize(("words", "seconds", "term"), NOBODY_WAITS, ids=["quick", "dumb", "quiet", "q"])
 def test_nothing_is_written_where_nobody_waits(
     words: list[str], seconds: float, term: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even what clears a line."""
-    assert _run(words, monkeypatch, seconds=seconds, term=term) == ""
+    assert _run(monkeypatch, words, seconds=seconds, term=term) == ""
 
 
 def test_the_line_is_no_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or clearing it would leave the lines above it."""
     monkeypatch.setenv("COLUMNS", "20")
-    shown = _run(GRAD, monkeypatch)
+    shown = _run(monkeypatch, GRAD)
     assert max(map(len, shown.split(CLEARED))) == 19

@@ -1,7 +1,5 @@
 """The command `code`: scripts on stdout that run as they stand, from text that nobody trusts."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys
@@ -12,14 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradcli import Function
-from gradcli.errors import GradcliError
-from tests.cli.test_answers import GOLDENS
+from gradcli import Function, GradcliError
 from tests.codegen.running import run_script
 from tests.conftest import Command, process
 from tests.examples import examples
-
-SCRIPTS = [golden for golden in sorted(GOLDENS.glob("code*.txt")) if "json" not in golden.stem]
 
 
 def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Generated scripts run in this process, and what they print; command lines as arguments of `Function`."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io
@@ -22,6 +20,10 @@ Edge = tuple[str, dict[str, str], str | None]
 
 EDGES: list[Edge] = [
     ("cumsum([1, 2], 0)[1]*x + [[3, 4]].T.sum() + [[1, 2], [3, 4]].sum() + sum(7) + [5].numel()", {"x": "1.5"}, None),
+    ("(x**2)**x + x**2**x + 2**-x - -x + -(-x)", {"x": "1.1,2.3"}, "ones"),
+    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x + 1e-300*x", {"x": "1.1,2.3"}, "ones"),
+    ("x.prod(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("x*zeros(3, 3) + x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
     ("-x**2 + (-x)**2 - (x - (1 - x)) / (x / (2 / x))", {"x": "1.1,2.3"}, "ones"),
     ("where(((x > 0) | (x < -1)) & ~(x > 2), x**2, -x)", {"x": "-2,-0.5,1,3"}, "ones"),
     ("n = x.numel(); x/n + x**n + (n - 1)*x + n/2 + sqrt(n)*x", {"x": "1.1,2.3,3.1"}, "ones"),

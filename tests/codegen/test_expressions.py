@@ -1,7 +1,5 @@
 """Expressions that write themselves: the text, evaluated on numbers, is what the same code computes on numbers."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -44,27 +42,26 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
     assert eval(str(built(tree, written)), dict(VALUES)) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (PyExpr("x") ** 2, "x**2"),
-        (PyExpr("x") ** PyExpr("y") ** 2, "x**y**2"),
-        ((PyExpr("x") ** 2) ** 2, "(x**2)**2"),
-        (-(PyExpr("x") ** 2), "-x**2"),
-        (2 / PyExpr("x"), "2 / x"),
-        (constant(sympy.Integer(0)) < PyExpr("x"), "0 < x"),
-        (PyExpr("x") < constant(sympy.Integer(0)), "x < 0"),
-        (~(PyExpr("x") > 0), "~(x > 0)"),
-        ((PyExpr("a") & PyExpr("b")) | PyExpr("c"), "a & b | c"),
-        ((PyExpr("x") + 1).sum(dim=(0, 1), keepdim=True), "(x + 1).sum(dim=(0, 1), keepdim=True)"),
-        (PyExpr("x")[0, ..., None, 1::2, :-1], "x[0, ..., None, 1::2, :-1]"),
-        (PyExpr("torch").nn.functional.gelu(PyExpr("x")), "F.gelu(x)"),
-        (PyExpr("f")(*PyExpr("g")([1, 2.5], (3,), "it's", float)), 'f(*g([1, 2.5], (3,), "it\'s", float))'),
-        (PyExpr("x") * constant(sympy.Rational(1, 3)), "x * (1 / 3)"),
-        (PyExpr("x") + float("-inf"), "x + -torch.inf"),
-    ],
-    ids=str,
-)
+CALLS = [
+    (PyExpr("x") ** 2, "x**2"),
+    (PyExpr("x") ** PyExpr("y") ** 2, "x**y**2"),
+    ((PyExpr("x") ** 2) ** 2, "(x**2)**2"),
+    (-(PyExpr("x") ** 2), "-x**2"),
+    (2 / PyExpr("x"), "2 / x"),
+    (constant(sympy.Integer(0)) < PyExpr("x"), "0 < x"),
+    (PyExpr("x") < constant(sympy.Integer(0)), "x < 0"),
+    (~(PyExpr("x") > 0), "~(x > 0)"),
+    ((PyExpr("a") & PyExpr("b")) | PyExpr("c"), "a & b | c"),
+    ((PyExpr("x") + 1).sum(dim=(0, 1), keepdim=True), "(x + 1).sum(dim=(0, 1), keepdim=True)"),
+    (PyExpr("x")[0, ..., None, 1::2, :-1], "x[0, ..., None, 1::2, :-1]"),
+    (PyExpr("torch").nn.functional.gelu(PyExpr("x")), "F.gelu(x)"),
+    (PyExpr("f")(*PyExpr("g")([1, 2.5], (3,), "it's", float)), 'f(*g([1, 2.5], (3,), "it\'s", float))'),
+    (PyExpr("x") * constant(sympy.Rational(1, 3)), "x * (1 / 3)"),
+    (PyExpr("x") + float("-inf"), "x + -torch.inf"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), CALLS, ids=str)
 def test_calls_write_themselves(value: PyExpr, text: str) -> None:
     """Signs, calls, indices and constants with no more parentheses than they need."""
     assert str(value) == text

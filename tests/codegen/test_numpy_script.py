@@ -1,7 +1,5 @@
 """NumPy scripts: the numbers of `vjp`, from the formula."""
 
-from __future__ import annotations
-
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -11,11 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numeric import _by_arb
 from tests.codegen.running import EDGES, Edge, ran, run_script
@@ -27,7 +23,7 @@ INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
 
 @pytest.fixture(autouse=True)
 def scipy() -> Iterator[None]:
-    """What the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
+    """Answer what the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
     special = types.ModuleType("scipy.special")
     functions = {
         **{op.name: partial(_by_arb, op) for op in ops.TABLE.values() if op.arb},
@@ -71,7 +67,7 @@ def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
     y = Function(text).eval(at, check=False).value
     v = np.arange(1.0, y.size + 1).reshape(y.shape)
     program = in_primitives(parse(text, shapes={name: read_value(value, "--at").shape for name, value in at.items()}))
-    if op.name == "cond" or any(line.call.op.kind is Kind.SPECTRAL for line in program.lines):
+    if op.name == "cond" or any(line.call.op.kind is ops.Kind.SPECTRAL for line in program.lines):
         with pytest.raises(GradcliError, match=r"has no formula for one element|could not confirm it"):
             Function(text).code(at, v, to="numpy")
         return
@@ -85,19 +81,15 @@ def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
 
 
 OWN: list[Edge] = [
-    ("(x**2)**x + x**2**x + 2**-x - -x", {"x": "1.1,2.3"}, "ones"),
-    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x", {"x": "1.1,2.3"}, "ones"),
     ("clamp(x, y, 1) + x.clamp(min=-5)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
-    ("x.sum(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("det(A) + trace(inv(A @ A))", {"A": "[[2,1],[1,3]]"}, None),
     ("cumprod(x, 0)", {"x": "2,0,3,0"}, "1,2,3,4"),
-    ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
     ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),
 ]  # fmt: skip
 
 
 EVERY = [edge for edge in EDGES if edge[1]] + OWN
-"""Those with a variable to differentiate by."""
+"""Edges with a variable to differentiate by, and those of NumPy alone."""
 
 
 @pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])
@@ -106,14 +98,13 @@ def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
     require_same(text, at, v)
 
 
-@pytest.mark.parametrize(
-    ("text", "x", "message"),
-    [
-        (f"[{', '.join(f'x**{n}' for n in range(50))}]", "1", "no formula of the derivative by 'x' for a NumPy script"),
-        ("x**2", "arange(200)", "40,000 entries"),
-    ],
-    ids=["none", "large"],
-)
+NO_SCRIPT = [
+    (f"[{', '.join(f'x**{n}' for n in range(50))}]", "1", "no formula of the derivative by 'x' for a NumPy script"),
+    ("x**2", "arange(200)", "40,000 entries"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "message"), NO_SCRIPT, ids=["none", "large"])
 def test_what_has_no_script_says_why(text: str, x: str, message: str) -> None:
     """And what to use instead."""
     with pytest.raises(GradcliError, match=message) as caught:

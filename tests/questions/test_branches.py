@@ -1,13 +1,10 @@
 """Choices, of which both are computed, and masks, whose elements values decide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
-from gradcli import Function
-from gradcli.errors import GradcliError
+from gradcli import Function, GradcliError
 from tests.checks import check_of
 
 
@@ -20,14 +17,14 @@ def test_a_choice_computes_both_and_its_boundary_is_a_kink() -> None:
         assert check.verdict == "kink"
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("x[x > 0].sum()", [1, 0, -2]),
-        ("torch.masked_select(x, x**2 >= 4).sum()", [1, -2]),
-        ("y = (x + 1e8) - 1e8; x[y > 1].sum()", [1, 3]),  # what rounding moves further than a comparison
-    ],
-)
+KINKS = [
+    ("x[x > 0].sum()", [1, 0, -2]),
+    ("torch.masked_select(x, x**2 >= 4).sum()", [1, -2]),
+    ("y = (x + 1e8) - 1e8; x[y > 1].sum()", [1, 3]),  # what rounding moves further than a comparison
+]
+
+
+@pytest.mark.parametrize(("text", "at"), KINKS)
 def test_a_point_where_values_decide_otherwise_beside_it_is_a_kink(text: str, at: Any) -> None:
     """Of first and second derivatives; and none where the variable that decides is held."""
     answer = Function(text).vjp(at)
@@ -40,10 +37,10 @@ def test_a_point_where_values_decide_otherwise_beside_it_is_a_kink(text: str, at
     assert held.verdict == "agree"
 
 
-@pytest.mark.parametrize(
-    ("options", "of"),
-    [({}, "closed_form"), ({"box": {"x": "1..2"}}, "improve")],
-)
+NO_POINT = [({}, "closed_form"), ({"box": {"x": "1..2"}}, "improve")]
+
+
+@pytest.mark.parametrize(("options", "of"), NO_POINT)
 def test_without_a_point_there_is_no_such_function(options: dict[str, object], of: str) -> None:
     """Nor with several: the error says what decides."""
     f = Function("sum(x[x > 0])")
@@ -51,16 +48,16 @@ def test_without_a_point_there_is_no_such_function(options: dict[str, object], o
         getattr(f, of)(**options)
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "claim", "status"),
-    [
-        ("sum(x[x > 0])", [1, -2], "1.0*(x > 0)", "no counterexample"),
-        ("sum(x[x > 0])", [1, -2], "1.0*(x > -3)", "refuted"),
-        ("sum(x[x > 0]**2)", [0, 1], "2*relu(x)", "no counterexample"),
-    ],
-)
+CLAIMS = [
+    ("sum(x[x > 0])", [1, -2], "1.0*(x > 0)", "no counterexample"),
+    ("sum(x[x > 0])", [1, -2], "1.0*(x > -3)", "refuted"),
+    ("sum(x[x > 0]**2)", [0, 1], "2*relu(x)", "no counterexample"),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "claim", "status"), CLAIMS)
 def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim: str, status: str) -> None:
-    """What is true of the elements at one point only is no proof, and no refutation."""
+    """A fact of the elements at one point only is no proof, and no refutation."""
     found = Function(text).check(at, claim={"x": claim}).claims
     assert [one.status for one in found] == [status], found
 

@@ -1,7 +1,5 @@
 """The chain rule step by step: hand-derived adjoints, where they come from, and what is said of v."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -26,20 +24,20 @@ def _adjoint(answer: Explanation, name: str) -> Adjoint:
     return next(adjoint for adjoint in answer.adjoints if adjoint.name == name)
 
 
-@pytest.mark.parametrize(
-    ("text", "x", "steps"),
-    [
-        ("3*x + log(x)", 2, ["t1 = 3*x", "t2 = log(x)", "y = t1 + t2"]),
-        ("t1 = x + 1; t1*x", 2, ["t1 = x + 1", "y = t1*x"]),
-        ("exp(x)*sin(exp(x))", 0, ["t1 = exp(x)", "t2 = sin(t1)", "y = t1*t2"]),  # a shared one is one line
-        ("u = sec(x); u**2", 0.5, ["t1 = cos(x)", "u = 1/t1", "y = u**2"]),  # as torch runs it
-        # a name that repeats another, also where torch has one tensor for two of them
-        ("b = x; z = b**2", 3, ["b = x", "z = x**2"]),
-        ("b = x**2; c = b; c*b", 3, ["b = x**2", "c = b", "y = b*b"]),
-        ("b = x**2; c = b; d = c; d", 3, ["b = x**2", "c = b", "d = b"]),
-        ("x", 3, ["y = x"]),
-    ],
-)
+STEPS = [
+    ("3*x + log(x)", 2, ["t1 = 3*x", "t2 = log(x)", "y = t1 + t2"]),
+    ("t1 = x + 1; t1*x", 2, ["t1 = x + 1", "y = t1*x"]),
+    ("exp(x)*sin(exp(x))", 0, ["t1 = exp(x)", "t2 = sin(t1)", "y = t1*t2"]),  # a shared one is one line
+    ("u = sec(x); u**2", 0.5, ["t1 = cos(x)", "u = 1/t1", "y = u**2"]),  # as torch runs it
+    # a name that repeats another, also where torch has one tensor for two of them
+    ("b = x; z = b**2", 3, ["b = x", "z = x**2"]),
+    ("b = x**2; c = b; c*b", 3, ["b = x**2", "c = b", "y = b*b"]),
+    ("b = x**2; c = b; d = c; d", 3, ["b = x**2", "c = b", "d = b"]),
+    ("x", 3, ["y = x"]),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "steps"), STEPS)
 def test_each_line_that_was_typed_is_a_step(text: str, x: float, steps: list[str]) -> None:
     """Under its own name, or one that is free."""
     answer = _explain(text, x=x)
@@ -109,13 +107,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         None,
         SOFTMAX,
         "x",
-        [
-            {
-                "equation": "p*(adj(p) - sum(adj(p)*p))",
-                "value": P - [0, 0, 1],
-                "local": np.diag(P) - np.outer(P, P),
-            }
-        ],
+        [{"equation": "p*(adj(p) - sum(adj(p)*p))", "value": P - [0, 0, 1], "local": np.diag(P) - np.outer(P, P)}],
     ),
     ("where(x > 0, x**2, -x)", "ones", {"x": "3,-1"}, "t2", [{"formula": "1 where t1, else 0", "value": [1, 0]}]),
     (
@@ -123,12 +115,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         "ones",
         {"x": "0,1"},
         "x",
-        [
-            {
-                "formula": "Piecewise((1, x >= 0), (0, True))",
-                "words": "torch takes 0 at [0], where the formula gives 1",
-            }
-        ],
+        [{"formula": "Piecewise((1, x >= 0), (0, True))", "words": "torch takes 0 at [0], where the formula gives 1"}],
     ),
     ("tanh(x)", None, {"x": "20"}, "x", [{"words": "torch takes 0, where the formula gives 1.7e-17"}]),
     ("x*b", "1,10,100", {"x": "1,2,3", "b": "2"}, "b", [{"summed": True, "value": 321, "words": STRETCHED}]),
@@ -139,9 +126,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("text", "v", "at", "name", "terms"), TERMS)
-def test_an_adjoint_is_the_sum_of_its_terms(
-    text: str, v: Any, at: dict[str, Any], name: str, terms: list[dict[str, Any]]
-) -> None:
+def test_adjoints_add_up_terms(text: str, v: Any, at: dict[str, Any], name: str, terms: list[dict[str, Any]]) -> None:
     """Hand-derived, with the line that each comes from, its rule, and its numbers."""
     found = _adjoint(_explain(text, v, **at), name)
     assert found.terms_count == len(terms)
@@ -154,22 +139,22 @@ def test_an_adjoint_is_the_sum_of_its_terms(
                 assert (fact.text if key == "equation" else fact) == wanted
 
 
-@pytest.mark.parametrize(
-    ("text", "plain", "pretty"),
-    [
-        ("x**-12", "x**(-12)", "x⁻¹²"),
-        ("x**(1/3)", "x**(1/3)", "x^(1/3)"),
-        ("(-2)**x", "(-2)**x", "(-2)^x"),
-        ("x.T", "x.T", "xᵀ"),
-        ("x[0, 1:, None, ...]", "x[0, 1:, None, ...]", "x[0, 1:, None, ...]"),
-        ("sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)"),
-        ("x.view(1, -1)", "reshape(x, shape=(1, -1))", "reshape(x, shape=(1, -1))"),
-        ("einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)"),
-        ("x*pi", "x*pi", "x·π"),
-        ("where(x >= z, x, 0)", "where(t1, x, 0)", "where(t1, x, 0)"),
-        ("polygamma(1, x)", "polygamma(1, x)", "polygamma(1, x)"),
-    ],
-)
+OPERATIONS = [
+    ("x**-12", "x**(-12)", "x⁻¹²"),
+    ("x**(1/3)", "x**(1/3)", "x^(1/3)"),
+    ("(-2)**x", "(-2)**x", "(-2)^x"),
+    ("x.T", "x.T", "xᵀ"),
+    ("x[0, 1:, None, ...]", "x[0, 1:, None, ...]", "x[0, 1:, None, ...]"),
+    ("sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)"),
+    ("x.view(1, -1)", "reshape(x, shape=(1, -1))", "reshape(x, shape=(1, -1))"),
+    ("einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)"),
+    ("x*pi", "x*pi", "x·π"),
+    ("where(x >= z, x, 0)", "where(t1, x, 0)", "where(t1, x, 0)"),
+    ("polygamma(1, x)", "polygamma(1, x)", "polygamma(1, x)"),
+]
+
+
+@pytest.mark.parametrize(("text", "plain", "pretty"), OPERATIONS)
 def test_an_operation_is_written_in_the_names_of_its_operands(text: str, plain: str, pretty: str) -> None:
     """In plain characters, and for people."""
     at = dict.fromkeys(Function(text).variables, "[[1,2],[3,4]]")
@@ -226,29 +211,29 @@ def test_a_gradient_that_differs_from_that_of_the_loss_is_said(monkeypatch: pyte
     assert "vᵀJ and the gradient of the loss in one go differ" in check_of(answer).notes
 
 
-@pytest.mark.parametrize(
-    ("text", "v", "at", "words"),
-    [
-        ("x**2", None, "3", ["y has one element, so v = 1 is understood"]),
-        ("x**2", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
-        ("A@A", "ones", "[[1,2],[3,4]]", ["ones add the rows of J up"]),
-        ("x*detach(sum(x))", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
-        ("where(sum(x) > 0, x, -x)", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
-        ("x**2", "e1", "1,2", ["v picks one row of J, the one of y[1]"]),
-        (
-            "x**2",
-            "x",
-            "1,2",
-            ["v is x itself here, so each row of J is weighted by x's own numbers (2, 8 instead of 2, 4)"],
-        ),
-        (
-            "sum(cumsum(x))",
-            None,
-            "1,2",
-            ["y has one element", "sum() passes 1 to each element of t1: the same as v = ones at t1"],
-        ),
-    ],
-)
+REMARKS = [
+    ("x**2", None, "3", ["y has one element, so v = 1 is understood"]),
+    ("x**2", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
+    ("A@A", "ones", "[[1,2],[3,4]]", ["ones add the rows of J up"]),
+    ("x*detach(sum(x))", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
+    ("where(sum(x) > 0, x, -x)", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
+    ("x**2", "e1", "1,2", ["v picks one row of J, the one of y[1]"]),
+    (
+        "x**2",
+        "x",
+        "1,2",
+        ["v is x itself here, so each row of J is weighted by x's own numbers (2, 8 instead of 2, 4)"],
+    ),
+    (
+        "sum(cumsum(x))",
+        None,
+        "1,2",
+        ["y has one element", "sum() passes 1 to each element of t1: the same as v = ones at t1"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "v", "at", "words"), REMARKS)
 def test_what_is_to_know_of_v(text: str, v: Any, at: str, words: list[str]) -> None:
     """In few words."""
     answer = Function(text).explain({Function(text).variables[0]: at}, v, check=False)
@@ -331,20 +316,20 @@ def test_float32_stays_float32() -> None:
     assert {array.dtype for array in arrays} == {np.dtype("float32")}
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "rules"),
-    [
-        ("y = x**2; z = exp(y)", {"x": "1,2"}, ["", "chain rule", "power rule"]),
-        ("y = x/2; z = y*x", {"x": "1"}, ["", "product rule", "sum over uses"]),
-        ("y = 3/x; sum(y)", {"x": "1,2"}, ["", "sum rule", "quotient rule"]),
-        ("y = A@x; z = y - 1", {"A": "[[1,2],[3,4]]", "x": "5,6"}, ["", "sum rule", "product rule", "product rule"]),
-        ("y = x.T; z = y[0]", {"x": "[[1,2],[3,4]]"}, ["", "rule of moved elements", "rule of moved elements"]),
-        ("y = max(x); z = [y, 2]", {"x": "1,2"}, ["", "rule of parts", "rule of the element taken"]),
-        ("where(x > 0, x, -1)", {"x": "1,2"}, ["", "rule of the branch taken"]),
-    ],
-)
+RULE_NAMES = [
+    ("y = x**2; z = exp(y)", {"x": "1,2"}, ["", "chain rule", "power rule"]),
+    ("y = x/2; z = y*x", {"x": "1"}, ["", "product rule", "sum over uses"]),
+    ("y = 3/x; sum(y)", {"x": "1,2"}, ["", "sum rule", "quotient rule"]),
+    ("y = A@x; z = y - 1", {"A": "[[1,2],[3,4]]", "x": "5,6"}, ["", "sum rule", "product rule", "product rule"]),
+    ("y = x.T; z = y[0]", {"x": "[[1,2],[3,4]]"}, ["", "rule of moved elements", "rule of moved elements"]),
+    ("y = max(x); z = [y, 2]", {"x": "1,2"}, ["", "rule of parts", "rule of the element taken"]),
+    ("where(x > 0, x, -1)", {"x": "1,2"}, ["", "rule of the branch taken"]),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "rules"), RULE_NAMES)
 def test_every_line_names_its_rule(text: str, at: dict[str, str], rules: list[str]) -> None:
-    """That of its operation, or that it is used more than once."""
+    """The rule of its operation, or of sums over uses where there are several."""
     answer = Function(text).explain(at, "ones", check=False)
     assert [adjoint.rule for adjoint in answer.adjoints] == rules
 

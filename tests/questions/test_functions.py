@@ -1,7 +1,5 @@
 """The catalog of functions: every row has a page that holds, and every word finds what its user means."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -12,18 +10,16 @@ from gradcli import Function
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
-from gradcli.language.ops import SIGNS, Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.questions import functions
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.results import FunctionPage, Functions, Listing
 from tests import latex, recorded
 from tests.conftest import Command
 from tests.parsing import parse
 
 SEVEN_DIGITS = {"hardsigmoid"}
-"""Where torch's own derivative is known to be inexact: it holds 1/6 to seven digits."""
+"""Functions whose derivative torch is known to have inexactly: it holds 1/6 to seven digits."""
 
 OF_TRIANGLES = ("cholesky_solve", "cholesky_inverse")
 """Operations without a value where their matrix is no triangle, as at the random points that confirm formulas."""
@@ -54,10 +50,9 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     symbolic, omitted = derivative["symbolic"], derivative.get("symbolic_omitted", {})
     assert {*symbolic, *omitted} == set(program.differentiable)
     has_none = all("no formula" in reason for reason in omitted.values())
-    is_of_a_matrix = any(line.call.op.kind is Kind.SPECTRAL for line in in_primitives(program).lines)
-    assert (
-        symbolic or op.name in ("cond", *OF_TRIANGLES) or (has_none and is_of_a_matrix)
-    )  # of which no element has a formula
+    is_of_a_matrix = any(line.call.op.kind is ops.Kind.SPECTRAL for line in in_primitives(program).lines)
+    is_bare = has_none and is_of_a_matrix  # of which no element has a formula
+    assert symbolic or op.name in ("cond", *OF_TRIANGLES) or is_bare
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("inaccurate" if op.name in SEVEN_DIGITS else "agree")
     _require_shown(op)
@@ -80,26 +75,26 @@ def _require_shown(op: ops.Op) -> None:
         assert not re.search(r"\*|\(\([^()]*\)\)", cell.pretty)
 
 
-@pytest.mark.parametrize(
-    ("text", "formulas"),
-    [
-        ("exp(x)", ["exp(x)"]),
-        ("tan(x)", ["tan(x)² + 1"]),
-        ("atan2(y, x)", ["x/(x² + y²)", "-y/(x² + y²)"]),
-        ("pow(a, b)", ["b·a^(b - 1)", "a^b·log(a)"]),
-        ("where(c > 0, a, b)", ["0", "{1 if c > 0; 0 otherwise}", "{0 if c > 0; 1 otherwise}"]),
-        (
-            "clamp(x, lower, upper)",
-            [
-                "{1 if lower ≤ x ≤ upper; 0 otherwise}",
-                "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
-                "{0 if max(x, lower) ≤ upper; 1 otherwise}",
-            ],
-        ),
-        ("lgamma(x)", ["digamma(x)"]),
-        ("i0(x)", ["i1(x)"]),
-    ],
-)
+DERIVATIVES = [
+    ("exp(x)", ["exp(x)"]),
+    ("tan(x)", ["tan(x)² + 1"]),
+    ("atan2(y, x)", ["x/(x² + y²)", "-y/(x² + y²)"]),
+    ("pow(a, b)", ["b·a^(b - 1)", "a^b·log(a)"]),
+    ("where(c > 0, a, b)", ["0", "{1 if c > 0; 0 otherwise}", "{0 if c > 0; 1 otherwise}"]),
+    (
+        "clamp(x, lower, upper)",
+        [
+            "{1 if lower ≤ x ≤ upper; 0 otherwise}",
+            "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
+            "{0 if max(x, lower) ≤ upper; 1 otherwise}",
+        ],
+    ),
+    ("lgamma(x)", ["digamma(x)"]),
+    ("i0(x)", ["i1(x)"]),
+]
+
+
+@pytest.mark.parametrize(("text", "formulas"), DERIVATIVES)
 def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives(text: str, formulas: list[str]) -> None:
     """Of scalars, without indices."""
     f = Function(text)
@@ -130,12 +125,12 @@ def test_usage_is_the_signature_with_its_defaults() -> None:
     assert {name: recorded.page(name).entry.usage for name in usages} == usages
 
 
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("sign", ops.SIGNS)
 def test_signs_are_the_functions_that_the_grammar_makes_of_them(sign: str) -> None:
     """The last line of the Program, but for the 1 or 0 of a condition."""
     text = f"(a > 0) {sign} (b > 0)" if sign in "&|" else f"a {sign} b"
-    assert any(line.call.op.name == SIGNS[sign] for line in parse(text).lines)
-    assert _names(sign) == [SIGNS[sign]]
+    assert any(line.call.op.name == ops.SIGNS[sign] for line in parse(text).lines)
+    assert _names(sign) == [ops.SIGNS[sign]]
 
 
 def _operations(text: str) -> list[tuple[str, object]]:
@@ -159,18 +154,18 @@ def test_methods_and_dotted_names_are_read(op: ops.Op) -> None:
         assert _operations(written) == _operations(text)
 
 
-@pytest.mark.parametrize(
-    ("word", "names"),
-    [
-        ("ln", ["log"]),
-        ("torch.nn.functional.relu", ["relu"]),
-        ("x.t()", ["transpose"]),
-        ("Piecewise", ["where"]),
-        ("scans", ["cumsum", "cumprod"]),
-        ("loss", [op.name for op in ops.GROUPS["losses"]]),
-        ("sine", ["sin", "asin", "sinh", "asinh", "cosine_embedding_loss", "cosine_similarity"]),
-    ],
-)
+FOUND = [
+    ("ln", ["log"]),
+    ("torch.nn.functional.relu", ["relu"]),
+    ("x.t()", ["transpose"]),
+    ("Piecewise", ["where"]),
+    ("scans", ["cumsum", "cumprod"]),
+    ("loss", [op.name for op in ops.GROUPS["losses"]]),
+    ("sine", ["sin", "asin", "sinh", "asinh", "cosine_embedding_loss", "cosine_similarity"]),
+]
+
+
+@pytest.mark.parametrize(("word", "names"), FOUND)
 def test_a_word_finds_what_is_meant(word: str, names: list[str]) -> None:
     """A name in any spelling; else what has it in its name, group or description."""
     assert _names(word) == names

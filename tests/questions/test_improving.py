@@ -1,6 +1,4 @@
-"""What improve answers: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
-
-from __future__ import annotations
+"""Answers of improve: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
 
 import numpy as np
 import pytest
@@ -80,15 +78,15 @@ def test_a_better_form_does_lose_less() -> None:
     np.testing.assert_allclose(y, 1 / (np.sqrt(x + 1) + np.sqrt(x)), rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "neither a value nor a range"),
-        ({"box": {"q": "0..1"}}, "no such variable"),
-        ({"box": {"x": "1..0"}}, "above the upper one"),
-        ({"box": {"x": "1"}}, "no '..'"),
-    ],
-)
+MISTAKES = [
+    ({}, "neither a value nor a range"),
+    ({"box": {"q": "0..1"}}, "no such variable"),
+    ({"box": {"x": "1..0"}}, "above the upper one"),
+    ({"box": {"x": "1"}}, "no '..'"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), MISTAKES)
 def test_mistakes_are_found_first(given: dict[str, dict[str, str]], message: str) -> None:
     """Each with a message that names it."""
     with pytest.raises(InputError, match=message):

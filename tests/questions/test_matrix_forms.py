@@ -1,7 +1,5 @@
 """Gradients as a textbook prints them for whole tensors: each is proved to be the gradient, or is not shown."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -30,11 +28,7 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
         {},
         {"X": "outer(sigmoid(X@w) - y, w)", "w": "X.T@(sigmoid(X@w) - y)", "y": "-X@w"},
     ),
-    (
-        "mean((X@w-y)**2)",
-        {},
-        {"X": "2*outer(X@w - y, w)/m", "w": "2*X.T@(X@w - y)/m", "y": "2*(y - X@w)/m"},
-    ),
+    ("mean((X@w-y)**2)", {}, {"X": "2*outer(X@w - y, w)/m", "w": "2*X.T@(X@w - y)/m", "y": "2*(y - X@w)/m"}),
     (
         "sum((X@Y-M)**2)",
         {"X": ("m", "n"), "Y": ("n", "p"), "M": ("m", "p")},

@@ -1,7 +1,5 @@
 """Rows of a stream are judged as one call for each; and what formulas show of structure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -90,9 +88,7 @@ STRUCTURES: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "at", "expected"), STRUCTURES)
-def test_the_structure_is_said_where_the_formula_shows_it(
-    text: str, at: dict[str, Any], expected: dict[str, str]
-) -> None:
+def test_the_structure_that_a_formula_shows_is_said(text: str, at: dict[str, Any], expected: dict[str, str]) -> None:
     """And what is said is true of torch's numbers."""
     answer = Function(text).jacobian(at)
     assert {name: f.structure for name, f in answer.symbolic.items() if f.structure} == expected

@@ -1,6 +1,4 @@
-"""What the names of statements stand for."""
-
-from __future__ import annotations
+"""Names of statements, and what they stand for."""
 
 from typing import Any, Literal
 
@@ -26,19 +24,19 @@ def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
         assert "needs a value, at" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("y = x**2; z = y**3", {"y": "x**2", "z": "y**3"}),
-        ("y = x**2; y = y + 1; sin(y)", {"y": "y + 1"}),
-        ("a = x; b = a**2; c = b; c*2", {"a": "x", "b": "a**2", "c": "a**2"}),
-        # neither the tensors that a snippet defines, nor what the output does not need
-        (
-            "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nw = sin(x)\nz = y**3\nz.backward(torch.ones(2))",
-            {"y": "x**2", "z": "y**3"},
-        ),
-    ],
-)
+NAMED = [
+    ("y = x**2; z = y**3", {"y": "x**2", "z": "y**3"}),
+    ("y = x**2; y = y + 1; sin(y)", {"y": "y + 1"}),
+    ("a = x; b = a**2; c = b; c*2", {"a": "x", "b": "a**2", "c": "a**2"}),
+    # neither the tensors that a snippet defines, nor what the output does not need
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nw = sin(x)\nz = y**3\nz.backward(torch.ones(2))",
+        {"y": "x**2", "z": "y**3"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "named"), NAMED)
 def test_a_name_stands_for_the_line_that_made_its_last_value(text: str, named: dict[str, str]) -> None:
     program = read(text).program
     lines = {line.symbol: program.excerpt(line) for line in program.lines}
@@ -57,7 +55,7 @@ def test_a_variable_and_a_typo_are_no_statements() -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["float64", "float32"]) -> None:
-    """Where torch takes it for an eps that is left out; one that is given stays."""
+    """Torch takes it for an eps that is left out; one that is given stays."""
     function, at = Function("rms_norm(x, 3)"), [1e-4, 2e-4, 3e-4]
     eps = float(np.finfo(dtype).eps)
     explained = function.explain(at, v="ones", dtype=dtype)

@@ -1,7 +1,5 @@
 """Several gradient vectors, what accumulates, what intermediates keep, a loss, and the traps that are remarked on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,9 +7,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 
-from gradcli import Function
+from gradcli import Function, GradcliError
 from gradcli.autodiff import jacobians
-from gradcli.errors import GradcliError
 from gradcli.questions.commands.vjp import MAX_PRODUCTS
 from gradcli.results import Array, Check
 from tests.examples import examples
@@ -84,18 +81,18 @@ SNIPPET = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "options", "held"),
-    [
-        # torch lets both share memory, adds the second pass to both at once, and leaves 3 in each
-        ("sum([a, b], dim=0)", {"a": "1,2", "b": "1,2"}, {}, [{"a": [n, n], "b": [n, n]} for n in (1, 2)]),
-        ("x**2 + 0*y", {"x": "1", "y": "2"}, {"wrt": ["y"]}, [{"y": 0}, {"y": 0}]),
-        ("y = 3; y + 0*x", {"x": "1"}, {}, [{"x": 0}, {"x": 0}]),
-        (SNIPPET, None, {"vs": ()}, [{"x": [2, 0]}, {"x": [2, 4]}]),
-    ],
-)
+PASSES = [
+    # torch lets both share memory, adds the second pass to both at once, and leaves 3 in each
+    ("sum([a, b], dim=0)", {"a": "1,2", "b": "1,2"}, {}, [{"a": [n, n], "b": [n, n]} for n in (1, 2)]),
+    ("x**2 + 0*y", {"x": "1", "y": "2"}, {"wrt": ["y"]}, [{"y": 0}, {"y": 0}]),
+    ("y = 3; y + 0*x", {"x": "1"}, {}, [{"x": 0}, {"x": 0}]),
+    (SNIPPET, None, {"vs": ()}, [{"x": [2, 0]}, {"x": [2, 4]}]),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "options", "held"), PASSES)
 def test_grad_holds_the_sum_of_all_passes(text: str, at: Any, options: dict[str, Any], held: list[Any]) -> None:
-    """Those of a snippet one by one, where the answer to all of them has the sum of their v's."""
+    """Passes of a snippet come one by one, where the answer to all of them has the sum of their v's."""
     found = Function(text).vjps(at, **{"vs": ["ones", "ones"], "accumulate": True, **options})
     assert [_lists(answer.accumulated) for answer in found.answers] == held
     assert found.warnings == ()
@@ -109,17 +106,17 @@ def test_nothing_accumulates_unless_asked() -> None:
 # -- intermediates
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "v", "grads"),
-    [
-        ("y = x**2; z = y**3", {"x": "1,2"}, "e1", {"y": [0, 48]}),
-        ("y = x**2", {"x": "1,2"}, "5,7", {"y": [5, 7]}),
-        ("y = x**2; z = x**2 + 3*y", {"x": "1"}, None, {"y": 3}),  # torch computes x**2 twice
-        ("a = x**2; y = 3*x", {"x": "1,2"}, "ones", {"a": None}),
-        # no variable that is differentiated by enters them
-        ("a = w**2; c = x > 0; y = a*x*where(c, 1, 2)", {"w": "3", "x": "2"}, None, {"a": None, "c": None}),
-    ],
-)
+ADJOINTS = [
+    ("y = x**2; z = y**3", {"x": "1,2"}, "e1", {"y": [0, 48]}),
+    ("y = x**2", {"x": "1,2"}, "5,7", {"y": [5, 7]}),
+    ("y = x**2; z = x**2 + 3*y", {"x": "1"}, None, {"y": 3}),  # torch computes x**2 twice
+    ("a = x**2; y = 3*x", {"x": "1,2"}, "ones", {"a": None}),
+    # no variable that is differentiated by enters them
+    ("a = w**2; c = x > 0; y = a*x*where(c, 1, 2)", {"w": "3", "x": "2"}, None, {"a": None, "c": None}),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "v", "grads"), ADJOINTS)
 def test_an_intermediate_has_its_adjoint(text: str, at: dict[str, str], v: Any, grads: dict[str, Any]) -> None:
     """Of the uses by torch."""
     tensors = Function(text).graph(at, v, wrt=["x"], show=list(grads)).tensors
@@ -165,9 +162,7 @@ LOSSES: list[tuple[str, str, dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("text", "loss", "at", "v", "gradient"), LOSSES, ids=[case[1] for case in LOSSES])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_loss_gives_v_and_the_gradient_of_both(
-    text: str, loss: str, at: dict[str, Any], v: Any, gradient: Any, dtype: Any
-) -> None:
+def test_a_loss_gives_its_gradient(text: str, loss: str, at: dict[str, Any], v: Any, gradient: Any, dtype: Any) -> None:
     """The vᵀJ is ∇(ℓ∘f), in the precision asked for; what only the loss names is no input of the function."""
     answer = Function(text).vjp(at, loss=loss, dtype=dtype)
     rtol = 1e-15 if dtype == "float64" else 1e-6
@@ -192,17 +187,17 @@ def test_the_formula_and_the_kink_of_a_loss_are_its_own() -> None:
     assert any(finding.note.startswith("of ∂loss/∂y: ") for finding in check.findings)
 
 
-@pytest.mark.parametrize(
-    ("loss", "message"),
-    [
-        ("y**2", "the loss has shape (2,), and a loss has one element"),
-        ("sum(x)", "the loss does not name y, the output"),
-        ("sum(y*q)", "the loss names 'q', which has no value"),
-        ("sum(y", "is never closed"),
-        ("__import__('os')", "is not allowed"),
-        ("sum(y*[1,2,3])", "do not broadcast"),
-    ],
-)
+WRONG_LOSSES = [
+    ("y**2", "the loss has shape (2,), and a loss has one element"),
+    ("sum(x)", "the loss does not name y, the output"),
+    ("sum(y*q)", "the loss names 'q', which has no value"),
+    ("sum(y", "is never closed"),
+    ("__import__('os')", "is not allowed"),
+    ("sum(y*[1,2,3])", "do not broadcast"),
+]
+
+
+@pytest.mark.parametrize(("loss", "message"), WRONG_LOSSES)
 def test_a_wrong_loss_is_refused_at_its_place(loss: str, message: str) -> None:
     """With the text it stands in."""
     with pytest.raises(GradcliError) as error:
@@ -214,19 +209,19 @@ def test_a_wrong_loss_is_refused_at_its_place(loss: str, message: str) -> None:
 # -- traps
 
 
-@pytest.mark.parametrize(
-    ("text", "v", "at", "remark"),
-    [
-        *(("x**2", v, {"x": "1,2"}, "2, 8 instead of 2, 4") for v in ("x", "1,2", " x ", "[1,2]")),
-        ("x**2", "x", {"x": "3"}, "18 instead of 6"),
-        ("x**2", "ones", {"x": "1,2"}, ""),
-        ("x**2", "x", {"x": "1,1"}, ""),  # ones are ones, wherever they come from
-        ("x**2", "y", {"x": "1,2"}, ""),
-        ("x**2", "3", {"x": "3"}, ""),  # a number may be equal by chance
-        ("x**2", "1,0", {"x": "1,0"}, ""),  # a one-hot v is a row of J
-        ("w*x**2", "w", {"w": "1,2", "x": "3,4"}, ""),  # weighted on purpose
-    ],
-)
+REMARKED = [
+    *(("x**2", v, {"x": "1,2"}, "2, 8 instead of 2, 4") for v in ("x", "1,2", " x ", "[1,2]")),
+    ("x**2", "x", {"x": "3"}, "18 instead of 6"),
+    ("x**2", "ones", {"x": "1,2"}, ""),
+    ("x**2", "x", {"x": "1,1"}, ""),  # ones are ones, wherever they come from
+    ("x**2", "y", {"x": "1,2"}, ""),
+    ("x**2", "3", {"x": "3"}, ""),  # a number may be equal by chance
+    ("x**2", "1,0", {"x": "1,0"}, ""),  # a one-hot v is a row of J
+    ("w*x**2", "w", {"w": "1,2", "x": "3,4"}, ""),  # weighted on purpose
+]
+
+
+@pytest.mark.parametrize(("text", "v", "at", "remark"), REMARKED)
 def test_x_itself_as_v_is_remarked_on(text: str, v: str, at: dict[str, str], remark: str) -> None:
     """C4; not what is no trap, and not what may be meant."""
     found = Function(text).vjp(at, v, wrt=["x"]).warnings
@@ -286,15 +281,15 @@ def test_the_pass_that_torch_refuses_is_named() -> None:
 # -- what is refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"vs": ["1,1", "1"]}, "v has shape (), and z has shape (2,)"),
-        ({"vs": ["1,1"], "loss": "sum(z)"}, "--v and --loss exclude each other"),
-        ({"vs": ["1,1"] * (MAX_PRODUCTS + 1)}, "257 gradient vectors are more than 256"),
-        ({"at": {"x": "1,2", "t": "1"}, "loss": "sum(z)"}, "'t' is given a value"),
-    ],
-)
+UNANSWERED = [
+    ({"vs": ["1,1", "1"]}, "v has shape (), and z has shape (2,)"),
+    ({"vs": ["1,1"], "loss": "sum(z)"}, "--v and --loss exclude each other"),
+    ({"vs": ["1,1"] * (MAX_PRODUCTS + 1)}, "257 gradient vectors are more than 256"),
+    ({"at": {"x": "1,2", "t": "1"}, "loss": "sum(z)"}, "'t' is given a value"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), UNANSWERED)
 def test_what_cannot_be_answered_is_refused(arguments: dict[str, Any], message: str) -> None:
     """With what to do."""
     asked = {"at": {"x": "1,2"}, "vs": (), **arguments}

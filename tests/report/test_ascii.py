@@ -1,7 +1,5 @@
 """Screens without Unicode: every character that an answer may have stands for others there."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +8,8 @@ import pytest
 
 import gradcli as package
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen, in_ascii
+from gradcli.report import Screen, rendered
+from gradcli.report.document import in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]

@@ -1,15 +1,12 @@
 """The chain rule unfolded: products with their numbers, sums over rows of J, the rule in words."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 
 
 def _rows(answer: Any) -> list[list[str]]:
@@ -18,15 +15,15 @@ def _rows(answer: Any) -> list[list[str]]:
     return [re.split(r"\s*│\s*", line.strip("│ ")) for line in shown if line.startswith("│")]
 
 
-@pytest.mark.parametrize(
-    ("text", "x", "v", "shown"),
-    [
-        ("x**2", "1,2", "-1,0.5", "x.grad = vᵀJ = (-1)·∂y₀/∂x + 0.5·∂y₁/∂x = [-2, 2]"),
-        ("[[x, 2*x], [3*x, 4*x]]", "1", "[[1,0],[0,1]]", "1·∂y₀₀/∂x + 0·∂y₀₁/∂x + 0·∂y₁₀/∂x + 1·∂y₁₁/∂x = 5"),
-        ("x**2", "3", None, "x.grad = vᵀJ = 6"),
-        ("x**2", "arange(7)", "ones", "x.grad = vᵀJ = [0, 2, 4, 6, 8, 10, 12]"),
-    ],
-)
+SUMS = [
+    ("x**2", "1,2", "-1,0.5", "x.grad = vᵀJ = (-1)·∂y₀/∂x + 0.5·∂y₁/∂x = [-2, 2]"),
+    ("[[x, 2*x], [3*x, 4*x]]", "1", "[[1,0],[0,1]]", "1·∂y₀₀/∂x + 0·∂y₀₁/∂x + 0·∂y₁₀/∂x + 1·∂y₁₁/∂x = 5"),
+    ("x**2", "3", None, "x.grad = vᵀJ = 6"),
+    ("x**2", "arange(7)", "ones", "x.grad = vᵀJ = [0, 2, 4, 6, 8, 10, 12]"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "v", "shown"), SUMS)
 def test_the_weighted_sum_is_written_where_it_is_short(text: str, x: str, v: str | None, shown: str) -> None:
     """Of one row nothing is summed, and of many the sum says no more than the product."""
     lines = rendered(Function(text).explain({"x": x}, v), "full", Screen()).splitlines()

@@ -1,7 +1,5 @@
 """Documents: every kind of node is composed, nothing is printed that is not shown."""
 
-from __future__ import annotations
-
 import typing
 from typing import Any
 
@@ -9,9 +7,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.questions import functions
-from gradcli.report import document, rendered
+from gradcli.report import Screen, document, rendered
 from gradcli.report.compose.answers import compose
-from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
@@ -19,20 +16,18 @@ from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 PRINTERS = (PlainPrinter, PrettyPrinter, LatexPrinter)
 
 
-@pytest.mark.parametrize(
-    ("form", "printing"),
-    [
-        ("plain", []),
-        ("json", [PlainPrinter]),
-        ("csv", []),
-        ("table", [PrettyPrinter]),
-        ("markdown", [PrettyPrinter]),
-        ("latex", [LatexPrinter]),
-    ],
-)
-def test_a_formula_is_printed_when_it_is_shown(
-    form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch
-) -> None:
+PRINTING = [
+    ("plain", []),
+    ("json", [PlainPrinter]),
+    ("csv", []),
+    ("table", [PrettyPrinter]),
+    ("markdown", [PrettyPrinter]),
+    ("latex", [LatexPrinter]),
+]
+
+
+@pytest.mark.parametrize(("form", "printing"), PRINTING)
+def test_a_formula_is_printed_as_it_is_shown(form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the one notation that a format has, and not at all where there are only numbers."""
     answer = Function("sum(sin(x)*x)").grad({"x": [1.0, 2.0]})
     called: list[type] = []

@@ -1,7 +1,5 @@
 """Every answer in every format: CSV and JSON read back as the numbers, Markdown has what the table has."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -17,14 +15,12 @@ from gradcli import Function, results
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS
 from gradcli.questions import functions
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.report.numbers import digits, rounded
 from gradcli.report.render import markdown
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
-MATRIX: dict[str, Any] = {"A": [[0.1, 0.2], [0.3, 0.4]], "x": [0.5, 0.6]}
 F = Function("sin(x)/3")
 G = Function("sum(sin(x)/3)")
 ANSWERS: dict[str, Any] = {

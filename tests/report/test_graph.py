@@ -1,11 +1,8 @@
 """Backward graphs as trees, tables, DOT and Mermaid: hostile names, narrow screens, large graphs."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from gradcli import Function
@@ -14,7 +11,7 @@ from gradcli.report import Screen, rendered
 from gradcli.report.compose.views import MAX_TENSORS
 from gradcli.report.drawings import MAX_LINES
 from gradcli.report.wording import MAX_NODES
-from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
+from gradcli.results import BackwardGraph, GraphEdge, GraphNode
 
 HOSTILE = [
     'x["a"]',
@@ -31,23 +28,9 @@ HOSTILE = [
 
 
 def _graph(nodes: list[GraphNode], edges: list[GraphEdge], tensors: int = 1) -> BackwardGraph:
-    one = np.ones(())
-    held = [
-        GraphTensor(
-            name=f"y{n}",
-            data=one,
-            requires_grad=True,
-            grad=None,
-            grad_fn="AddBackward0",
-            is_leaf=False,
-            retains_grad=False,
-        )
-        for n in range(tensors)
-    ]
-    return BackwardGraph(
-        command="graph", expression="x", dtype="float64", inputs={}, wrt=(), output="y", value=one, v=None,
-        tensors=tuple(held), nodes=tuple(nodes), edges=tuple(edges),
-    )  # fmt: skip
+    graph = Function("x + 1").graph({"x": 1.0})
+    held = tuple(replace(graph.tensors[-1], name=f"y{n}") for n in range(tensors))
+    return replace(graph, tensors=held, nodes=tuple(nodes), edges=tuple(edges))
 
 
 def _labelled(words: str) -> BackwardGraph:

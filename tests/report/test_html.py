@@ -1,7 +1,5 @@
 """Pages of HTML: whole, of themselves alone, readable on any ground, with nothing in them that was typed as a tag."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser
@@ -11,8 +9,8 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen, Styled, Table, lines
+from gradcli.report import Screen, rendered
+from gradcli.report.document import Styled, Table, lines
 from gradcli.report.render import html
 from tests.conftest import Command
 from tests.report.test_every_format import ANSWERS

@@ -1,7 +1,5 @@
 """Answers in LaTeX: every one compiles, whatever was typed, and keeps its digits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -27,9 +25,8 @@ def _shown(answer: Any) -> str:
     return rendered(answer, "latex", Screen())
 
 
-COMMANDS = [
-    c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c
-]  # which is no --format latex
+COMMANDS = [c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c]
+"""Commands whose answer has --format latex."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -59,8 +56,10 @@ def test_any_text_compiles(words: str) -> None:
 
 @given(st.text(min_size=1, max_size=8))
 def test_any_name_compiles(word: str) -> None:
-    """Identifiers of every script, and what is none."""
-    latex.check(f"{name(word)}_{{i}}^{{2}}", is_math=True)
+    """Identifiers of every script, and what is none; so do adjoints and elements."""
+    notations = (Bar(word), Element(word, (0, 1)), Typed(word), Named(word))
+    for shown in (f"{name(word)}_{{i}}^{{2}}", *(notation.latex for notation in notations)):
+        latex.check(shown, is_math=True)
 
 
 @pytest.mark.parametrize("character", list("\\{}#%&$~^_`'\"<>|[]-*/ "))
@@ -121,22 +120,22 @@ def test_the_product_is_written_out_where_it_fits() -> None:
     assert r"v^{T} \frac{\partial y}{\partial x} &= \begin{bmatrix} 1 & 1.28" in long
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("x**2", "x^{2}"),
-        ("abs(x)", r"\left|x\right|"),
-        ("x >= z", r"x \ge z"),
-        ("A @ x", r"A \, x"),
-        ("sum(A, dim=1)", r"\texttt{sum(A, dim=1)}"),
-        ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
-        ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
-        ("1e-08*x", r"10^{-8} \cdot x"),
-        ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
-        ("x // z", r"\left\lfloor x / z \right\rfloor"),
-        ("x % z", r"x \text{ \% } z"),
-    ],
-)
+OPERATIONS = [
+    ("x**2", "x^{2}"),
+    ("abs(x)", r"\left|x\right|"),
+    ("x >= z", r"x \ge z"),
+    ("A @ x", r"A \, x"),
+    ("sum(A, dim=1)", r"\texttt{sum(A, dim=1)}"),
+    ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
+    ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
+    ("1e-08*x", r"10^{-8} \cdot x"),
+    ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
+    ("x // z", r"\left\lfloor x / z \right\rfloor"),
+    ("x % z", r"x \text{ \% } z"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OPERATIONS)
 def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
     """Signs, powers, calls; keys and keywords as they are typed."""
     shown = notation_of(parse(text).lines[0].call, str).latex
@@ -148,13 +147,6 @@ def test_every_operation_compiles() -> None:
     """Every line of each worked example."""
     for line in (line for op in ops.TABLE.values() for line in parse(op.worked_example[0]).lines):
         latex.check(notation_of(line.call, str).latex, is_math=True)
-
-
-@given(st.text(min_size=1, max_size=8))
-def test_any_adjoint_and_element_compiles(word: str) -> None:
-    """Of names of every script, and of what is none."""
-    for notation in (Bar(word), Element(word, (0, 1)), Typed(word), Named(word)):
-        latex.check(notation.latex, is_math=True)
 
 
 def test_code_writes_a_document(gradcli: Command) -> None:

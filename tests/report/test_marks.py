@@ -1,12 +1,9 @@
 """Numbers that are not to be trusted stand out wherever they are listed, and not in small matrices alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import Function
-from gradcli.report import rendered
-from gradcli.report.document import Screen
+from gradcli.report import Screen, rendered
 from gradcli.results import Answer
 
 LOST = "(1-cos(x))/x**2"

@@ -1,7 +1,5 @@
 """Narrow terminals: every recorded answer fits, and no number is broken that has room."""
 
-from __future__ import annotations
-
 import re
 
 import hypothesis.strategies as st
@@ -10,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradcli.report import rendered
-from gradcli.report.document import Screen, Styled, Table, lines as cells
+from gradcli.report import Screen, rendered
+from gradcli.report.document import Styled, Table, lines as cells
 from gradcli.report.render.table import lines, render
 from tests.recorded import COMMANDS, answer
 

@@ -1,21 +1,14 @@
 """Compact screens: seen at once at every width, and nothing on them that is not so."""
 
-from __future__ import annotations
-
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
-from gradcli.cli.app import _answer
-from gradcli.cli.output import Output
 from gradcli.options import ON_TERMINALS
-from gradcli.report import rendered
-from gradcli.report.document import Screen
-from gradcli.results import Result
+from gradcli.report import Screen, rendered
 from tests.conftest import Command
 from tests.recorded import COMMANDS, answer
 
@@ -63,25 +56,15 @@ SHOWN = {
 }
 
 
-def asked(line: str) -> Result:
-    """Answer a command line."""
-    found = _answer(shlex.split(line))
-    assert isinstance(found, Output)
-    return found.answer
-
-
 @pytest.mark.parametrize("name", SHOWN)
-def test_the_screen_is_as_recorded(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_screen_is_as_recorded(name: str, require_recorded: Any) -> None:
     """On terminals of three widths, as `vjp "x**2"` with a command would show it."""
-    found = asked(SHOWN[name])
+    found = answer(f"gradcli {SHOWN[name]}").answer
     shown = "".join(
         f"$ gradcli {SHOWN[name]}  # {width} columns\n{rendered(found, 'table', Screen(width), ON_TERMINALS)}\n"
         for width in WIDTHS
     )
-    golden = GOLDENS / f"{name}.txt"
-    if request.config.getoption("--update-goldens"):
-        golden.write_text(shown, encoding="utf-8")
-    assert shown == golden.read_text(encoding="utf-8")
+    require_recorded(GOLDENS / f"{name}.txt", shown)
 
 
 TABLES = [command for command in COMMANDS if command.endswith(("--full", "# exit 1"))]
@@ -103,7 +86,7 @@ def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None) -> 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_end(name: str) -> None:
     """In the last ten lines, which are seen above the prompt."""
-    found = asked(SHOWN[name])
+    found = answer(f"gradcli {SHOWN[name]}").answer
     shown = rendered(found, "table", Screen(80), ON_TERMINALS).splitlines()
     if len(shown) < SCREEN:
         return
@@ -116,7 +99,7 @@ def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_en
 @pytest.mark.parametrize("line", QUESTIONS)
 def test_a_question_is_answered_on_one_screen(line: str) -> None:
     """Of 80 columns and 24 lines with the prompt below: the function, the numbers and the verdict."""
-    found = asked(line.replace("\\n", "\n"))
+    found = answer("gradcli " + line.replace("\\n", "\n")).answer
     shown = rendered(found, "table", Screen(80), ON_TERMINALS)
     assert shown.count("\n") < SCREEN
     assert max(map(cell_len, shown.splitlines())) <= 80
@@ -127,7 +110,7 @@ def test_a_question_is_answered_on_one_screen(line: str) -> None:
 @pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph"])
 def test_colours_say_nothing_that_words_do_not(name: str) -> None:
     """Without them the text is the same."""
-    found = asked(SHOWN[name])
+    found = answer(f"gradcli {SHOWN[name]}").answer
     plain, colored = (rendered(found, "table", Screen(80, color=color)) for color in (False, True))
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
     assert "\x1b[" in colored
@@ -135,7 +118,7 @@ def test_colours_say_nothing_that_words_do_not(name: str) -> None:
 
 def test_numbers_below_each_other_have_their_points_in_line() -> None:
     """Their digits may differ."""
-    shown = rendered(asked('vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7'), "table", Screen(120), 6)
+    shown = rendered(answer('gradcli vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7').answer, "table", Screen(120), 6)
     numbers = [line.split("│")[3] for line in shown.splitlines() if " y[" in line or "vᵀJ" in line]
     assert [number.strip() for number in numbers] == ["0.333333", "0", "0", "0.333333"]
     assert len({number.index("0") for number in numbers}) == 1
@@ -145,10 +128,8 @@ def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> Non
     """Also one that is explained; the numbers of the answer are bold."""
     wrong = gradcli("grad", "(1-cos(x))/x**2", "--at", "1e-8", "--color", "always", "--digits", "4").out
     assert "\x1b[1;31m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
-    for command in ("jacobian", "hessian"):
-        matrix = gradcli(
-            command, "x**2" if command == "jacobian" else "sum(x**3)", "--at", "1,2", "--color", "always"
-        ).out
+    for words in (("jacobian", "x**2"), ("hessian", "sum(x**3)")):
+        matrix = gradcli(*words, "--at", "1,2", "--color", "always").out
         assert matrix.count("\x1b[2m0\x1b[0m") == 2
         assert "\x1b[1m" in matrix
 
@@ -156,7 +137,6 @@ def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> Non
 def test_a_very_long_formula_is_counted(gradcli: Command) -> None:
     """It would fill the screen; unfolded it is there."""
     text = " + ".join(f"sin({n}*x)**2*cos(x/{n})" for n in range(2, 40))
-    assert re.search(
-        r"a formula of \d,\d+ characters, which --full shows", gradcli("vjp", text, "--at", "1,2", "--v", "ones").out
-    )
-    assert "which --full shows" not in gradcli("vjp", text, "--at", "1,2", "--v", "ones", "--full").out
+    words = ("vjp", text, "--at", "1,2", "--v", "ones")
+    assert re.search(r"a formula of \d,\d+ characters, which --full shows", gradcli(*words).out)
+    assert "which --full shows" not in gradcli(*words, "--full").out

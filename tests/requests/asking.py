@@ -1,7 +1,5 @@
 """A request and its answer, in this process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,5 +7,5 @@ from gradcli.requests import answer, read
 
 
 def ask(command: str, expression: str, **request: Any) -> Any:
-    """What a line of JSON is answered with."""
+    """Answer a line of JSON."""
     return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))

@@ -1,7 +1,5 @@
 """Requests: what is read of a line, what is refused, and that nothing hostile does more than that."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any
@@ -26,22 +24,22 @@ def _refused_request(**request: Any) -> str:
     return f"{error.message}; {error.hint}"
 
 
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        (3, 3.0),
-        (-2.5, -2.5),
-        ([1, 2], [1.0, 2.0]),
-        ([[1], [2]], [[1.0], [2.0]]),
-        ([], []),
-        ("linspace(0,1,3)", [0.0, 0.5, 1.0]),
-        ("1,2", [1.0, 2.0]),
-        ([1, "NaN", "-Infinity"], [1.0, np.nan, -np.inf]),
-        ("Infinity", np.inf),
-        (float("nan"), np.nan),
-        (2**60 + 1, 2.0**60),
-    ],
-)
+VALUES = [
+    (3, 3.0),
+    (-2.5, -2.5),
+    ([1, 2], [1.0, 2.0]),
+    ([[1], [2]], [[1.0], [2.0]]),
+    ([], []),
+    ("linspace(0,1,3)", [0.0, 0.5, 1.0]),
+    ("1,2", [1.0, 2.0]),
+    ([1, "NaN", "-Infinity"], [1.0, np.nan, -np.inf]),
+    ("Infinity", np.inf),
+    (float("nan"), np.nan),
+    (2**60 + 1, 2.0**60),
+]
+
+
+@pytest.mark.parametrize(("given", "wanted"), VALUES)
 def test_values_are_numbers_lists_or_texts_of_the_language(given: Any, wanted: Any) -> None:
     """And those that are not finite are read as `--json` writes them."""
     found = ask(command="eval", expression="x", at={"x": given}, check=False)
@@ -72,77 +70,76 @@ def test_null_is_a_key_left_out() -> None:
     assert found.vjp["x"] == 6
 
 
-@pytest.mark.parametrize(
-    ("request_", "says"),
-    [
-        ({}, 'a request needs the key "command"'),
-        ({"command": "gard"}, "did you mean 'grad'?"),
-        ({"command": "functions"}, "no command that a request may have"),
-        ({"command": "grad", "expression": "x", "dtpye": "float32"}, "did you mean 'dtype'?"),
-        ({"command": "grad", "expression": "x", "u": 1}, "jvp and hvp take it"),
-        ({"command": "grad", "expression": "x", "format": "csv"}, "always one JSON object"),
-        ({"command": "grad", "expression": "x", "box": {}}, 'write "in"'),
-        ({"command": "grad", "expression": "x*y", "at": [1]}, "a value alone names no variable"),
-        ({"command": "grad", "expression": "x", "at": {"x": True}}, '"at.x" has true, and not a number'),
-        ({"command": "grad", "expression": "x", "at": {"x": [1, [2]]}}, "lists of different lengths"),
-        ({"command": "grad", "expression": "x", "at": {"x": ["pi"]}}, "the text 'pi' at [0], and not a number"),
-        (
-            {"command": "grad", "expression": "x", "wrt": []},
-            '"wrt" must be a list of names, one or more, and is an empty list',
-        ),
-        ({"command": "grad", "expression": "x", "wrt": [1]}, '"wrt" must be a list of names'),
-        ({"command": "grad", "expression": "x", "check": "no"}, '"check" must be true or false, and is "no"'),
-        ({"command": "grad", "expression": "x", "dtype": "float16"}, '"dtype" must be "float64" or "float32"'),
-        ({"command": "vjp", "expression": "x", "vs": []}, '"vs" must be a list of values, one or more'),
-        ({"command": "vjp", "expression": "x", "v": 1, "vs": [1]}, '"v" and "vs" exclude each other'),
-        ({"command": "check", "expression": "x", "rtol": "1e-3"}, '"rtol" must be a number, and is "1e-3"'),
-        ({"command": "improve", "expression": "x*y", "in": "0..1"}, "names no variable"),
-        ({"command": "improve", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
-        ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
-        ({"command": "eval", "expression": "x**2"}, "no value for the variable 'x'"),
-    ],
-)
+MISTAKES = [
+    ({}, 'a request needs the key "command"'),
+    ({"command": "gard"}, "did you mean 'grad'?"),
+    ({"command": "functions"}, "no command that a request may have"),
+    ({"command": "grad", "expression": "x", "dtpye": "float32"}, "did you mean 'dtype'?"),
+    ({"command": "grad", "expression": "x", "u": 1}, "jvp and hvp take it"),
+    ({"command": "grad", "expression": "x", "format": "csv"}, "always one JSON object"),
+    ({"command": "grad", "expression": "x", "box": {}}, 'write "in"'),
+    ({"command": "grad", "expression": "x*y", "at": [1]}, "a value alone names no variable"),
+    ({"command": "grad", "expression": "x", "at": {"x": True}}, '"at.x" has true, and not a number'),
+    ({"command": "grad", "expression": "x", "at": {"x": [1, [2]]}}, "lists of different lengths"),
+    ({"command": "grad", "expression": "x", "at": {"x": ["pi"]}}, "the text 'pi' at [0], and not a number"),
+    (
+        {"command": "grad", "expression": "x", "wrt": []},
+        '"wrt" must be a list of names, one or more, and is an empty list',
+    ),
+    ({"command": "grad", "expression": "x", "wrt": [1]}, '"wrt" must be a list of names'),
+    ({"command": "grad", "expression": "x", "check": "no"}, '"check" must be true or false, and is "no"'),
+    ({"command": "grad", "expression": "x", "dtype": "float16"}, '"dtype" must be "float64" or "float32"'),
+    ({"command": "vjp", "expression": "x", "vs": []}, '"vs" must be a list of values, one or more'),
+    ({"command": "vjp", "expression": "x", "v": 1, "vs": [1]}, '"v" and "vs" exclude each other'),
+    ({"command": "check", "expression": "x", "rtol": "1e-3"}, '"rtol" must be a number, and is "1e-3"'),
+    ({"command": "improve", "expression": "x*y", "in": "0..1"}, "names no variable"),
+    ({"command": "improve", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
+    ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
+    ({"command": "eval", "expression": "x**2"}, "no value for the variable 'x'"),
+]
+
+
+@pytest.mark.parametrize(("request_", "says"), MISTAKES)
 def test_a_mistake_names_its_key(request_: dict[str, Any], says: str) -> None:
     """And what may stand there."""
     assert says in _refused_request(**request_)
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"command": "grad", "expression": "@/etc/passwd"},
-        {"command": "grad", "expression": "x", "at": {"x": "@/etc/passwd"}},
-        {"command": "vjp", "expression": "x", "v": "\t@x.npy"},
-        {"command": "vjp", "expression": "x", "loss": "@loss"},
-        {"command": "jvp", "expression": "x", "u": {"x": "@-"}},
-        {"command": "check", "expression": "x", "expect": {"x": "@-"}},
-    ],
-)
+FILES = [
+    {"command": "grad", "expression": "@/etc/passwd"},
+    {"command": "grad", "expression": "x", "at": {"x": "@/etc/passwd"}},
+    {"command": "vjp", "expression": "x", "v": "\t@x.npy"},
+    {"command": "vjp", "expression": "x", "loss": "@loss"},
+    {"command": "jvp", "expression": "x", "u": {"x": "@-"}},
+    {"command": "check", "expression": "x", "expect": {"x": "@-"}},
+]
+
+
+@pytest.mark.parametrize("request_", FILES)
 def test_a_request_opens_no_file(request_: dict[str, Any]) -> None:
     """Whatever it is given to."""
     assert "requests read no files" in _refused_request(**request_)
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        (b"{nonsense", "the request is not JSON"),
-        (b"[1]", "this is a list"),
-        (b'"text"', "this is a text"),
-        (b"\xff\xfe", "not text in UTF-8"),
-        (b"[" * 100_000, "nested too deep"),
-        (b'{"a":' * 100_000, "nested too deep"),
-        (b'{"command": "grad", "command": "vjp"}', 'the key "command" twice'),
-        (b'{"command": "grad", "expression": "x", "at": {"x": ' + b"9" * 5_000 + b"}}", "thousands of digits"),
-        (b'{"command": "grad", "expression": "x", "at": {"x": 1e999}}', "beyond the range of float64"),
-        (b'{"id": [1]}', '"id" must be a text or a number'),
-        (b'{"id": -1e999}', '"id" must be a text or a number that float64 has'),
-        (b'{"command": "eval", "expression": "x", "at": {"x": ' + b"[" * 500 + b"]" * 500 + b"}}", "dimensions"),
-        (b'{"command": "eval", "expression": "\\ud800"}', "U+D800"),
-        (b'{"command": "eval", "\\udfff": 1, "expression": "x"}', "no key '?'"),
-    ],
-    ids=lambda value: repr(value[:40]),
-)
+HOSTILE = [
+    (b"{nonsense", "the request is not JSON"),
+    (b"[1]", "this is a list"),
+    (b'"text"', "this is a text"),
+    (b"\xff\xfe", "not text in UTF-8"),
+    (b"[" * 100_000, "nested too deep"),
+    (b'{"a":' * 100_000, "nested too deep"),
+    (b'{"command": "grad", "command": "vjp"}', 'the key "command" twice'),
+    (b'{"command": "grad", "expression": "x", "at": {"x": ' + b"9" * 5_000 + b"}}", "thousands of digits"),
+    (b'{"command": "grad", "expression": "x", "at": {"x": 1e999}}', "beyond the range of float64"),
+    (b'{"id": [1]}', '"id" must be a text or a number'),
+    (b'{"id": -1e999}', '"id" must be a text or a number that float64 has'),
+    (b'{"command": "eval", "expression": "x", "at": {"x": ' + b"[" * 500 + b"]" * 500 + b"}}", "dimensions"),
+    (b'{"command": "eval", "expression": "\\ud800"}', "U+D800"),
+    (b'{"command": "eval", "\\udfff": 1, "expression": "x"}', "no key '?'"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), HOSTILE, ids=lambda value: repr(value[:40]))
 def test_a_hostile_line_is_one_error(line: bytes, says: str) -> None:
     """It says what is wrong, in a line."""
     error = _refused(line)

@@ -1,6 +1,4 @@
-"""What is repeated in formulas is named once, as a textbook would, and means what it meant."""
-
-from __future__ import annotations
+"""Abbreviations: a part that formulas repeat is named once, as in a textbook, and means what it meant."""
 
 import json
 import pickle

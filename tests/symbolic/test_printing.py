@@ -1,6 +1,4 @@
-"""How formulas look to people, in Unicode and in LaTeX; each was read and is what one would write by hand."""
-
-from __future__ import annotations
+"""Formulas for people, in Unicode and in LaTeX; each was read and is what one would write by hand."""
 
 from collections.abc import Mapping
 
@@ -92,24 +90,24 @@ def test_labels_in_latex() -> None:
     assert [(cell.row, cell.column) for cell in cells] == [("y[0,i]", "x[j]"), ("y[1,i]", "x[j]")]
 
 
-@pytest.mark.parametrize(
-    ("expression", "pretty", "written"),
-    [
-        ("(x + y)**2", "(x + y)²", r"\left(x + y\right)^{2}"),
-        ("-(x - y)*z", "z·(y - x)", r"z \left(y - x\right)"),
-        ("(x*y)**z", "(x·y)^z", r"\left(x y\right)^{z}"),
-        ("x/(y/z + 1)", "x/(y/z + 1)", r"\frac{x}{\frac{y}{z} + 1}"),
-        ("Abs(x)**3", "|x|³", r"\left|{x}\right|^{3}"),
-        ("Abs(Abs(x) - 1)", "abs(|x| - 1)", r"\left|{\left|{x}\right| - 1}\right|"),
-        ("sqrt(x)**3", "x^(3/2)", "x^{3/2}"),
-        ("oo*x", "∞·x", r"\infty x"),
-        ("Sum(k + x, (k, 0, 3))**2", "(Σ[k=0..3] (k + x))²", r"\left(\sum_{k=0}^{3} \left(k + x\right)\right)^{2}"),
-        ("y/Sum(x*k, (k, 0, 3))", "y/Σ[k=0..3] k·x", r"\frac{y}{\sum_{k=0}^{3} k x}"),
-        ("Rational(-1, 3)*x", "-x/3", r"- \frac{x}{3}"),
-        ("(x - 1)*(y + 1)/2", "(x - 1)·(y + 1)/2", r"\frac{\left(x - 1\right) \left(y + 1\right)}{2}"),
-        ("-x*(-y - 1)", "-x·(-y - 1)", r"- x \left(- y - 1\right)"),
-    ],
-)
+ARRANGEMENTS = [
+    ("(x + y)**2", "(x + y)²", r"\left(x + y\right)^{2}"),
+    ("-(x - y)*z", "z·(y - x)", r"z \left(y - x\right)"),
+    ("(x*y)**z", "(x·y)^z", r"\left(x y\right)^{z}"),
+    ("x/(y/z + 1)", "x/(y/z + 1)", r"\frac{x}{\frac{y}{z} + 1}"),
+    ("Abs(x)**3", "|x|³", r"\left|{x}\right|^{3}"),
+    ("Abs(Abs(x) - 1)", "abs(|x| - 1)", r"\left|{\left|{x}\right| - 1}\right|"),
+    ("sqrt(x)**3", "x^(3/2)", "x^{3/2}"),
+    ("oo*x", "∞·x", r"\infty x"),
+    ("Sum(k + x, (k, 0, 3))**2", "(Σ[k=0..3] (k + x))²", r"\left(\sum_{k=0}^{3} \left(k + x\right)\right)^{2}"),
+    ("y/Sum(x*k, (k, 0, 3))", "y/Σ[k=0..3] k·x", r"\frac{y}{\sum_{k=0}^{3} k x}"),
+    ("Rational(-1, 3)*x", "-x/3", r"- \frac{x}{3}"),
+    ("(x - 1)*(y + 1)/2", "(x - 1)·(y + 1)/2", r"\frac{\left(x - 1\right) \left(y + 1\right)}{2}"),
+    ("-x*(-y - 1)", "-x·(-y - 1)", r"- x \left(- y - 1\right)"),
+]
+
+
+@pytest.mark.parametrize(("expression", "pretty", "written"), ARRANGEMENTS)
 def test_arrangement(expression: str, pretty: str, written: str) -> None:
     """Of sums, products, powers and roots inside one another."""
     read = sympy.parse_expr(expression, local_dict={name: sympy.Symbol(name, positive=name == "n") for name in "xyzk"})
@@ -118,16 +116,16 @@ def test_arrangement(expression: str, pretty: str, written: str) -> None:
     latex.check(written, is_math=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("alpha", r"\alpha"),
-        ("weight", r"\mathit{weight}"),
-        ("_", r"\_"),
-        ("größe", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e}"),
-        ("変数", r"\mathit{\mathrm{U{+}5909}\mathrm{U{+}6570}}"),
-    ],
-)
+NAMES = [
+    ("alpha", r"\alpha"),
+    ("weight", r"\mathit{weight}"),
+    ("_", r"\_"),
+    ("größe", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e}"),
+    ("変数", r"\mathit{\mathrm{U{+}5909}\mathrm{U{+}6570}}"),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES)
 def test_names_in_latex(name: str, expected: str) -> None:
     """Whatever a user calls a variable compiles."""
     cell = Function(f"{name}**2").jacobian({name: [1.0, 2.0]}).symbolic[name].cells[0]
@@ -136,23 +134,23 @@ def test_names_in_latex(name: str, expected: str) -> None:
     latex.check(cell.latex + cell.label.latex, is_math=True)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "{",
-        r"\frac{1}",
-        r"\unknown",
-        "x^2",
-        "&",
-        "é",
-        r"\begin{cases} a & b & c \end{cases}",
-        r"\begin{cases} {a & b} \end{cases}",
-        r"\text{x_1}",
-        "^{2}",
-        r"\begin{bmatrix} 1 \end{cases}",
-        r"\begin{cases} a & b \\ [c] & d \end{cases}",
-    ],
-)
+WRONG = [
+    "{",
+    r"\frac{1}",
+    r"\unknown",
+    "x^2",
+    "&",
+    "é",
+    r"\begin{cases} a & b & c \end{cases}",
+    r"\begin{cases} {a & b} \end{cases}",
+    r"\text{x_1}",
+    "^{2}",
+    r"\begin{bmatrix} 1 \end{cases}",
+    r"\begin{cases} a & b \\ [c] & d \end{cases}",
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_the_validator_finds_what_would_not_compile(wrong: str) -> None:
     """Or the tests above would say nothing."""
     with pytest.raises(latex.LatexError):

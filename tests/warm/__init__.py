@@ -9,8 +9,6 @@ test_calls                       what a call is given, and how it ends
 test_faults                      processes and sockets that are gone, stopped or somebody else's
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os
@@ -19,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from tests.terminals import Program
 
 INSTALLED = os.path.join(os.path.dirname(sys.executable), "gradcli")
 
@@ -32,7 +32,7 @@ class Warm:
 
     def __init__(self, *kinds: str) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="warm"))
-        self.servers: list[subprocess.Popen[bytes]] = []
+        self.servers: list[Program] = []
         for kind in ("gradcli", "python", "light"):
             (self.path / f".{kind}").mkdir(mode=0o700)
         self._write("gradcli", f'"{sys.executable}" -m gradcli' if not os.path.exists(INSTALLED) else f'"{INSTALLED}"')
@@ -41,12 +41,11 @@ class Warm:
         for kind in kinds:
             self.start(kind)
 
-    def start(self, kind: str, *, idle: float = 900) -> subprocess.Popen[bytes]:
+    def start(self, kind: str, *, idle: float = 900) -> Program:
         """Start the process of a program, and wait until it takes calls."""
         words = [sys.executable, "-c", f"from tests.warm.scripts import serve; serve({kind!r}, {idle})"]
         environment = os.environ | {"XDG_RUNTIME_DIR": self.runtime(kind)}
-        server = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
-        assert server.stdout is not None
+        server = Program(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
         self.servers.append(server)
         with server.stdout as said:
             assert said.readline() == b"ready\n"
@@ -69,9 +68,7 @@ class Warm:
 
     def _write(self, name: str, command: str) -> None:
         program = self.path / name
-        program.write_text(
-            f'#!/bin/sh\nGRADCLI_WARM= XDG_RUNTIME_DIR="{self.runtime(name)}" exec {command} "$@"\n', encoding="utf-8"
-        )
+        program.write_text(f'#!/bin/sh\nGRADCLI_WARM= XDG_RUNTIME_DIR="{self.runtime(name)}" exec {command} "$@"\n')
         program.chmod(0o755)
 
 

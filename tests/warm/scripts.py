@@ -3,8 +3,6 @@
 The process that it belongs to has imported what `gradcli` has, or nothing, which is enough for tests of calls.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

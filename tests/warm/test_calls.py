@@ -1,7 +1,5 @@
 """Calls of the warm process are given what a start of Python gives, and end as that does."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -12,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import process
+from tests.terminals import PIPES, Program
 from tests.warm import Warm
 
 SCRIPT = """
@@ -38,27 +38,17 @@ def _both(light: Warm, *words: str) -> tuple[list[str], list[str]]:
     return [sys.executable, *words], [light.program("light"), *words]
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "{}",
-        "{} 2>&1",
-        "umask 027; {}",
-        "nohup {}",
-        "trap '' USR1 INT; {}",
-        "TZ=Asia/Tokyo TMPDIR=$PWD {}",
-    ],
-)
-def test_a_call_is_given_what_a_start_gives(around: str, light: Warm, tmp_path: Path) -> None:
+WARM = ["{}", "{} 2>&1", "umask 027; {}", "nohup {}", "trap '' USR1 INT; {}", "TZ=Asia/Tokyo TMPDIR=$PWD {}"]
+
+
+@pytest.mark.parametrize("around", WARM)
+def test_a_call_is_given_what_a_start_gives(around: str, light: Warm, folder: Path) -> None:
     """Arguments, folder, variables, streams, open files, limits, signals, zone, mask."""
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
+    (folder / "script.py").write_text(SCRIPT)
     found = []
-    for program in _both(light, str(script), "a b", "$c", "\udcff"):
-        line = around.format('"$@"')
+    for program in _both(light, "script.py", "a b", "$c", "\udcff"):
         done = subprocess.run(
-            ["bash", "-c", line, "", *program],
-            cwd=tmp_path,
+            ["bash", "-c", around.format('"$@"'), "", *program],
             env=os.environ | {"GIVEN": "é\udcfe"},
             input=b"text",
             capture_output=True,
@@ -80,46 +70,41 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("text", "code"), ENDS)
-def test_a_call_ends_as_a_start_does(text: str, code: int, light: Warm, tmp_path: Path) -> None:
+def test_a_call_ends_as_a_start_does(text: str, code: int, light: Warm, folder: Path) -> None:
     """With an exit code, and what is done at the end of a program."""
-    script = tmp_path / "script.py"
-    script.write_text(text, encoding="utf-8")
-    cold, forked = (subprocess.run(words, capture_output=True, check=False) for words in _both(light, str(script)))
+    (folder / "script.py").write_text(text)
+    cold, forked = (subprocess.run(words, capture_output=True, check=False) for words in _both(light, "script.py"))
     assert cold.returncode == forked.returncode == code
     assert cold.stdout == forked.stdout
     assert (b"Error" in cold.stderr) == (b"Error" in forked.stderr)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT])
-def test_a_signal_reaches_the_call(number: signal.Signals, light: Warm, tmp_path: Path) -> None:
+def test_a_signal_reaches_the_call(number: signal.Signals, light: Warm, folder: Path) -> None:
     """And the program that was typed ends of it, after the call has."""
-    script = tmp_path / "script.py"
-    script.write_text("import time\nprint('here', flush=True)\ntime.sleep(60)", encoding="utf-8")
+    (folder / "script.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(60)")
     codes = []
-    for words in _both(light, str(script)):
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"here\n"
-            process.send_signal(number)
-            codes.append(process.wait(timeout=20))
+    for words in _both(light, "script.py"):
+        with Program(words, **PIPES) as program:
+            assert program.stdout.readline() == b"here\n"
+            program.send_signal(number)
+            codes.append(program.wait(timeout=20))
     assert codes[0] == codes[1]
 
 
-def test_a_call_stops_and_goes_on(light: Warm, tmp_path: Path) -> None:
+def test_a_call_stops_and_goes_on(light: Warm, folder: Path) -> None:
     """As Ctrl-Z and fg have it."""
-    script = tmp_path / "script.py"
     text = "import os, time\nprint(os.getpid(), flush=True)\nfor _ in range(20): time.sleep(0.05)\nprint('end')"
-    script.write_text(text, encoding="utf-8")
-    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        child = int(process.stdout.readline())
-        process.send_signal(signal.SIGTSTP)
-        _, status = os.waitpid(process.pid, os.WUNTRACED)
+    (folder / "script.py").write_text(text)
+    with Program([light.program("light"), "script.py"], **PIPES) as program:
+        child = int(program.stdout.readline())
+        program.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(program.pid, os.WUNTRACED)
         is_stopped = os.WIFSTOPPED(status) and _becomes(child, "T")
-        process.send_signal(signal.SIGCONT)
+        program.send_signal(signal.SIGCONT)
         assert is_stopped
-        assert process.stdout.read() == b"end\n"
-        assert process.wait(timeout=20) == 0
+        assert program.stdout.read() == b"end\n"
+        assert program.wait(timeout=20) == 0
 
 
 def _becomes(process: int, state: str) -> bool:
@@ -138,45 +123,37 @@ def _state(process: int) -> str:
         return ""
 
 
-def test_a_call_whose_client_is_killed_ends(light: Warm, tmp_path: Path) -> None:
+def test_a_call_whose_client_is_killed_ends(light: Warm, folder: Path) -> None:
     """Nobody is left to run it for."""
-    script, mark = tmp_path / "script.py", tmp_path / "mark"
-    script.write_text(
-        f"import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(2)\nopen({str(mark)!r}, 'w')", encoding="utf-8"
-    )
-    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        child = int(process.stdout.readline())
-        process.kill()
+    text = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(2)\nopen('mark', 'w')"
+    (folder / "script.py").write_text(text)
+    with Program([light.program("light"), "script.py"], **PIPES) as program:
+        child = int(program.stdout.readline())
+        program.kill()
     assert _becomes(child, "")
-    assert not mark.exists()
+    assert os.listdir() == ["script.py"]
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "ulimit -v 8000000; {}",
-        "ulimit -n 64; {}",
-        "nice -n 3 {}",
-        pytest.param("taskset -c 0 {}", marks=pytest.mark.skipif(os.cpu_count() == 1, reason="it is the only one")),
-        "{} <&-",
-        "{} 2>&-",
-        'cd "$(mktemp -d)"; rmdir "$PWD"; {}',
-        "OMP_NUM_THREADS=3 {}",
-        "LC_ALL=POSIX {}",
-        "PYTHONIOENCODING=latin-1:replace {}",
-        "PYTHONWARNINGS=error {}",
-    ],
-)
-def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, tmp_path: Path) -> None:
+COLD = [
+    "ulimit -v 8000000; {}",
+    "ulimit -n 64; {}",
+    "nice -n 3 {}",
+    pytest.param("taskset -c 0 {}", marks=pytest.mark.skipif(os.cpu_count() == 1, reason="it is the only one")),
+    "{} <&-",
+    "{} 2>&-",
+    'cd "$(mktemp -d)"; rmdir "$PWD"; {}',
+    "OMP_NUM_THREADS=3 {}",
+    "LC_ALL=POSIX {}",
+    "PYTHONIOENCODING=latin-1:replace {}",
+    "PYTHONWARNINGS=error {}",
+]
+
+
+@pytest.mark.parametrize("around", COLD)
+def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, folder: Path) -> None:
     """Limits, priority, processors, streams that are closed, a folder that is gone, variables that are heeded then."""
-    script = tmp_path / "script.py"
-    script.write_text("import os; print(os.getppid())", encoding="utf-8")
-    parents = [
-        subprocess.run(
-            ["sh", "-c", line.format('"$0" "$1"'), light.program("light"), script], capture_output=True, check=True
-        )
-        for line in ("{}", around)
-    ]
-    warm, cold = (int(done.stdout) == light.servers[0].pid for done in parents)
-    assert (warm, cold) == (True, False)
+    script = folder / "script.py"
+    script.write_text("import os; print(os.getppid())")
+    words = (light.program("light"), str(script))
+    runs = (process("sh", "-c", line.format('"$0" "$1"'), *words) for line in ("{}", around))
+    assert [int(run.out) == light.servers[0].pid for run in runs] == [True, False]

@@ -1,24 +1,21 @@
 """Processes and sockets that are gone, stopped, or somebody else's: a call runs cold then, and says nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gradcli
-from gradcli.warm import paths, server
+from gradcli.warm import paths
+from tests.conftest import process
+from tests.terminals import PIPES, Program
 from tests.warm import INSTALLED, Warm
-
-SCRIPT = "import os; print(os.getppid())"
 
 
 @pytest.fixture
@@ -33,7 +30,7 @@ def light() -> Iterator[Warm]:
 def script(tmp_path: Path) -> str:
     """It says by which process it was forked."""
     path = tmp_path / "script.py"
-    path.write_text(SCRIPT, encoding="utf-8")
+    path.write_text("import os; print(os.getppid())")
     return str(path)
 
 
@@ -41,14 +38,14 @@ def _socket_of(warm: Warm) -> Path:
     return next(Path(warm.runtime("light")).glob("gradcli/*.socket"))
 
 
-def _parent(warm: Warm, script: str) -> int:
-    done = subprocess.run([warm.program("light"), script], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stderr == ""
-    return int(done.stdout)
+def _parent(warm: Warm, script: str, patience: str) -> int:
+    run = process(warm.program("light"), script, PATIENCE=patience)
+    assert (run.code, run.err) == (0, "")
+    return int(run.out)
 
 
-def _is_warm(warm: Warm, script: str) -> bool:
-    return _parent(warm, script) in {server.pid for server in warm.servers}
+def _is_warm(warm: Warm, script: str, patience: str = "30") -> bool:
+    return _parent(warm, script, patience) in {server.pid for server in warm.servers}
 
 
 def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
@@ -79,11 +76,8 @@ def test_two_that_start_at_once_leave_one(light: Warm, script: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["killed", "stopped", "file", "nobody", "liar", "open folder", "link"])
-def test_without_a_process_that_answers_a_call_runs_cold(
-    fault: str, light: Warm, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm, script: str) -> None:
     """Within a moment, and silently."""
-    monkeypatch.setenv("PATIENCE", "0.5")
     server = light.start("light")
     path = _socket_of(light)
     others: list[socket.socket] = []
@@ -92,11 +86,10 @@ def test_without_a_process_that_answers_a_call_runs_cold(
         server.wait()
     elif fault == "stopped":
         server.send_signal(signal.SIGSTOP)
-        _parent(light, script)  # the child that waits is none of the process any more
+        _parent(light, script, "0.5")  # the child that waits is none of the process any more
     elif fault in ("open folder", "link"):
         if fault == "link":
-            path.parent.rename(tmp_path / "elsewhere")
-            path.parent.symlink_to(tmp_path / "elsewhere")
+            path.parent.symlink_to(path.parent.rename(path.parent.with_name("elsewhere")))
         else:
             path.parent.chmod(0o755)
     else:
@@ -112,48 +105,30 @@ def test_without_a_process_that_answers_a_call_runs_cold(
                 connection.sendall(b"x" * 100)
                 os._exit(0)
     start = time.monotonic()
-    assert not _is_warm(light, script)
+    assert not _is_warm(light, script, "0.5")
     assert time.monotonic() - start < 20
     if fault == "stopped":
         server.send_signal(signal.SIGCONT)
-        monkeypatch.delenv("PATIENCE")
         assert _is_warm(light, script)
     for one in others:
         one.close()
 
 
-def test_a_process_that_ends_during_a_call_leaves_the_call_whole(light: Warm, tmp_path: Path) -> None:
+def test_a_process_that_ends_during_a_call_leaves_the_call_whole(light: Warm, folder: Path) -> None:
     """Its child goes on, and says itself how it ended; one that dies too is an error, and no half answer."""
-    script = tmp_path / "script.py"
     text = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(0.5)\nprint('end')"
-    script.write_text(text, encoding="utf-8")
+    (folder / "script.py").write_text(text)
     for is_child_killed, code, words in ((False, 0, b""), (True, 70, b"the warm process ended before this call did")):
         server = light.start("light")
-        with subprocess.Popen(
-            [light.program("light"), str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            assert process.stdout is not None
-            child = int(process.stdout.readline())
+        with Program([light.program("light"), "script.py"], **PIPES) as program:
+            child = int(program.stdout.readline())
             server.kill()
             server.wait()
             if is_child_killed:
                 os.kill(child, signal.SIGKILL)
-            out, err = process.communicate(timeout=20)
-            assert (process.returncode, out) == (code, b"" if is_child_killed else b"end\n")
+            out, err = program.communicate(timeout=20)
+            assert (program.returncode, out) == (code, b"" if is_child_killed else b"end\n")
             assert words in err
-
-
-def _served(idle: float, ready: Callable[[], None]) -> int:
-    """The number of a process that serves, in the folder that the environment names."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            server.serve(idle, ready, int, lambda: 0)
-            code = 0
-        finally:
-            os._exit(code)
-    return child
 
 
 def test_many_calls_leave_nothing(light: Warm, script: str) -> None:
@@ -222,12 +197,11 @@ def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, s
 
 def test_the_command_starts_stops_and_says(short: Path) -> None:
     """And with GRADCLI_WARM=1 the first call starts it, of which the second one is answered."""
-    environment = os.environ | {"XDG_RUNTIME_DIR": str(short), "GRADCLI_WARM": "1"}
 
     def said(*words: str) -> str:
-        done = subprocess.run([INSTALLED, *words], capture_output=True, text=True, env=environment, check=True)
-        assert done.stderr == ""
-        return done.stdout
+        run = process(INSTALLED, *words, XDG_RUNTIME_DIR=str(short), GRADCLI_WARM="1")
+        assert (run.code, run.err) == (0, "")
+        return run.out
 
     try:
         assert "no warm process" in said("warm", "status")
@@ -240,4 +214,4 @@ def test_the_command_starts_stops_and_says(short: Path) -> None:
         assert "stopped" in said("warm", "stop")
         assert "no warm process" in said("warm", "stop")
     finally:
-        subprocess.run([INSTALLED, "warm", "stop"], capture_output=True, env=environment, check=False)
+        process(INSTALLED, "warm", "stop", XDG_RUNTIME_DIR=str(short))

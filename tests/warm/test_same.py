@@ -1,35 +1,23 @@
 """A warm answer is that of a cold start: the goldens, and what a start of the installed command prints, to the byte."""
 
-from __future__ import annotations
-
 import os
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import warm
-from tests.conftest import Run, process
+from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 
 
-RECORDED = sorted(GOLDENS.glob("[ae]*rs/*.txt"))
-"""Answers and errors; the first line of each is its command line, with its exit code if that is not 0."""
-
-
-@pytest.mark.parametrize("golden", RECORDED[::24], ids=lambda path: path.stem)
-def test_a_warm_answer_is_as_recorded(golden: Path) -> None:
+@pytest.mark.parametrize("golden", sorted(GOLDENS.glob("[ae]*rs/*.txt"))[::24], ids=lambda path: path.stem)
+def test_a_warm_answer_is_as_recorded(golden: Path, forked: Command, require_answered: Any) -> None:
     """Of some of each kind: the same process answers them all."""
-    command, _, expected = golden.read_text(encoding="utf-8").partition("\n")
-    words, _, code = command.partition("  # exit ")
-    run = process(warm.gradcli(), *shlex.split(words.removeprefix("$ "))[1:])
-    if golden.parent.name == "answers":
-        assert (run.code, run.out) == (int(code or 0), expected)
-    else:
-        assert run == Run(2, "", expected)
+    require_answered(golden, forked)
 
 
 FILES = {
