@@ -171,7 +171,8 @@ class Lowering(Calls):
         named = {name: values[name] for name in assigned if name in values}
         origin = self.source.text, variables, lines, atom, self.source.name, assigned, named, warnings
         needs_shapes, needs_values = scope.needs_shapes, scope.needs_values
-        return Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=self.guards())
+        guards = self.guards() if scope.guards else None
+        return Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
 
     def _one_output(self, output: Operand) -> Operand:
         """Return the output as one tensor: several of one shape are put in a list."""
