@@ -30,7 +30,6 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Run
 from gradcli.reference.enclosure_plan import Plan, Reference
-from gradcli.reference.piecewise import is_aggregate
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
 
@@ -277,7 +276,7 @@ class ErrorTrace:
     def moved(self, place: Place, source: Place, to: Outcome) -> Ball:
         """Compute how far the true value of an element moves if a source has another value."""
         line, truth, before = self.context.line_of[place[0]], *(self.truth.values[a][e] for a, e in (place, source))
-        if line.call.op.kind is Kind.ELEMENTWISE or is_aggregate(line.call.op):
+        if line.call.op.kind is Kind.ELEMENTWISE or line.call.op.is_aggregate:
             before, to = truth, self.truth.with_other(line, place[1], source, to)
         if isinstance(before, Undefined) or isinstance(to, Undefined):
             return arb.pos_inf()

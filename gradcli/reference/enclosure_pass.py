@@ -31,14 +31,10 @@ from gradcli.reference.piecewise import (
     branch,
     changed,
     grouped,
-    is_aggregate,
-    is_choice,
     jump_of,
-    plus,
     slope_of_choice,
-    times,
 )
-from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, rule_of
+from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, plus, rule_of, times
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_plan import Plan
@@ -164,7 +160,7 @@ class Run:
             case Kind.SOURCE:
                 data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
-            case _ if is_aggregate(call.op):
+            case _ if call.op.is_aggregate:
                 groups = self.groups_of(line, elements)
                 return {e: groups[e].value(e) for e in out}
         totals: dict[int, Outcome] = {}
@@ -204,7 +200,7 @@ class Run:
         if op.coefficients:  # of x - x, the slope is 0 and no difference of balls
             same = zip(op.coefficients, operands, strict=True)
             return [arb(sum(c for c, a in same if a == operands[k]))] * len(out)
-        if is_aggregate(op):
+        if op.is_aggregate:
             groups = self.groups_of(line, out)
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
         if op.kind is not Kind.ELEMENTWISE:
@@ -221,7 +217,7 @@ class Run:
 
     def _slope(self, line: Line, k: int, element: int, operands: list[Outcome]) -> Outcome:
         op, shown = line.call.op, self.reference.program.excerpt(line)
-        if is_choice(op):
+        if op.is_choice:
             if line.call.operands[-1] == line.call.operands[-2]:
                 return arb(int(k == len(operands) - 1))  # whichever is taken
             slope = slope_of_choice(op, k, self._met(line, element, operands), shown)

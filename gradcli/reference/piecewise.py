@@ -31,33 +31,6 @@ if TYPE_CHECKING:
     from gradcli.reference.exact_forms import Form
 
 
-def is_choice(op: Op) -> bool:
-    """Tell whether an elementwise operation takes one of its operands."""
-    return op.kind is Kind.ELEMENTWISE and (op.is_branch or op.is_extreme)
-
-
-def plus(a: Outcome, b: Outcome) -> Outcome:
-    """Add two tangents; a kink, which a slope of 0 undoes, does not hide a jump, which it does not undo."""
-    if isinstance(a, Undefined):
-        return b if isinstance(b, Undefined) and b.kind != "kink" else a
-    return b if isinstance(b, Undefined) else a + b
-
-
-def times(a: Outcome, b: Outcome) -> Outcome:
-    """Multiply a tangent by a slope.
-
-    An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
-    the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
-    """
-    if isinstance(a, Undefined):
-        if isinstance(b, Undefined):
-            return b if a.kind == "kink" else a
-        return arb(0) if a.kind == "kink" and b == 0 else a
-    if isinstance(b, Undefined):
-        return arb(0) if b.kind == "kink" and a == 0 else b
-    return a if b == 1 else a * b
-
-
 def jump_of(tangent: Outcome) -> Undefined | None:
     """Keep of a tangent only that its value jumps or has no finite slope; None of a kink, or where there is one."""
     is_jump = isinstance(tangent, Undefined) and tangent.kind != "kink" and not tangent.is_nan
@@ -124,11 +97,6 @@ class Extreme:
 
 MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
-
-
-def is_aggregate(op: Op) -> bool:
-    """Tell whether `grouped` serves an operation: products, extremes, matrices and spectra."""
-    return op.is_nonlinear_fold or op.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
 
 def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:

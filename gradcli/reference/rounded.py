@@ -20,7 +20,7 @@ from gradcli.reference.balls import Ball, exists
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Run
 from gradcli.reference.enclosure_plan import Plan, Reference
-from gradcli.reference.piecewise import grouped, is_aggregate, is_choice
+from gradcli.reference.piecewise import grouped
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
 
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
@@ -70,7 +70,7 @@ class RoundedRun(Run):
         elif op.is_extreme:
             groups = grouped(self, line, elements)
             found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
-        elif op.kind is not Kind.MOVEMENT and not is_aggregate(op):
+        elif op.kind is not Kind.MOVEMENT and not op.is_aggregate:
             sizes = dict.fromkeys(out, arb(0))
             for k, position, source in self.reference.footprint.parts(line, elements):
                 for p, term in zip(position.tolist(), self.values_at(line, k, source), strict=True):
@@ -172,7 +172,7 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
     op, operands = line.call.op, line.call.operands
     out = np.array(sorted(run.values[line.symbol]), dtype=np.int64)
     found: dict[int, Size] = {}
-    if is_aggregate(op):  # a kernel that goes through whole matrices leaves roundings of all their numbers
+    if op.is_aggregate:  # a kernel that goes through whole matrices leaves roundings of all their numbers
         for e, outcome in run.values[line.symbol].items():
             if op.kind in (Kind.MATRIX, Kind.SPECTRAL) and not isinstance(outcome, Undefined):
                 size = outcome.rad() * arb(2) ** run.format.bits
@@ -199,4 +199,4 @@ def _scaled(run: RoundedRun, line: Line, k: int, pairs: Sequence[tuple[int, Size
     source = run.reference.footprint.down(line, k, elements)[1]
     for (e, size), slope in zip(pairs, run.slopes(line, k, elements, source), strict=True):
         if not isinstance(slope, Undefined) and slope != 0:
-            yield e, size if is_choice(op) else size.times(slope)
+            yield e, size if op.is_choice else size.times(slope)

@@ -208,6 +208,28 @@ def exponent_of(call: Call) -> Expr | None:
     return sympy.Rational(*float(exponent).as_integer_ratio()) if isinstance(exponent, sympy.Float) else exponent
 
 
+def plus(a: Outcome, b: Outcome) -> Outcome:
+    """Add two tangents; a kink, which a slope of 0 undoes, does not hide a jump, which it does not undo."""
+    if isinstance(a, Undefined):
+        return b if isinstance(b, Undefined) and b.kind != "kink" else a
+    return b if isinstance(b, Undefined) else a + b
+
+
+def times(a: Outcome, b: Outcome) -> Outcome:
+    """Multiply a tangent by a slope.
+
+    An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
+    the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
+    """
+    if isinstance(a, Undefined):
+        if isinstance(b, Undefined):
+            return b if a.kind == "kink" else a
+        return arb(0) if a.kind == "kink" and b == 0 else a
+    if isinstance(b, Undefined):
+        return arb(0) if b.kind == "kink" and a == 0 else b
+    return a if b == 1 else a * b
+
+
 @lru_cache(maxsize=64)
 def _parameter(name: str) -> sympy.Symbol:
     """Return the one symbol of an operand in every rule: SymPy works out the facts of a symbol once."""

@@ -25,7 +25,7 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.piecewise import Bends, is_aggregate, is_choice
+from gradcli.reference.piecewise import Bends
 from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.series import ANALYTIC, coefficients_of
 
@@ -154,10 +154,10 @@ class HessianProducts:
     def _bends(self, line: Line, tangents: Mapping[Atom, Elements]) -> Mapping[int, Ball]:
         """Compute the tangents of the slopes of a line, by the numbers of its ways; all others are 0."""
         op, ways = line.call.op, self.ways[line.symbol]
-        if is_aggregate(op) and not op.is_extreme:
+        if op.is_aggregate and not op.is_extreme:
             moved = tangents.get(line.call.operands[0], {})
             return self._bends_of_groups(line, moved) if moved else {}
-        if op.kind is not Kind.ELEMENTWISE or op.coefficients or is_choice(op) or rule_of(line.call).is_flat:
+        if op.kind is not Kind.ELEMENTWISE or op.coefficients or op.is_choice or rule_of(line.call).is_flat:
             return {}
         found: dict[int, Ball] = {}
         moved_of = [tangents.get(a, {}) for a in line.call.operands]

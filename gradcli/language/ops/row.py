@@ -265,6 +265,16 @@ class Op:
         return self.name in ("zeros_like", "ones_like", "detach")
 
     @cached_property
+    def is_choice(self) -> bool:
+        """Tell whether it is elementwise and takes one of its operands."""
+        return self.kind is Kind.ELEMENTWISE and bool(self.is_branch or self.is_extreme)
+
+    @cached_property
+    def is_aggregate(self) -> bool:
+        """Tell whether an element of the result hangs on many of the operand, and not linearly."""
+        return self.is_nonlinear_fold or self.kind in (Kind.MATRIX, Kind.SPECTRAL)
+
+    @cached_property
     def keeps_order(self) -> bool:
         """Tell whether the elements of a movement stay in row-major order."""
         return self.name in ("reshape", "flatten", "squeeze", "unsqueeze")
