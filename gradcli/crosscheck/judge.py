@@ -160,7 +160,8 @@ class _Judge:
             decided += others
         left = count(is_open)
         if not any(entry.variable is not None for entry in decided):  # something to show
-            decided += fresh(proof.shown)
+            has_y = bool(decided)
+            decided += fresh([entry for entry in proof.shown if entry.variable or not has_y])
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")

@@ -75,8 +75,11 @@ class Sizes:
 
 @functools.lru_cache(maxsize=512)
 def _index(name: str, number: int) -> sympy.Symbol:
-    """The index of this number among those of a Program: SymPy works out the facts of a symbol once."""
-    return sympy.Dummy(name, integer=True, nonnegative=True)
+    """The index of this number among those of a Program, so that SymPy works out the facts of a symbol once.
+
+    Their order is that of the numbers, whichever Program has asked for one first.
+    """
+    return sympy.Dummy(name, dummy_index=number, integer=True, nonnegative=True)
 
 
 class Entries:

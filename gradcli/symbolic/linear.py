@@ -80,7 +80,7 @@ def assemble(form: Form) -> Expr:
 @lru_cache(maxsize=64)
 def _bound_index(level: int, number: int) -> sympy.Symbol:
     """Return the bound index of a level of sums inside one another, by its number among those of one sum."""
-    return sympy.Dummy(f"k{level, number}", integer=True, nonnegative=True)
+    return sympy.Dummy(f"k{level, number}", dummy_index=0, integer=True, nonnegative=True)
 
 
 def tidied(expression: Expr) -> Expr:

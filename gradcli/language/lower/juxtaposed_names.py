@@ -143,6 +143,7 @@ def of_call(name: str) -> str | None:
 
 def place_of(program: Program, name: str = "") -> Place:
     """Return the Place of the first use of a name in the text of a Program; of the whole text without one."""
-    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", program.text) if name else None
+    apart_or_after_a_number = rf"(?:(?<![\w.])|(?<=\d)(?<![^\W\d]\d)){re.escape(name)}(?!\w)"
+    found = re.search(apart_or_after_a_number, program.text) if name else None
     span = Span(*found.span()) if found else Span(0, len(program.text))
     return Place(program.text, span, program.source)
