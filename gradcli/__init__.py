@@ -27,7 +27,7 @@ files, guide                     files of values and rows; the pages of the manu
 results, notation                classes of answers; notation of mathematics
 options, keywords, errors        every option, its name in Python, and every error
 signals                          interrupts
-progress                         the step being done, shown to waiting users; the time budget; the collector of garbage
+progress                         the step being done, shown to waiting users; the time budget; pauses of the collector
 showing                          display of an answer in Python: print, notebooks, JSON
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

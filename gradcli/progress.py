@@ -1,6 +1,6 @@
-"""Progress of long work, which the shell may show, the time budget of a question, and no collector meanwhile.
+"""Progress of long work, which the shell may show; the time budget of a question; pauses of the garbage collector.
 
-Only the last step is kept, at the cost of an assignment: it belongs to the process, as a terminal does.
+Of the progress only the last step is kept, at the cost of an assignment: it belongs to the process, as a terminal does.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def patience() -> float:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Run a block in which many objects are made that all stay alive without collections of garbage.
+    """Run a block without collections of garbage, while many objects are made that all stay alive.
 
     These would walk the objects again and again in vain: a tenth of the time of importing torch, half of the time of
     reading a long Program, and more than proportionally so.  The collector is left as it was found.

@@ -30,6 +30,12 @@ class Program(subprocess.Popen[bytes]):
         self.stdin.write(text)
         self.stdin.flush()
 
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        """Wait for its end; after an error end it, as nobody else will."""
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
 
 def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -95,11 +95,11 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
         shape = first.shapes.get(first.program.output, ())
         if second.shapes.get(second.program.output, ()) == shape:
             index = first.indices("i", shape)
+            left = first.entry(first.program.output, index)
             second.sizes.symbols.update(first.sizes.symbols)
-            second.ranges.update(first.ranges)
-            left, right = (entries.entry(entries.program.output, index) for entries in (first, second))
-            ranges = {**first.ranges, **second.ranges}
-            return _holds(left, right, None, Regions(ranges))
+            second.ranges.update(first.ranges)  # with its sums: those of the second are numbered after them
+            right = second.entry(second.program.output, index)
+            return _holds(left, right, None, Regions(second.ranges))
     return False
 
 

@@ -128,7 +128,7 @@ def _program(**_: Any) -> None:
 @lru_cache
 def application(command: str = "") -> click.Command:
     """Build the application with one command, or with all of them."""
-    version = TyperOption(
+    version = TyperOption(  # for the help: `_answer` answers it
         param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True,
         help="Print the version.",
     )  # fmt: skip

@@ -176,7 +176,7 @@ class OnceCommand(TyperCommand):
         options: list[str] = []
         arguments: list[str] = []
         given: set[str | None] = set()
-        has_unknown, is_completed = False, ctx.resilient_parsing
+        has_unknown, is_completing = False, ctx.resilient_parsing
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -186,23 +186,24 @@ class OnceCommand(TyperCommand):
             elif option is None and self.is_argument(word):
                 arguments.append(word)
             else:
-                if option is None and not is_completed:
+                if option is None and not is_completing:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
                     has_unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
-                    if option.name in given and not (is_completed or getattr(option, "multiple", False)):
+                    if option.name in given and not (is_completing or getattr(option, "multiple", False)):
                         raise UsageError(f"{name} is given twice", hint="give it once")
                     given.add(option.name)
-                    after = next(words, None) if value is None else value
-                    if after is None and not is_completed:
-                        raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
-                    options += [after or ""] if value is None else []
-        if not is_completed and not has_unknown:  # else words next to it may be the value of that option
+                    if value is None:
+                        value = next(words, None)
+                        if value is None and not is_completing:
+                            raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
+                        options.append(value or "")
+        if not is_completing and not has_unknown:  # else words next to it may be the value of that option
             self.look_at(arguments, known, args)
         has_settings = callable(ctx.find_root().obj)  # a command line of the shell, and no request
-        if has_settings and not is_completed and not set(args) & set(ctx.help_option_names):
+        if has_settings and not is_completing and not set(args) & set(ctx.help_option_names):
             ctx.default_map = ctx.find_root().obj(self.name)
         return super().parse_args(ctx, [*options, "--", *arguments])
 

@@ -155,7 +155,7 @@ def _separate(word: str) -> list[str]:
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
-    """Read a value, as `typed_or_read` does.
+    """Read a value as `typed_or_read` does, numbers on lines as a vector; refuse the name of a file.
 
     Raises:
         GradcliError: The file after `@` cannot be read, or the value is the name of a file.

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -327,7 +327,7 @@ class _Formulas:
         self.derivatives = derivatives
         self.v = None if v is None else v.ravel()
         self.reached = reached
-        self._environment = cache(self._environment_of)
+        self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
 
     def value(self, entry: Entry) -> float | None:
         """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
@@ -358,7 +358,9 @@ class _Formulas:
                 return float(total.mid()) + 0.0
         return None
 
-    def _environment_of(self, variable: str, bits: int) -> Mapping[sympy.Symbol, object]:
+    def _environment(self, variable: str, bits: int) -> Mapping[sympy.Symbol, object]:
         """Map symbols to values; one map per precision, as it keeps the sums that it has computed."""
-        values = {**lookups(self.point), **self.derivatives[variable].sizes}
-        return environment(values, FORMULA_WORK / len(self.derivatives))
+        if (variable, bits) not in self._environments:
+            values = {**lookups(self.point), **self.derivatives[variable].sizes}
+            self._environments[variable, bits] = environment(values, FORMULA_WORK / len(self.derivatives))
+        return self._environments[variable, bits]

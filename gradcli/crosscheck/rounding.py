@@ -146,19 +146,21 @@ class _Passes:
         self.point, self.u, self.is_sound = point, case.u, is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
         self._recordings: dict[Way, _Recording | None] = {}
-        ways = {entry: list(self._targets(entry)) for entry in entries}
-        groups: dict[tuple[Any, ...], list[_Target]] = {}
-        for target in (target for own in ways.values() for targets in own for target in targets):
-            groups.setdefault((target.way, target.seeds), []).append(target)
-        found: dict[_Target, _Known] = {}
-        for group in groups.values():
-            if (recording := self._recording(group[0].way)) is not None:
-                with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
-                    recording.run(group, self.format, found)
-        self._known = {
-            entry: [reduce(_Known.added, (found[one] for one in own)) for own in targets if found.keys() >= {*own}]
-            for entry, targets in ways.items()
-        }
+        self._ways = {entry: list(self._targets(entry)) for entry in entries}
+        self._waiting: dict[tuple[Any, ...], list[_Target]] = {}
+        self._balls: dict[_Target, _Known] = {}
+        for target in (target for own in self._ways.values() for targets in own for target in targets):
+            self._waiting.setdefault((target.way, target.seeds), []).append(target)
+
+    def _known(self, entry: Entry) -> Iterator[_Known]:
+        """Yield the ball of a number for each way to compute it, if known; a pass runs once for all of its elements."""
+        for targets in self._ways[entry]:
+            for group in (self._waiting.pop((one.way, one.seeds), []) for one in targets):
+                if group and (recording := self._recording(group[0].way)) is not None:
+                    with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
+                        recording.run(group, self.format, self._balls)
+            if self._balls.keys() >= {*targets}:
+                yield reduce(_Known.added, (self._balls[one] for one in targets))
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -201,15 +203,15 @@ class _Passes:
 
     def is_known(self, entry: Entry) -> bool:
         """Tell whether some recorded pass gives a ball for a number."""
-        return bool(self._known[entry])
+        return any(True for _ in self._known(entry))
 
     def covers(self, entry: Entry, number: Ball) -> bool:
         """Tell whether a number is one that torch may have in place of its own."""
-        return any(_covers(one.outcome, number) for one in self._known[entry])
+        return any(_covers(one.outcome, number) for one in self._known(entry))
 
     def excuse(self, entry: Entry) -> str:
         """Explain a number by rounding, in words; empty if rounding does not explain it."""
-        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._known[entry])), "")
+        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._known(entry))), "")
 
     def _excuse(self, rounded: Outcome, entry: Entry) -> str:
         if rounded == OVERFLOW:
@@ -225,7 +227,7 @@ class _Passes:
         """Judge an entry of terms that cancel to 0: `agree` if its number is their rounding; None if it is not."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
-        if not (known := self._known[entry]):
+        if not (known := list(self._known(entry))):
             return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
         for size in (one.size for one in known if one.size is not None and not isinstance(one.outcome, Undefined)):
             if abs(arb(entry.torch)) <= size.total * arb(2) ** -self.format.bits * (RESIDUE * size.roundings):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -197,7 +196,7 @@ class Looks:
     bits: int
 
     def __post_init__(self) -> None:
-        self._on = lru_cache(maxsize=4_096)(self._ray)
+        self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
         self.rays = Rays(self.plan, self.bits)
         self.here = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -225,27 +224,29 @@ class Looks:
         """Tell whether the looks so far took all the work that they may take."""
         return self.rays.work > MOST_MEMBERS
 
-    def _ray(self, n: int, group: int, sign: int) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move along direction n and a group is reversed; -1 stands for none.
+    def _ray(self, n: int | None, group: int | None, sign: int) -> Mapping[int, Element]:
+        """Return the rows of y while all inputs move along direction n and a group is reversed, if there is one.
 
-        Without a direction the group moves alone.
+        Without a direction the group moves alone.  There are none once the work is too much.
         """
-        own = () if group < 0 else self.groups[group]
-        moving = dict.fromkeys(own, float(sign))
-        if n >= 0:
-            others = {d: weight * sign for d, weight in self.ways[n].items()}
-            moving = others | {d: -others[d] for d in own}
-        return {} if self.is_over else self.rays.on(moving)
+        if (n, group, sign) not in self._seen:
+            own = () if group is None else self.groups[group]
+            moving = dict.fromkeys(own, float(sign))
+            if n is not None:
+                others = {d: weight * sign for d, weight in self.ways[n].items()}
+                moving = others | {d: -others[d] for d in own}
+            self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
+        return self._seen[n, group, sign]
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """Return the rows of y while one input moves to one side; empty where the work is too much."""
-        return self._on(-1, self.group_of[direction], sign)
+        return self._ray(None, self.group_of[direction], sign)
 
     def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
         """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
         if flipped is not None and len(self.groups) == 1:
             return self.way(n, -sign)
-        return self._on(n, -1 if flipped is None else self.group_of[flipped], sign)
+        return self._ray(n, None if flipped is None else self.group_of[flipped], sign)
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""

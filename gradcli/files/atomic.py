@@ -23,7 +23,7 @@ TEMPORARY = ".part"
 """End of the name of a file that is being written."""
 
 _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
-"""What is open already; behind the name may be a file that others write to as well."""
+"""Paths of streams that are open already; behind the name may be a file that others write to as well."""
 
 
 @contextmanager

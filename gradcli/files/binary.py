@@ -38,7 +38,7 @@ _PART_BYTES = 2**20
 """Bytes that are copied at once."""
 
 _NO_HEADER = (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError, tokenize.TokenError)
-"""What NumPy raises of a header that is none."""
+"""Errors that NumPy raises of a header that is none."""
 
 _PLAIN = {
     "mmap length": "it is cut short, and has fewer numbers than its header claims",
@@ -46,7 +46,7 @@ _PLAIN = {
     "EOF:": "it is cut short, or is no such file",
     "magic string": "it does not begin as one",
 }
-"""What is said in place of some of that."""
+"""Messages in place of some of these."""
 
 _REFUSED = {
     "c": ("complex numbers, and complex numbers are not read", "save the real and the imaginary part on their own"),
@@ -56,7 +56,7 @@ _REFUSED = {
     "M": ("dates", "convert it with .astype(float)"),
     "m": ("time differences", "convert it with .astype(float)"),
 }
-"""What the kinds of types that are not read stand for, and the fix."""
+"""Meanings of the kinds of types that are not read, and the fix."""
 
 
 def mapped(stream: IO[bytes], name: str, stack: ExitStack, head: bytes = b"", most: float = inf) -> np.memmap[Any, Any]:

@@ -30,7 +30,7 @@ _MOST_SIBLINGS = 2_000
 _STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 _OF_THE_SHELL = re.compile(r"/(?:dev|proc/self)/fd/\d+")
-"""What `<(command)` becomes: a pipe that has a writer, unlike one that lies in a directory."""
+"""Path that `<(command)` becomes: a pipe that has a writer, unlike one that lies in a directory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gradcli.questions.streaming import Stream, Tally
 
 _RETRIES = 2
-"""How often Dask tries a failed task again, on another worker if there is one."""
+"""Times that Dask tries a failed task again, on another worker if there is one."""
 
 _ONE_AT_A_TIME = threading.Lock()
 """Serialises the pieces of a worker that has several threads: each piece computes on all of its cores."""

@@ -69,7 +69,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     point = Point.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
-    directions = {name: np.zeros(()) for name in wrt if command in ("jvp", "hvp")}  # by name, without numbers
+    directions = dict.fromkeys(wrt, np.zeros(())) if command in ("jvp", "hvp") else {}  # by name, without numbers
     formulas, check = _confirmed(point, typed, derive_formulas(point, typed, wrt, command, directions), named)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:

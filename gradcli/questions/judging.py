@@ -40,9 +40,10 @@ SHORT = 6
 
 def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
     """Compute the vector-Jacobian product; return the other fields of an answer with one too."""
-    found, jacobian = question.product(v), None if question.jacobian_omitted else question.jacobian
-    shared = checked(question, Torch(question.dtype, question.value, jacobian, v, found))
-    return found, {**shared, "jacobian": jacobian, "jacobian_omitted": question.jacobian_omitted}
+    numbers = whole_derivatives(question, v)
+    shared = checked(question, numbers)
+    shared |= {"jacobian": numbers.jacobian, "jacobian_omitted": question.jacobian_omitted}
+    return dict(numbers.vjp or {}), shared
 
 
 def checked(question: Question, numbers: Numbers, derived: Derived | None = None) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli import progress
-from gradcli.errors import InputError, UsageError, brief
-from gradcli.options import DERIVATIVES
+from gradcli.errors import InputError, UsageError, brief, did_you_mean
+from gradcli.options import DERIVATIVES, QUESTIONS
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import Result, RowSource
@@ -52,7 +52,9 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def asked(self: Any, *args: Any, **options: Any) -> Any:
         at, *others = args or (options.get("at"),)
-        given = options.keys() - {"at"} | ({"at"} if others or at is not None else set())
+        given = {*options} - {"at"}
+        if others or at is not None:
+            given.add("at")  # by its place, too
         if method.__name__ in DERIVATIVES and self.wants_formula(given):
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
@@ -137,23 +139,25 @@ class ParsedText:
         """Answer a command by its name; the shell and requests have read its options, each in its own way.
 
         Args:
-            command: One of `gradcli.options.QUESTIONS`, or another method.
+            command: One of `gradcli.options.QUESTIONS`, or `closed_form`.
             given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
             budget: Seconds that a check may take; None for the usual budget.
 
         Raises:
-            GradcliError: As for the method.
+            GradcliError: As for the method; there is no such command.
 
         >>> from gradcli import Function
         >>> Function("x**2").ask("grad", {"at": {"x": 3}}).grad["x"]
         array(6.)
         """
+        if command not in (*QUESTIONS, "closed_form"):
+            raise UsageError(f"there is no command '{command}'", hint=did_you_mean(command, QUESTIONS))
         method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
-        if command == "vjp" and ("vs" in options or "accumulate" in options):
-            method = "vjps"
-            options |= {"vs": [options.pop("v")]} if "v" in options else {}
-        elif command == "vjp" and options.keys().isdisjoint(("v", "loss")) and self.has_passes:
-            method = "vjp" if self.wants_formula(options) else "vjps"
+        if command == "vjp" and not self.wants_formula(options):
+            has_several = "vs" in options or "accumulate" in options
+            if has_several or (self.has_passes and options.keys().isdisjoint(("v", "loss"))):
+                method = "vjps"
+                options |= {"vs": [options.pop("v")]} if "v" in options else {}
         with progress.budget(budget):
             found: Result = getattr(self, method)(**options)
         return found

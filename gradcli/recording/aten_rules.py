@@ -133,11 +133,17 @@ def _index_put(
 
 
 def _embedding(a: AtenLowering, weight: Value, indices: Value, padding_idx: int = -1, **_: Value) -> Any:
-    """Hold the row `padding_idx` constant, as torch's derivative does."""
-    if padding_idx >= 0:
-        text = f"where(arange({a.shape(weight)[0]})[:, None] == {padding_idx}, detach(w), w)"
-        weight = a.text(text, w=weight)
-    return a.row("embedding", indices, weight)
+    return a.row("embedding", indices, weight, padding_idx=padding_idx if padding_idx >= 0 else None)
+
+
+def _bce(
+    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
+) -> Any:
+    """Take the row without or with a weight for each class; those for each target are decomposed."""
+    if weight is not None:
+        return NotImplemented
+    name = "weighted_" * (pos_weight is not None) + "binary_cross_entropy_with_logits"
+    return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction)
 
 
 def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Any:
@@ -189,6 +195,7 @@ RULES: Mapping[str, Rule] = {
     "linalg_cholesky_ex": _cholesky,
     "linalg_pinv": "pinv",
     "embedding": _embedding,
+    "binary_cross_entropy_with_logits": _bce,
     "max_pool2d_with_indices": "max_pool2d",
     "max_pool3d_with_indices": "max_pool3d",
     **_each("nll_loss_forward nll_loss2d_forward nll_loss nll_loss2d", "nll_loss"),

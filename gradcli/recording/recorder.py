@@ -33,8 +33,8 @@ from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, g
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
 
-MOST_LINES = 100_000
-"""Most lines of one recording."""
+MOST_CALLS = 100_000
+"""Most calls of one recording."""
 
 _Recording = Generator[None, Any, None]
 """Recording of a call, which is sent the result."""
@@ -65,7 +65,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self._surface = calls.Surface(self)
-        self._pauses = self._inside = 0
+        self._pauses = self._inside = self._count = 0
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
@@ -274,9 +274,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Append the lines of a call; give its results, and the values that it is made of."""
-        name = name_of(function)
-        if len(self.lines.written) > MOST_LINES:
-            raise InputError(f"{self.called} makes more than {MOST_LINES:,} calls of torch", hint="record a part of it")
+        name, self._count = name_of(function), self._count + 1
+        if self._count > MOST_CALLS:
+            raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
         if given.get("dropout_p"):
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if name in INDEXED:

@@ -195,7 +195,7 @@ class Component(Record):
     """
 
     label: Notation
-    array: results.Array
+    array: Array
     variable: str | None = None
     rows: tuple[int, ...] | None = None
     of: results.Of = ""
@@ -308,7 +308,7 @@ def verdicts(found: Mapping[Index, Entry]) -> dict[Index, Verdict]:
     return {place: entry.verdict for place, entry in found.items()}
 
 
-# -- numbers
+# -- the writer of numbers, which marks the doubtful ones
 
 Doubts = Mapping[Index, Verdict]
 """Verdicts on the elements of an array that are not to be trusted."""

@@ -89,6 +89,9 @@ MOST_TERMS = 1_500
 MOST_PARTS = 40
 """Opaque parts of a rational function."""
 
+MOST_ORDER = 8
+"""Highest order of a Bessel function that is written by those of order 0 and 1."""
+
 LONGEST_FRACTION = 150
 """Nodes of a sum over an index whose terms are put over one denominator."""
 
@@ -100,13 +103,19 @@ def _sign_by_cases(u: Expr) -> Expr:
     return meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0))
 
 
+def _bessel(order: Expr, u: Expr) -> Expr:
+    """Write a modified Bessel function by those of order 0 and 1; its text grows fast with the order."""
+    found = sympy.besseli(order, u)
+    return sympy.expand_func(found) if order.is_Integer and abs(order) <= MOST_ORDER else found
+
+
 _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.sinh: lambda u: (sympy.exp(u) - sympy.exp(-u)) / 2,
     sympy.cosh: lambda u: (sympy.exp(u) + sympy.exp(-u)) / 2,
     sympy.tanh: lambda u: 1 - 2 / (sympy.exp(2 * u) + 1),
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
-    sympy.besseli: lambda order, u: sympy.expand_func(sympy.besseli(order, u)),
+    sympy.besseli: _bessel,
     **dict.fromkeys((sympy.Abs, meaning.abs), lambda u: meaning.where(meaning.ge(u, 0), u, -u)),
     **dict.fromkeys((sympy.sign, meaning.sign), _sign_by_cases),
     meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),

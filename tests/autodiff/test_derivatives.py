@@ -1,7 +1,5 @@
 """Rows and columns give the same Jacobian, and what y does not depend on has zeros."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Finite differences against hand-derived slopes, and their own estimates against their errors."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reductions of no elements and over no dimensions: shapes, values, gradients and refusals as torch has them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

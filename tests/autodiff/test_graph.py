@@ -1,7 +1,5 @@
 """The backward graph: torch's own objects built by hand, and what every operation of the table leaves."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Many points at once give the numbers of one point after the other, for every operation not made of others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

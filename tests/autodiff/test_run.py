@@ -1,7 +1,5 @@
 """Torch computes the function as typed: the same numbers as the same code in plain torch, bit by bit."""
 
-from __future__ import annotations
-
 import operator
 from contextlib import suppress
 from typing import Any

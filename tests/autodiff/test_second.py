@@ -1,7 +1,5 @@
 """Directional and second derivatives by torch: J times u and rows of the Hessian for every operation."""
 
-from __future__ import annotations
-
 import sys
 from itertools import product
 

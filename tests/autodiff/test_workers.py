@@ -1,7 +1,5 @@
 """Workers: one torch thread each, whatever torch had before, and as many as there are cores."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 

@@ -1,7 +1,5 @@
 """The fate of a claim at a point."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

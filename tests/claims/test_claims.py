@@ -1,7 +1,5 @@
 """Claimed derivatives: hand-derived truths are never refuted, mistakes are, and the classic ones get their name."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Random claims for piecewise functions: true ones are never refuted, false ones never proved."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from fractions import Fraction

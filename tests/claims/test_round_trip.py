@@ -1,7 +1,5 @@
 """Printed formulas are read as claims, and are the derivatives that they were printed for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

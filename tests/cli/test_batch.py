@@ -185,7 +185,9 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("error", "kind", "code"), FAILURES)
-def test_a_failure_is_a_line(error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_goes_on_after_a_failure(
+    error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its line has the id, and a bug of ours makes the exit code 70 whatever else went wrong; its trace, if asked."""
     _raising(error, monkeypatch)
     fine = {"command": "eval", "expression": "x", "at": {"x": 1}}

@@ -166,7 +166,9 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
 
 @pytest.mark.parametrize(("text", "name", "content", "words", "said"), REFUSED)
 @pytest.mark.usefixtures("folder")
-def test_rows_are_refused(text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command) -> None:
+def test_wrong_rows_are_refused(
+    text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command
+) -> None:
     """One message each, and no output."""
     run = _asked(text, name, content, words, gradcli)
     assert (run.code, run.out, said in run.err) == (2, "", True), run.err

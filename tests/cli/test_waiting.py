@@ -51,7 +51,9 @@ def _screen(text: str) -> list[str]:
     return lines
 
 
-def test_a_slow_command_says_what_it_does(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_slow_command_says_so_and_is_gone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The last that it does is the last that is said, and nothing of it is left."""
     shown = _run(monkeypatch, GRAD)
     assert f"{CLEARED}point 1 of 2: proving 512 of 1,024, " in shown

@@ -5,8 +5,6 @@ are differences with steps so small that nothing lies between a point and the on
 any product of them.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Mapping

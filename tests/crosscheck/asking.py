@@ -1,7 +1,5 @@
 """The verdict on a function at a point, and on numbers that torch might have given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

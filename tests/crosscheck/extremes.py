@@ -1,7 +1,5 @@
 """Random questions about every operation where rounding hurts: shifted, scaled and saturated inputs, in both dtypes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

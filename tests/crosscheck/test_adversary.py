@@ -1,7 +1,5 @@
 """Random questions at kinks, ties, jumps, poles and gaps have the verdict of their truth, which is known by hand."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

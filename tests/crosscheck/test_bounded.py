@@ -1,7 +1,5 @@
 """Entries that bounds on whole arrays prove: at the sizes that people have, and never one that is wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Second derivatives where kinks, poles and the ends of domains meet, against exact one-sided derivatives."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

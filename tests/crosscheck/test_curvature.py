@@ -1,7 +1,5 @@
 """Second derivatives and Jacobian-vector products against their judge, which is proved able to fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from gradcli import Function
 from gradcli.crosscheck import second_derivatives
 from gradcli.crosscheck.second_derivatives import ALL_ROWS, judge_derived
+from tests.checks import check_of
 from tests.crosscheck.asking import asked
 from tests.examples import examples
 from tests.programs import Random, programs
@@ -118,6 +117,13 @@ def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None
     (mixed,) = [f for f in check.findings if f.variable == "y" and f.of == "hessian"]
     assert (mixed.verdict, mixed.reference, mixed.one_sided) == ("kink", None, None)
     assert mixed.note == "the gradient has a kink here, and torch picked 0 for it"
+
+
+def test_many_lost_digits_leave_time_for_a_kink() -> None:
+    """Of 400 slopes along u all are lost, and of 400 others one has a kink, which is proved."""
+    x = np.linspace(1e-8, 3e-8, 400)
+    check = check_of(Function("[(1 - cos(x))/x**2, abs(x - x[7].detach())]").jvp({"x": x}, {"x": np.ones(400)}))
+    assert (check.verdict, check.checked, check.findings[0].proven) == ("kink", 800, True)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -1,7 +1,5 @@
 """Every check ends: what is over the time limit is unchecked, says so, and the answer is there all the same."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

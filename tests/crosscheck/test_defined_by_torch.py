@@ -1,7 +1,5 @@
 """Values that torch defines where the formula has none: 0*log(0), numbers in the place of nan, the sign of a 0."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

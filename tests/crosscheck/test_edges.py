@@ -1,7 +1,5 @@
 """The end of a domain: a derivative there is one on one side, however the function is spelled."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

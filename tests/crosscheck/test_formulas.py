@@ -1,7 +1,5 @@
 """Formulas at points where their cases meet: the reference refutes what is wrong, and no formula by cases for a tie."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

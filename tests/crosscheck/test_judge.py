@@ -1,7 +1,5 @@
 """Verdicts on known traps, honest coverage, and a checker that is proved able to fail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Opinions of each reading on an entry, side by side, and their order."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

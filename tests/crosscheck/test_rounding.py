@@ -1,7 +1,5 @@
 """Digits that torch's own passes lose by rounding are `inaccurate`; their mistakes `disagree`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elements that a sample must not leave out: kinks, jumps, poles and edges of a domain; and zeros that need no ball."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

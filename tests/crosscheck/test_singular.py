@@ -1,7 +1,5 @@
 """Kinks, jumps, removable singularities and what is undefined: hand-derived one-sided derivatives and limits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decided is all that passes: of the entries of a gradient that were tried, at most one in a hundred is left open."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

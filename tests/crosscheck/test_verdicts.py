@@ -1,7 +1,5 @@
 """Verdicts on functions at points: tables of verdicts, one-sided derivatives and limits, derived by hand."""
 
-from __future__ import annotations
-
 import math
 import re
 from math import inf, nan

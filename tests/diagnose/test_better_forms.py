@@ -1,7 +1,5 @@
 """Better forms: advice at a point, the search for it, and the best form over a range; each is the same function."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -305,13 +303,16 @@ PAIRS = [
     ("exp(x)/sum(exp(x))", "softmax(x)", True),
     ("exp(x)/sum(exp(x))", "softmax(-x)", False),
     ("0.1*x + 0.2*x", "0.3*x", True),
+    # sums of one have indices of other sizes than those of the other
+    ("sum(eye(2, 3)*w) + 0*sum(B)", "3*w + 0*sum(B)", False),
+    ("sum(eye(3)*w) + 0*sum(B)", "3*w + 0*sum(B)", True),
 ]
 
 
 @pytest.mark.parametrize(("one", "other", "expected"), PAIRS, ids=[f"{a} is {b}" for a, b, _ in PAIRS])
 def test_sameness_is_proved_of_what_is_the_same(one: str, other: str, expected: bool) -> None:
     """In every region between branches, and on their boundaries."""
-    shapes = {"x": (3,) if "sum" in one else ()}
+    shapes = {"x": (3,), "w": (), "B": (5, 2)} if "sum" in one else {"x": ()}
     assert are_same(parse(one, shapes=shapes), parse(other, shapes=shapes), shapes) is expected
 
 

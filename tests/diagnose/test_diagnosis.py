@@ -1,7 +1,5 @@
 """The operation that lost the digits, or poisoned the gradient, is the one that is named."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rewrites of known bad expressions: the exact text, the same function, and no text that breaks the search."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Any

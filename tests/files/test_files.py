@@ -1,7 +1,5 @@
 """Files and standard input to arrays: what is written reads back, and what is wrong is refused by name and place."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

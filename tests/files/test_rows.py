@@ -1,7 +1,5 @@
 """Rows of text to numbers: the two ways to read them agree, and what is kept is the same."""
 
-from __future__ import annotations
-
 import io
 import math
 import warnings

@@ -1,7 +1,5 @@
 """Values from other libraries, and values that name no variable: taken exactly, or refused with what to do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Python API: every reading meets hand-derived truths, and every wrong input is told apart."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import pickle

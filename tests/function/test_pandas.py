@@ -1,7 +1,5 @@
 """Series and frames of pandas as values, which is no dependency: they are told by what they can do."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import Function

@@ -1,7 +1,5 @@
 """Answers in the hands of Python, which prints, copies and pickles it, writes JSON, shows it in a notebook."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

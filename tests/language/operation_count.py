@@ -4,8 +4,6 @@ By hand: `python -m tests.language.operation_count` prints the count and every o
 reason, and renews the table of them in the guide.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import types

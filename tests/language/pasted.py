@@ -1,7 +1,5 @@
 """Snippets of PyTorch run by PyTorch itself."""
 
-from __future__ import annotations
-
 import ast
 import math
 import warnings

@@ -1,7 +1,5 @@
 """Definitions of functions in mathematics and Python, and what follows them."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import Function

@@ -1,7 +1,5 @@
 """Variables with dots in their names, as torch calls the parameters of modules."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Meaning of the language, and Programs that keep what was typed."""
 
-from __future__ import annotations
-
 import re
 
 import hypothesis.strategies as st

@@ -1,7 +1,5 @@
 """Texts that explode or nest without end are refused in time; nothing of them is run."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from pathlib import Path

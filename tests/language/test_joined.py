@@ -1,7 +1,5 @@
 """Names that are written together: refused where nobody named them, and names like any other where somebody did."""
 
-from __future__ import annotations
-
 import json
 
 import hypothesis.strategies as st

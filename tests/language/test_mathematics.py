@@ -1,7 +1,5 @@
 """Notation that formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Code of NumPy's gives what NumPy gives where it is run: methods of arrays, products, and Python's own functions."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -153,7 +151,7 @@ MIXED = [
 
 @pytest.mark.parametrize("text", MIXED)
 def test_what_numpy_and_torch_mean_differently_is_code_beside_both(text: str) -> None:
-    """Whose value it is only running it tells."""
+    """Only running it tells its value."""
     with pytest.raises(GradcliError, match="in a text of NumPy's and torch's is code"):
         answered(f"import torch\n{text}")
 

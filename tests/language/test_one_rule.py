@@ -1,7 +1,5 @@
 """Values and expressions are read by one set of rules: the same text has the same number and shape as either."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -5,8 +5,6 @@ What one gives is its last function where it ends with a definition, else its la
 last.
 """
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whole PyTorch snippets: definitions, statements, backward passes, and what is refused."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 
@@ -64,6 +62,7 @@ x = torch.arange(6.).view(3, 2).requires_grad_(); w = torch.tensor([-1., 1.]); (
 x = torch.linspace(-2, 2, 5, requires_grad=True); y = x**2; y.backward(torch.ones(5))
 w = nn.Parameter(torch.tensor([1., 2.])); x = torch.tensor([3., 4.]); loss = (w*x).sum(); loss.backward()
 {Z}y = x**2; y.backward(retain_graph=True); y.backward()
+{Z}s = x.shape; y = x**2*torch.ones(s); y.backward()
 {X}z = 2*x; z.backward(torch.ones(2), retain_graph=True); torch.manual_seed(0); z.backward(torch.ones(2))
 {X}z = 2*x; z.backward(torch.ones(2), retain_graph=True); x.grad.data.zero_(); z.backward(torch.tensor([0., 1.]))
 {X}z = 2*x; z.backward(torch.ones(2), retain_graph=True); x.grad = None; z.backward(torch.tensor([0., 1.]))

@@ -1,7 +1,5 @@
 """Errors of texts that cannot be read, and lines that need not be."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli import Function
@@ -77,6 +75,12 @@ REFUSED = [
     ("a = x; a*2; a + 1", "thrown away", "a*2"),
     # tensors that are written out, and passes
     (f"{X}y = x; y.backward(); z = 2*x; z.backward()", "of a second output"),
+    (f"{X}y = x.sum()\ny.backward()\nx.grad[0].zero_()", "which changes '.grad'"),
+    (f"{X}g = torch.autograd.grad(x.sum(), [])", "grad takes outputs and inputs"),
+    (f"{X}g = torch.autograd.grad(x.sum(), x)[1]", "grad gives 1 tensor, counted from 0"),
+    ("f(x) = x^2; g = f[0]; g(x)", "the function f stands"),
+    (f"{X}a = x[:0].unbind()\ny = x.unbind()[2]", "unbind gives 2 tensors"),
+    ("sum(x*i for i in range(1000000000) if i < 5)", "loops make more than 10,000 terms"),
     (f"{X}y = x**2; y.backward(torch.ones(3))", "v has shape"),
     (f"{X}y = x**2; x = torch.ones(1, requires_grad=True)", "another", "x = torch.ones"),
     ("x = torch.tensor([1j], requires_grad=True)", "complex"),

@@ -1,7 +1,5 @@
 """Values, gradient vectors and ranges as people write them, read without torch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Parts that workers write: those of one process, whatever befalls the workers, or an error that says so."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

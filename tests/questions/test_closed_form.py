@@ -134,6 +134,8 @@ REFUSED = [
     (["jacobian", "x**2", "--shape", "1..3"], "'1..3' is no size", "m,n"),
     (["jacobian", "x*n", "--shape", "x=n"], "calls a size 'n', which is a variable", "another name"),
     (["jacobian", "x**2", "--shape", "x=3", "--at", "x=1,2,3"], "exclude each other", "leave out"),
+    (["vjp", "x**2", "--shape", "3", "--accumulate"], "exclude each other", "leave out"),
+    (["vjp", "x**2", "--shape", "3", "--v", "1", "--v", "2"], "exclude each other", "leave out"),
     (["vjp", "x**2", "--v", "1,1"], "no value for the variable 'x'", "--at x=VALUE"),
     (["jacobian", "x**2", "-o", "y.npy"], "the answer is a formula", "--at"),
     (["jacobian", "linspace(0, 1, len(x))*x"], "a size, and a formula has it as a number", "--shape x=3"),

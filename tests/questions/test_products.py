@@ -162,7 +162,9 @@ LOSSES: list[tuple[str, str, dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("text", "loss", "at", "v", "gradient"), LOSSES, ids=[case[1] for case in LOSSES])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_loss_gives_its_gradient(text: str, loss: str, at: dict[str, Any], v: Any, gradient: Any, dtype: Any) -> None:
+def test_a_loss_gives_v_and_its_gradient(
+    text: str, loss: str, at: dict[str, Any], v: Any, gradient: Any, dtype: Any
+) -> None:
     """The vᵀJ is ∇(ℓ∘f), in the precision asked for; what only the loss names is no input of the function."""
     answer = Function(text).vjp(at, loss=loss, dtype=dtype)
     rtol = 1e-15 if dtype == "float64" else 1e-6

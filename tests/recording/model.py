@@ -1,7 +1,5 @@
 """Functions of a user, as they are written: branches, loops, modules, changes in place; the tests record them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

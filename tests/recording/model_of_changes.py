@@ -1,7 +1,5 @@
 """Functions of a user that change tensors in place, draw numbers, decide by masks, and hide what they do."""
 
-from __future__ import annotations
-
 import random
 import warnings
 

@@ -1,7 +1,5 @@
 """Pieces of code as people write them: layers, losses, models, solvers; each with its arguments."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

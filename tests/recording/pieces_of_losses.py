@@ -1,7 +1,5 @@
 """Losses and layers, as people write them; each with its arguments."""
 
-from __future__ import annotations
-
 import math
 
 import torch

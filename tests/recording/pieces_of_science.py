@@ -1,7 +1,5 @@
 """Solvers, energies, statistics, transforms and custom functions, as people write them; each with its arguments."""
 
-from __future__ import annotations
-
 import collections
 import math
 

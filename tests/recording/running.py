@@ -1,7 +1,5 @@
 """Functions run by Python alone, to compare with what is recorded of them."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable

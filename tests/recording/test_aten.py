@@ -1,7 +1,5 @@
 """Operations of the core of ATen that are read, and notes of schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

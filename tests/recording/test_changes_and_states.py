@@ -1,7 +1,5 @@
 """Functions that change what they are given or made of, and branch on numbers: left as they were, and judged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Gradients of functions with something held constant: torch.autograd.gradcheck refuses them, and so does a check."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +36,6 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "no_grad": (without_grad, "by x[2] the gradient is 4, without that 12"),
     "behind a shift": (behind_a_shift, f"({Path(__file__).name}, line {behind_a_shift.__code__.co_firstlineno + 4})"),
     "cancelling": (lambda x: torch.stack([x * x.detach(), -x * x.detach()]), "of y weighted at random is"),
-    "padding": (lambda x: torch.embedding(x[:, None], torch.tensor([1, 0]), 0).sum(), "gradient is 0, without that 1"),
     "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
     "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
     "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),

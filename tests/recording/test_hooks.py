@@ -1,7 +1,5 @@
 """Hooks that change gradients make the numbers disagree; those that look change nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Torch's passes as recorded are torch's passes: on balls that round, they contain the numbers that torch gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

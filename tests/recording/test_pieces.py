@@ -1,7 +1,5 @@
 """Code as people write it is recorded, and its gradients are right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,13 +1,12 @@
 """Functions of Python: their numbers are torch's own, their formulas and enclosures those of what was recorded."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import check, record
@@ -102,6 +101,17 @@ def test_gradcheck_passes_what_check_does_not() -> None:
         assert torch.autograd.gradcheck(function, x)
         with pytest.raises(AssertionError):
             check(function, x)
+
+
+def test_weights_of_classes_and_padding_have_rows() -> None:
+    """Their derivatives are proved, at 0 too; the row of the padding is constant, as torch says."""
+    target, weights = torch.tensor([0.0, 1.0, 1.0]), torch.tensor([1.0, 2.0, 3.0])
+    loss = record(lambda x: F.binary_cross_entropy_with_logits(x, target, pos_weight=weights), X * 0)
+    found = check_of(loss.hessian())
+    assert (found.verdict, found.checked) == ("agree", 9)
+    padded = record(lambda x: torch.embedding(x[:, None], torch.tensor([1, 0]), 0).sum(), X)
+    assert padded.grad().grad["x"].tolist() == [0, 1, 0]
+    assert check_of(padded.grad()).verdict == "agree"
 
 
 def test_second_derivatives_go_through_a_custom_backward_too() -> None:

@@ -1,7 +1,5 @@
 """`gradcli.check` in low precision, and what it says where it fails."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Custom functions asked alone: where mistakes hide they are found, and what is right is not blamed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 At the point where the tests apply it, most of the wrong ones give the right gradient.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import torch

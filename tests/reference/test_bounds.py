@@ -1,7 +1,5 @@
 """Whole arrays with bounds: the truth is inside, whatever the numbers are, and a planted error is outside."""
 
-from __future__ import annotations
-
 import math
 import pkgutil
 from collections.abc import Callable

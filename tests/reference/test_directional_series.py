@@ -1,7 +1,5 @@
 """Functions on rays into a point: powers, logarithms and exponentials of the distance, and oscillations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

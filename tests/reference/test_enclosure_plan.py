@@ -1,7 +1,5 @@
 """The reference against hand-derived truths, and its budget."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

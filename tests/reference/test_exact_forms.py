@@ -1,7 +1,5 @@
 """Values that are the same by their structure: an exact 0 that no number of bits shows."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

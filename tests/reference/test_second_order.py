@@ -1,7 +1,5 @@
 """Products of Hessians with directions, on balls, against torch's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Series in a small distance: their sums near the point against the function itself, and what they cannot tell."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

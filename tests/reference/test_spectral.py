@@ -1,7 +1,5 @@
 """Enclosures of eigenvalues and exponentials, where eigenvalues are equal, and what is said of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

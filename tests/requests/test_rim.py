@@ -173,7 +173,7 @@ LARGE: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "expression", "more"), LARGE)
-def test_what_is_large_is_no_trouble(command: str, expression: str, more: dict[str, Any], gradcli: Command) -> None:
+def test_large_and_empty_are_no_trouble(command: str, expression: str, more: dict[str, Any], gradcli: Command) -> None:
     """It is answered or refused, soon."""
     began = time.process_time()
     run = gradcli("batch", given=json.dumps({"command": command, "expression": expression, **more}))

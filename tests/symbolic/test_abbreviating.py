@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 
 import pytest
 import sympy
@@ -12,6 +13,7 @@ from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.abbreviating import Definition, put_back
 from tests.checks import check_of
+from tests.conftest import process
 
 SOFTMAX = "s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"
 
@@ -26,6 +28,7 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     ),
     ("grad", "trace(softmax(A, 1))", ["s[j,j]·(δ[j,k] - s[j,k])"], ["s[i,j] = exp(A[i,j])/Σ[k=0..n-1] exp(A[i,k])"]),
     ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
+    ("grad", "sigmoid(x - y)", ["s·(1 - s)", "-s·(1 - s)"], ["s = 1/(exp(y - x) + 1)"]),
     ("grad", "std(x)", ["(x[j] - m)/(√(n - 1)·√(Σ[l=0..n-1] (x[l] - m)²))"], ["m = (Σ[k=0..n-1] x[k])/n"]),
     ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
     ("grad", "log(sum(softmax(x)**2))", ["2·(s[j]² - c·s[j])/c"], [SOFTMAX, "c = Σ[k=0..n-1] s[k]²"]),
@@ -49,6 +52,17 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     ("grad", "sigmoid(s)", ["p·(1 - p)"], ["p = 1/(1 + exp(-s))"]),
     ("jvp", "sigmoid(s)*p", ["q·(p·u_s·(1 - q) + u_p)"], ["q = 1/(1 + exp(-s))"]),
 ]
+
+
+def test_a_formula_does_not_hang_on_what_was_asked_before() -> None:
+    """Indices are shared by all functions of a process; their order is that of their numbers."""
+    code = "from gradcli import Function\n" + "".join(
+        f"print(Function({text!r}).closed_form('grad').symbolic['A'].text)\n"
+        for text in ("sum(A@B)", "trace(softmax(A, 1))", "sum(A)*x[0]", "trace(softmax(A, 1))")
+    )
+    alone = Function("trace(softmax(A, 1))").closed_form("grad").symbolic["A"].text
+    shown = process(sys.executable, "-c", code).out.splitlines()
+    assert shown[1] == shown[3] == alone
 
 
 @pytest.mark.parametrize(("command", "text", "formulas", "where"), BRIEF, ids=[f"{c} {t}" for c, t, _, _ in BRIEF])

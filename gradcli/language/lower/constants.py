@@ -357,7 +357,9 @@ class Constants(ShapeInference):
         if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
             bounds = [self.integer(argument.value) for argument in node.arguments.items[:4]]
             if len(bounds) in (1, 2, 3) and bounds[2:] != [0]:
-                return map(sympy.Integer, range(*bounds))
+                if len(steps := range(*bounds)) > MAX_UNROLLED:
+                    self.unrolled = MAX_UNROLLED  # before the first of too many is read
+                return map(sympy.Integer, steps)
             hint = "write range(start, stop, step), with a step that is not 0"
             raise self.source.error("this is no range", node.arguments.span, hint=hint)
         if (parts := self.parts(node)) is not None:

@@ -341,7 +341,7 @@ class Statements(Drawing):
     def _uncomputed(self, atom: Atom) -> Callee | Unread | None:
         """Return the object that a value, or the first of several, stands for; None of what is computed with."""
         several = self.scope.several.get(atom)
-        return self.scope.objects.get(atom if several is None else several.parts[0][0])
+        return self.scope.objects.get(several.parts[0][0] if several is not None and several.parts else atom)
 
     def _unread(self, value: Unread, span: Span) -> Operand:
         return self.scope.stand_in(value, "unread"), span
@@ -406,7 +406,7 @@ class Statements(Drawing):
     def member(self, operand: Operand, member: nodes.Member) -> Operand:
         """Lower `.backward(v)`, `.requires_grad_()`, `.grad`, and other members without effect on the function."""
         name, arguments, span = member.name.text, member.arguments, operand[1].to(member.span)
-        held = self.scope.objects.get(operand[0])
+        held = self._uncomputed(operand[0])
         if isinstance(held, Unread):
             if name == "zero_" and held.variable:
                 self.zeroed[held.variable] = None
@@ -428,8 +428,11 @@ class Statements(Drawing):
         return operand if name in _QUIET else super().member(operand, member)
 
     def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
-        """Take an element of a value that nothing is computed from, which is another."""
-        return operand if operand[0] in self.scope.objects else super()._indexed(operand, subscript)
+        """Take a part of a gradient, which is no longer the `.grad` of a variable."""
+        held = self.scope.objects.get(operand[0])
+        if isinstance(held, Unread):
+            return self._unread(Unread(held.shown), operand[1].to(subscript.span))
+        return super()._indexed(operand, subscript)
 
     _RULES: ClassVar[Rules] = {**Lowering._RULES, nodes.FunctionNode: _function, nodes.Power: _power}
 

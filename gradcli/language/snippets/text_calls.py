@@ -192,7 +192,7 @@ class TextCalls(Reader):
             LanguageError: It takes several outputs, or an input that y is not made of.
         """
         found, span = self._named_arguments(arguments, _GRAD, "grad"), start.to(arguments.span)
-        if "outputs" not in found or "inputs" not in found:
+        if not (found.get("outputs") and found.get("inputs")):
             raise self.source.error("grad takes outputs and inputs: grad(y, x)", span)
         if len(found["outputs"]) != 1:
             raise self.source.error("several outputs are not read", span, hint="differentiate their sum")

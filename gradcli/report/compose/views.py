@@ -29,8 +29,8 @@ MOST_TENSORS, MAX_TENSORS = 8, 200
 MOST_OPINIONS, MAX_OPINIONS = 6, 20
 """Most entries whose readings stand next to each other, folded and unfolded; JSON and plain have all."""
 
-STATUS_TONES: Mapping[str, doc.Role] = {"no counterexample": "open", "refuted": "bad"}
-"""Roles of the outcomes of claims; the others are good."""
+STATUS_TONES: Mapping[str, doc.Role] = {"proved": "good", "agrees": "good", "refuted": "bad"}
+"""Roles of the outcomes of claims; the others are open."""
 
 
 def opinions(answer: Checking, write: Writer) -> Iterator[doc.Node]:
@@ -66,7 +66,7 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
     behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
     more = "; ".join(filter(None, behind))
     of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
-    became = doc.Styled(wording.claimed(claim), STATUS_TONES.get(claim.status, "good"))
+    became = doc.Styled(wording.claimed(claim), STATUS_TONES.get(claim.status, "open"))
     return doc.Note(line("claim ", code(claim.text), f"{of}: ", became, f": {more}" if more else ""))
 
 

@@ -224,7 +224,7 @@ def _logistic(product: Expr, known: StandIns) -> Expr | None:
         index = free_indices(whole)
         s = _standing_in(generic_of(whole, index), index, known)
         parts = (s, 1 - s) if is_falling else (1 - s, s)
-        rest = product / base**exponent / sympy.exp(times * u)
+        rest = sympy.Mul(*(f for f in factors if f not in (base**exponent, sympy.exp(times * u))))
         return rest * parts[0] ** (-exponent - times) * parts[1] ** times
     return None
 

@@ -4,8 +4,6 @@ Where torch has no such spelling, a case says the same in other words; of NumPy'
 Jacobian is what the readings agree on.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any

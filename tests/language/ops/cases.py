@@ -3,8 +3,6 @@
 A line is of one row: its name and, after two blanks each, texts, or a text `as` the same in the words of a library.
 """
 
-from __future__ import annotations
-
 import re
 
 

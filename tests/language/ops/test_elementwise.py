@@ -1,7 +1,5 @@
 """Elementwise operations against mpmath, to 40 digits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

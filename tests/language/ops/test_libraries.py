@@ -1,7 +1,5 @@
 """Names after the prefix of a library mean the same as in that library, or are an error."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Operations against torch, called by the same text; ties, which are kinks; and what does not fit."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

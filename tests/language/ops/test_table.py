@@ -1,7 +1,5 @@
 """The op table itself: every row is whole, reachable by distinct names, and proved by some table of truths."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Functions that torch is asked for: at random numbers, what is special to some, and what is said where it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
