@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         improve,
         jacobian,
         jvp,
+        plot,
         vjp,
     )
     from gradcli.questions.streaming import ColumnPlan, Stream
@@ -85,6 +86,7 @@ class Function(ParsedText):
         improve = improve.improve
         jacobian = jacobian.jacobian
         jvp = jvp.jvp
+        plot = plot.plot
         vjps = vjp.vjps
         vjp = vjp.vjp
 

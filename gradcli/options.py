@@ -152,7 +152,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _FOLDER = Path(__file__).parent / "questions" / "commands"
-_ORDER = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval", "check", "improve", "explain", "graph", "code")
+_ORDER = (
+    "vjp",
+    "jacobian",
+    "grad",
+    "jvp",
+    "hessian",
+    "hvp",
+    "eval",
+    "check",
+    "improve",
+    "plot",
+    "explain",
+    "graph",
+    "code",
+)
 
 
 class Documentation(NamedTuple):
@@ -203,8 +217,14 @@ SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_FURTHE
 """Formats of answers by the suffix of the file."""
 
 LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}
-LACKS |= dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "npz"))
+LACKS |= {"plot": ("latex",)} | dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "npz"))
 """Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
+
+FIGURES = ("svg", "png", "pdf")
+"""Kinds of files of pictures."""
+
+PICTURES = ("plot", "jacobian", "hessian", "graph")
+"""Commands that draw one; a graph as svg alone."""
 
 COLORS = ("auto", "always", "never")
 _ROW_WORDS = "csv tsv jsonl ndjson npy npz parquet pq".split()

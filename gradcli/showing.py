@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+class Picture:
+    """Picture in SVG, which notebooks show.
+
+    Attributes:
+        svg: Its text.
+    """
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
 class Shown:
     """Base of answers that Python shows as the shell does."""
 
@@ -55,6 +69,14 @@ class Shown:
 
         found: dict[str, Any] = loads(self.to_json())
         return found
+
+    def plot(self) -> Picture:
+        """Draw the answer, for a notebook: curves, a map, a Jacobian, a Hessian, a graph or an explanation.
+
+        Raises:
+            GradcliError: Other answers have no picture; or matplotlib is not installed, which draws all but graphs.
+        """
+        return Picture(Shown.write(self, "svg"))
 
     def _repr_html_(self) -> str:
         """Write the compact screen for a notebook."""

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import fill
+from gradcli.autodiff.jacobians import fill, gradients
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
@@ -202,6 +202,42 @@ def workers(count: int) -> Iterator[Executor]:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             torch.set_num_threads(before)
+
+
+def along(batch: Batch, u: Mapping[str, Array], order: int) -> Array:
+    """Compute y and its derivatives along a direction at all points, of shape (1 + order, N, elements of y).
+
+    Args:
+        batch: The points.
+        u: The direction of each variable that is differentiated by, of its shape at one point.
+        order: The highest derivative: 1, or 2, which torch computes by differentiating its own gradients.
+
+    Raises:
+        InputError: Torch refuses the points, or cannot differentiate an operation twice.
+
+    >>> from gradcli.language.parsing import parse
+    >>> batch = Batch(parse("x**3"), {"x": np.array([1.0, 2.0])}, ("x",), ("x",), "float64", 2, ())
+    >>> along(batch, {"x": np.array(1.0)}, 2)[:, :, 0].tolist()
+    [[1.0, 8.0], [3.0, 12.0], [6.0, 12.0]]
+    """
+    count = math.prod(batch.shape)
+    if order == 1:
+        shapes = [batch.shape, *((*batch.shape, *way.shape) for way in u.values())]
+        found = [np.empty((batch.points, *shape)) for shape in shapes]
+        block(batch, found)
+        blocks = zip(found[1:], u.values(), strict=True)
+        slope = sum((one.reshape(batch.points, count, -1) @ way.ravel() for one, way in blocks), np.zeros(()))
+        return np.stack([found[0].reshape(batch.points, count), slope])
+    forward = mapped(batch, batch.wrt)
+    leaves = [forward.leaves[name] for name in batch.wrt]
+    ways = [tensor_of(way, forward.output.dtype) for way in u.values()]
+    columns = [[one] for one in forward.output.reshape(batch.points, count).unbind(1)]
+    for column in columns:
+        for n in range(order):
+            total = gradients(column[-1], leaves, torch.ones_like(column[-1]), differentiable=n + 1 < order)
+            parts = [(one * way).reshape(batch.points, -1).sum(1) for one, way in zip(total, ways, strict=True)]
+            column.append(torch.stack(parts).sum(0))
+    return np.stack([torch.stack(rows, 1).detach().numpy() for rows in zip(*columns, strict=True)])
 
 
 # -- finite differences, to compare with: central ones in float64, the step chosen by its error

@@ -215,6 +215,15 @@ def graph(line: CommandLine) -> Result:
     return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
 
 
-_BODIES = {"check": check, "graph": graph, DERIVATIVE: derivative}
+def matrix(line: CommandLine) -> Result:
+    """Answer with a Jacobian or a Hessian, as a picture if that is asked for."""
+    found = line.answer()
+    from gradcli.results import Hessian, Jacobian
+
+    is_picture = bool(line.presentation["picture"])
+    return replace(found, is_picture=is_picture) if isinstance(found, Jacobian | Hessian) else found
+
+
+_BODIES = {"check": check, "graph": graph, "jacobian": matrix, "hessian": matrix, DERIVATIVE: derivative}
 ANSWERS = {name: _BODIES.get(name, CommandLine.answer) for name in (*options.QUESTIONS, DERIVATIVE)}
 """Commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

@@ -25,6 +25,7 @@ OTHER_NAMES: Mapping[str, str] = {
         "check": "prove verify gradcheck",
         "improve": "rewrite stabilize",
         "explain": "steps",
+        "plot": "draw",
         "code": "script",
         "guide": "man",
     }.items()
@@ -36,7 +37,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "integrate": "gradcli differentiates and does not integrate",
     "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
     "simplify": "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
-    "plot": "gradcli draws no curves; gradcli map writes points for a program that does",
 }
 """Commands that gradcli lacks, with a hint at the nearest one."""
 

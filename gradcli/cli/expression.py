@@ -80,6 +80,7 @@ _MEANT = {
             "--dtype float64": "float64 double",
             "--color never": "no-color",
             "--full": "verbose",
+            "--in LOW..HIGH": "xlim range domain interval from",
         }.items()
         for name in names.split()
     },
@@ -320,6 +321,8 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
         return f'put the statements in one text: "{"; ".join((first, *others))}"'
     if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
         return "write " + " ".join(f"--at {word}" for word in others)
+    if "--order" in known and len(others) == 2 and all(map(_NUMBER.fullmatch, others)):
+        return f"write --in {others[0]}..{others[1]}"
     if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
         return f"write --at {others[0]}"
     if "--points" in typed and all(map(os.path.isfile, others)):

@@ -17,7 +17,17 @@ from typer import _click as click
 from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
+from gradcli.options import (
+    COLOR_VARIABLE,
+    COLORS,
+    FIGURES,
+    FORMAT_VARIABLE,
+    FORMATS,
+    LACKS,
+    ON_TERMINALS,
+    PICTURES,
+    SUFFIXES,
+)
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -33,10 +43,15 @@ MOST_WARNINGS = 5
 WIDTH = 100
 """Columns of a table in a file."""
 
-OTHER: Mapping[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+OTHER |= {f".{form}": form for form in FIGURES}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
-_ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
+_ONLY: Mapping[str, str] = {
+    "py": "code",
+    "dot": "graph",
+    "mermaid": "graph",
+}
 """Command that alone can write a kind of file."""
 
 Stream = Callable[[], int]
@@ -53,6 +68,7 @@ class OutputOptions:
         digits: Significant digits that are shown; None for all.
         on_terminals: The same on a terminal.
         path: The file, as given; None for stdout.
+        theme: The ground of a figure: light or dark.
         kind: The kind of file: a format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
         is_quiet: Whether remarks are left out.
     """
@@ -62,6 +78,7 @@ class OutputOptions:
     digits: int | None = None
     on_terminals: int | None = None
     path: str | None = None
+    theme: str = "light"
     kind: str = ""
     is_quiet: bool = False
 
@@ -98,7 +115,8 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     default = ON_TERMINALS if digits is None else number
     on_terminals = number if has_digits else default if form == "table" else None
     color, is_quiet = given.get("color") or "auto", bool(given.get("quiet"))
-    return OutputOptions(form, color, number if has_digits else None, on_terminals, path, kind, is_quiet)
+    theme = given.get("theme") or "light"
+    return OutputOptions(form, color, number if has_digits else None, on_terminals, path, theme, kind, is_quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +229,12 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     only = _ONLY.get(kind, command)
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
+    if kind in FIGURES and (command not in PICTURES or (command == "graph" and kind != "svg")):
+        raise InputError(f"{command} answers with no picture as {kind}", hint=f"{', '.join(PICTURES)} draw")
+    if kind in FIGURES and command != "graph":
+        from gradcli.report.pictures.figures import require_matplotlib
+
+        require_matplotlib()
     if kind in ("npy", "npz") and kind in LACKS.get(command, ()):
         if "npz" not in LACKS[command]:
             raise InputError(f"what {command} answers is not one array", hint="write an .npz")
@@ -261,6 +285,9 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
             return
         case "npz", Answer():
             write_npz(named(answer), file)
+            return
+        case kind, _ if kind in FIGURES:
+            file.write(report.picture(answer, kind, shown.theme))
             return
         case "py", Source(language="latex"):
             raise UsageError(f"-o {path} and --to latex exclude each other", hint="write a .tex")

@@ -44,5 +44,6 @@ boundaries                       conditions that values decided, and that may be
 hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
 confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
+curves                           curves along a line, and what its singular places are
 many_points                      the choice of the points to judge among many, and one check of them all
 """

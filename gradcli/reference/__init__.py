@@ -40,5 +40,5 @@ rounded                          values on balls that round as a float format do
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth
-near_kinks                       where a kink or a pole may be, as far as bounds tell
+near_kinks, singular_places      where a kink or a pole may be, as far as bounds tell; all such places of a line
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
 from gradcli.reference.array_functions import cholesky, compile_bounds, determinant, eigenvalues, lower_half, transposed
 from gradcli.reference.bounds import (
+    Array,
     Bounds,
     Mask,
     NoRuleError,
@@ -109,6 +111,7 @@ class Values:
         moving: The variables that are differentiated by.
         kind: The format of the numbers: float64, or `longdouble`, which is slow and has more digits on most machines.
         mapped: The variables whose first axis counts points.
+        radii: How far the inputs of some variables may be from the values given, at each point.
         seen: Called after each line; then the values that no later line needs are forgotten, and all ways.
     """
 
@@ -121,6 +124,7 @@ class Values:
         kind: type[np.floating[Any]] = np.float64,
         *,
         mapped: Sequence[str] = (),
+        radii: Mapping[str, Array] = MappingProxyType({}),
         seen: Callable[[Values, Line], None] | None = None,
     ) -> None:
         self.program, self.shapes, self.kind = program, shapes, kind
@@ -129,6 +133,9 @@ class Values:
         self.missing: dict[Atom, str] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {s: exact(a if str(s) in mapped else a[None], kind) for s, a in every.items()}
+        for s in program.variables:
+            if str(s) in radii:
+                self.values[s] = bounded(self.values[s].middle, radii[str(s)])
         last = {a: line.symbol for line in program.lines for a in line.call.operands}
         with np.errstate(all="ignore"):
             for line in program.lines:

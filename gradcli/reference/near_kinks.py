@@ -100,19 +100,32 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
     call, op, shape = line.call, line.call.op, values.shapes[line.symbol]
     operands, value = [values.bounds_of(a) for a in call.operands], values.bounds_of(line.symbol)
     if op.kind is Kind.REDUCTION and op.is_extreme:
-        won, lost = winners(operands[0], axes_of(values.shapes[call.operands[0]], call.statics[0]), op.folds_by)
-        return call.operands[0], ~(won | lost) & operands[0].is_known
+        return call.operands[0], ties(values, line)
     mask = np.full(value.middle.shape, False) if line.symbol in values.missing else ~value.is_known
     if op.kind is Kind.ELEMENTWISE:
-        inside = (values.shapes.get(a, ()) for a in call.operands)
-        operands = [spread(own, shape).there(a) for own, a in zip(inside, operands, strict=True)]
-        rule = rule_of(call)
-        for distance in {*rule.kinks, *itertools.chain(*rule.edges)}:
-            mask = mask | ~is_apart(compile_bounds(distance)(rule.environment(operands)))
-        return line.symbol, functools.reduce(np.logical_and, (a.is_known for a in operands), mask)
+        is_near, are_known = nearness(values, line)
+        return line.symbol, np.asarray((mask | is_near) & are_known)
     if op.kind is Kind.MATRIX and not op.keeps_shape:  # where its slopes are not known
         mask = mask | ~is_apart(value)
     for operand in operands:
         is_known = operand.is_known.reshape(len(operand.middle), -1).all(axis=1)
         mask = mask & is_known.reshape(-1, *(1,) * len(shape))
     return line.symbol, mask if operands else np.full_like(mask, False)
+
+
+def ties(values: Values, line: Line) -> Mask:
+    """Tell which elements of the operand of an extreme may be one of several largest, or smallest, ones."""
+    operand, call = values.bounds_of(line.call.operands[0]), line.call
+    won, lost = winners(operand, axes_of(values.shapes[call.operands[0]], call.statics[0]), call.op.folds_by)
+    return ~(won | lost) & operand.is_known
+
+
+def nearness(values: Values, line: Line) -> tuple[Mask, Mask]:
+    """Tell where an operation on numbers may be at a kink or an edge of its domain; where its operands are known."""
+    call, shape = line.call, values.shapes[line.symbol]
+    inside = (values.shapes.get(a, ()) for a in call.operands)
+    operands = [spread(own, shape).there(values.bounds_of(a)) for own, a in zip(inside, call.operands, strict=True)]
+    is_near: Mask = np.zeros((1,) * (len(shape) + 1), bool)
+    for distance in {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
+        is_near = is_near | ~is_apart(compile_bounds(distance)(rule_of(call).environment(operands)))
+    return is_near, functools.reduce(np.logical_and, (a.is_known for a in operands))

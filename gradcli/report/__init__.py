@@ -3,6 +3,7 @@
 document                         the nodes of a page, and its screen
 compose                          an answer as a document, a module a family of answers
 render                           a document or the fields of an answer as text, a module a format
+pictures                         answers as pictures, a module a kind
 drawings                         graphs drawn with characters, nodes laid out as tables, words on a screen
 wording, numbers                 common to all of these: words, names of entries; arrays of an answer, digits, marks
 """
@@ -10,16 +11,17 @@ wording, numbers                 common to all of these: words, names of entries
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from gradcli import keywords
-from gradcli.errors import UsageError
+from gradcli.errors import InputError, UsageError
 from gradcli.options import LACKS
 from gradcli.report.compose.answers import compose
-from gradcli.report.document import Document, Line, Note, Screen, Styled
+from gradcli.report.document import Chart, Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
-from gradcli.results import Pass, Result, Source
+from gradcli.results import BackwardGraph, Explanation, Hessian, Jacobian, Pass, Plot, PlotMap, Result, Source
 
 __all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
@@ -55,10 +57,40 @@ def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None)
     if form == "plain" and isinstance(answer, Source):  # a script is itself
         form = "table"
     module: Any = import_module(f"gradcli.report.render.{_OTHER_NAMES.get(form, form)}")
-    if hasattr(module, "pieces"):
+    if form == "html" and isinstance(answer, Explanation):
+        from gradcli.report.pictures.explain_page import page
+
+        yield page(answer)
+    elif hasattr(module, "pieces"):
         yield from module.pieces(answer, form)
     else:
         yield module.render(compose(printable(answer), digits, is_full=form != "table"), screen)
+
+
+def picture(answer: Result, form: str, theme: str) -> bytes:
+    """Draw an answer.
+
+    Args:
+        answer: Curves, a map, a Jacobian, a Hessian, or a graph.
+        form: svg, png or pdf; a graph is drawn as svg alone.
+        theme: The ground of a figure: light or dark.
+
+    Raises:
+        InputError: The answer has no picture, its graph is too large, or matplotlib is not installed.
+    """
+    from gradcli.report.pictures import graphs
+
+    match answer:
+        case BackwardGraph() if form == "svg":
+            return graphs.of_graph(answer).encode()
+        case Explanation() if form == "svg":
+            return graphs.of_explanation(answer).encode()
+        case Plot() | PlotMap() | Jacobian() | Hessian():
+            from gradcli.report.pictures.figures import figure
+
+            return figure(answer, form, theme)
+    command = getattr(answer, "command", "functions")
+    raise InputError(f"{command} answers with no picture", hint="plot, jacobian, hessian and graph draw one")
 
 
 def pass_line(one: Pass, screen: Screen) -> str:
@@ -85,11 +117,18 @@ def in_python(answer: Result, form: str) -> str:
         case "cell":
             from gradcli.report.render import html
 
-            return html.fragment(_compact(answer))
+            document, drawn = _compact(answer), ""
+            if isinstance(answer, Plot | PlotMap):
+                with suppress(InputError):  # without matplotlib it is drawn with characters
+                    drawn = "<svg" + picture(answer, "svg", "light").decode().partition("<svg")[2]
+                    document = tuple(node for node in document if not isinstance(node, Chart))
+            return drawn + html.fragment(document)
         case "fragment":
             from gradcli.report.render import latex
 
             return latex.body(compose(printable(answer)))
+        case "svg":
+            return picture(answer, "svg", "light").decode()
         case "object":
             from gradcli.report.render import json
 

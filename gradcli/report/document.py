@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from gradcli.notation import Notation
-from gradcli.results import Array, GraphEdge, GraphNode, Verdict
+from gradcli.results import Array, GraphEdge, GraphNode, Hessian, Jacobian, Plot, PlotMap, Verdict
 from gradcli.results.record import Record
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
@@ -38,7 +38,9 @@ _ASCII = str.maketrans(
     | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
     | {"—": "-", "−": "-", "✓": "+", "✗": "x", "∧": "^", "⊙": "*", "↑": "^", "↓": "->"}
     | dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+    | dict(zip("░▒▓█╌┊◆◇○•", ".:*#-:*<oo", strict=True))
     | dict.fromkeys("╭╮╰╯┤┬┴┼", "+")
+    | dict(zip("↗↖↙↘", "/\\/\\", strict=True))
     | dict.fromkeys("⎡⎢⎣", "[")
     | dict.fromkeys("⎤⎥⎦", "]")
 )
@@ -204,7 +206,13 @@ class ScriptText(Record):
     language: str
 
 
-Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText
+class Chart(Record):
+    """Curves along a line, a map of two variables, or the numbers of a Jacobian or a Hessian, as a picture."""
+
+    plot: Plot | PlotMap | Jacobian | Hessian
+
+
+Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText | Chart
 Document = tuple[Node, ...]
 
 # -- the screen of a page

@@ -2,11 +2,13 @@
 
 answers                          of one function at a point: values, derivatives, their formulas
 verdicts                         verdicts on numbers and on claims; rows of a stream
+pictures                         of plot: curves, maps, and the places marked on them
 views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses
 """
 
 # Every name of these is public.
 from gradcli.results.answers import *  # noqa: F403
+from gradcli.results.pictures import *  # noqa: F403
 from gradcli.results.verdicts import *  # noqa: F403
 from gradcli.results.views import *  # noqa: F403

@@ -286,7 +286,13 @@ class Gradient(Differentiation, kw_only=True):
 
 
 class Jacobian(Differentiation, kw_only=True):
-    """The full Jacobian per variable, in `jacobian`, which is never None here."""
+    """The full Jacobian per variable, in `jacobian`, which is never None here.
+
+    Attributes:
+        is_picture: Whether it is shown as a picture of its numbers.
+    """
+
+    is_picture: bool = False
 
 
 class Checking(Differentiation, kw_only=True):
@@ -354,12 +360,14 @@ class Hessian(Judged, kw_only=True):
         hessian: The derivative ∂²y/∂a∂b by a and by b, of shape a.shape + b.shape.
         symbolic: The formulas of the blocks that have one, by a and by b.
         symbolic_omitted: Why the others have none.
+        is_picture: Whether it is shown as a picture of its numbers.
     """
 
     grad: Mapping[str, Array]
     hessian: Mapping[str, Mapping[str, Array]]
     symbolic: Mapping[str, Mapping[str, Formula]]
     symbolic_omitted: Mapping[str, Mapping[str, str]]
+    is_picture: bool = False
 
 
 class HVP(Judged, kw_only=True):

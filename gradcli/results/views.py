@@ -8,6 +8,7 @@ from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
+from gradcli.results.pictures import Plot, PlotMap
 from gradcli.results.record import Record
 from gradcli.results.verdicts import Array, Verdict
 
@@ -404,5 +405,5 @@ class Functions(Record):
     warnings: tuple[str, ...] = ()
 
 
-Result = Answer | ClosedForm | Functions | Improvement | Source
+Result = Answer | ClosedForm | Functions | Improvement | Plot | PlotMap | Source
 """Any answer of a command."""

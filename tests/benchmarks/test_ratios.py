@@ -39,6 +39,17 @@ def test_the_help_takes_a_fraction_of_it() -> None:
     assert found <= 0.3
 
 
+def test_a_plot_takes_little_more_than_a_product() -> None:
+    """Whole processes: curves, places and marks, drawn with characters."""
+    found = ratio(
+        process(INSTALLED, "plot", "abs(sin(x)) + 1/x", "--in", "-3..3"),
+        process(INSTALLED, "vjp", "abs(sin(x)) + 1/x", "--at", "1"),
+        9,
+    )
+    print(f"\nplot over product: {found:.2f}")
+    assert found <= 1.5
+
+
 @pytest.mark.parametrize("text", ["sum(w*x**2)", "exp(x)/sum(exp(x))", "A@x"])
 def test_a_formula_costs_the_same_for_ten_and_for_a_million_elements(text: str) -> None:
     """Sizes are symbols; only those up to 16 are numbers."""

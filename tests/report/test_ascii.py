@@ -13,7 +13,17 @@ from gradcli.report.document import in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "inputs.py", "drawings.py", "operations.py")
+OWN_SIGNS = (
+    "tokens.py",
+    "expression.py",
+    "hints.py",
+    "inputs.py",
+    "drawings.py",
+    "operations.py",
+    "characters.py",
+    "heat_maps.py",
+    "explain_page.py",
+)
 """Modules that read signs, or have signs for either screen."""
 
 SOURCES = [

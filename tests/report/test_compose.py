@@ -50,6 +50,7 @@ def test_every_kind_of_node_is_in_some_document() -> None:
         Function("[x[0]*x[1], x[0]]").jacobian(at),
         Function("y = x**2; z = x*y").explain(at, "ones"),
         Function("x*2").graph(at, "ones"),
+        Function("x*2").plot(),
         Function("x*2").code(at, "ones"),
         Functions((functions.page("sin"), functions.page("cos"))),
         functions.listed("loss"),

@@ -8,6 +8,9 @@ Examples:
   gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
 
 Options: DERIVATIVES JUDGED
+
+picture SWITCH is_presentation
+    Draw the signs and sizes of the entries, and the zeros that the formula proves, in place of the numbers.
 """
 
 from __future__ import annotations

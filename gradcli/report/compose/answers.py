@@ -352,6 +352,12 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
             return tuple(closed_form(answer, is_full=is_full))
         case results.Improvement():
             return tuple(improvement(answer, is_full=is_full))
+        case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
+            return (doc.Note(line(code(wording.statement(answer)))), doc.Chart(answer))
+        case results.Plot() | results.PlotMap():
+            from gradcli.report.compose.plots import plot
+
+            return tuple(plot(answer, digits))
         case results.Functions():
             return tuple(functions(answer, Composer(digits, is_full=False)))
     return tuple(Composer(digits, is_full).nodes(answer))

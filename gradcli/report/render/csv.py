@@ -46,6 +46,8 @@ def pieces(answer: results.Answer | results.ClosedForm, form: str = "csv") -> It
 
 def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[Row]]:
     match answer:
+        case results.Plot():
+            return _curves(answer)
         case results.ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
         case results.Checking():
@@ -56,6 +58,16 @@ def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[R
         case results.VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], (row for _, *row in _products([answer]))
     return _header(answer), _numbers(answer)
+
+
+def _curves(plot: results.Plot) -> tuple[Row, Iterable[Row]]:
+    """List a row for each point, with the marks there in the last column."""
+    marks: dict[float, list[str]] = {}
+    for mark in plot.marks:
+        marks.setdefault(mark.place, []).append(mark.kind)
+    columns = [plot.points, *(curve.values for curve in plot.curves)]
+    rows = ([*map(digits, row), " ".join(dict.fromkeys(marks.get(row[0], ())))] for row in zip(*columns, strict=True))
+    return [plot.variable, *(curve.column for curve in plot.curves), "mark"], rows
 
 
 # -- entries

@@ -6,11 +6,13 @@ parts scroll by themselves.  Colours can be read on light and on dark ground, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 
+from gradcli.notation import Notation
 from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen
+from gradcli.report.pictures.characters import chart
 
 COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
 """Colours of verdicts: as far from white as from black."""
@@ -38,7 +40,10 @@ _STYLE = """
 """ + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in COLORS.items())
 """Style of our parts of a page, which may stand next to others; rules for tables outdo those of notebooks."""
 
-_PAGE = """<!DOCTYPE html>
+Math = Callable[[Notation], str]
+"""Writer of mathematics in HTML."""
+
+PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -55,37 +60,44 @@ body {{ margin: 1.5em; }}
 """
 
 
+def unicode_math(notation: Notation) -> str:
+    """Write mathematics in Unicode, on lines where it has several."""
+    return f'<span class="math">{escape(notation.pretty).replace(chr(10), "<br>")}</span>'
+
+
 def render(document: doc.Document, _: Screen) -> str:
     """Write a page, titled by the words at the top of the document."""
     title = next((_plain(node.words) for node in document if isinstance(node, doc.Title | doc.Note)), "")
-    return _PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
+    return PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
 
 
-def fragment(document: doc.Document) -> str:
+def fragment(document: doc.Document, math: Math = unicode_math) -> str:
     """Write the document with its style, to stand within another page.
 
     >>> "<td>a &lt; b</td>" in fragment((doc.Table(doc.lines("", ""), (doc.lines("x", "a < b"),)),))
     True
     """
-    body = "".join(part for node in document for part in _parts(node))
+    body = "".join(part for node in document for part in _parts(node, math))
     return f'<div class="gradcli">\n<style>{_STYLE}</style>\n{body}</div>\n'
 
 
-def _parts(node: doc.Node) -> Iterator[str]:
+def _parts(node: doc.Node, math: Math) -> Iterator[str]:
     """Write elements that end with a newline each."""
     match node:
         case doc.Title(words=words):
-            yield f"<h3>{_line(words)}</h3>\n"
+            yield f"<h3>{_line(words, math)}</h3>\n"
         case doc.Note(words=words):
-            yield f"<p>{_line(words)}</p>\n"
+            yield f"<p>{_line(words, math)}</p>\n"
         case doc.Abreast(lines=parts):
-            yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
+            yield f"<p>{' &emsp;'.join(_line(part, math) for part in parts)}</p>\n" if parts else ""
         case doc.Graph():
             yield _drawn("\n".join(drawings.tree(node, _SCREEN)))
         case doc.ScriptText(source=source):
             yield _drawn(source)
+        case doc.Chart():
+            yield _drawn("\n".join(line.plain for line in chart(node, _SCREEN)))
         case _:
-            yield _table(drawings.table(node))
+            yield _table(drawings.table(node), math)
 
 
 def _drawn(words: str) -> str:
@@ -95,22 +107,22 @@ def _drawn(words: str) -> str:
 # -- tables
 
 
-def _table(table: doc.Table) -> str:
+def _table(table: doc.Table, math: Math) -> str:
     tails = [max((_tail(row[n]) for row in table.body), default=0) for n in range(len(table.headers))]
-    head = f"<thead>\n{_row(table, table.headers, [], is_head=True)}</thead>\n" if any(table.headers) else ""
-    body = "".join(_row(table, row, tails) for row in table.body[: len(table.rows)])
-    foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
+    head = f"<thead>\n{_row(table, table.headers, [], math, is_head=True)}</thead>\n" if any(table.headers) else ""
+    body = "".join(_row(table, row, tails, math) for row in table.body[: len(table.rows)])
+    foot = f"<tfoot>\n{_row(table, table.footer, tails, math)}</tfoot>\n" if table.footer else ""
     return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
 
 
-def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int], *, is_head: bool = False) -> str:
+def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int], math: Math, *, is_head: bool = False) -> str:
     cells = []
     for n, cell in enumerate(row):
         is_label = n < table.labels
         tag = f'th scope="{"col" if is_head else "row"}"' if is_head or is_label else "td"
         kind = ' class="number"' * (table.is_numeric and not is_label)
         behind = "&nbsp;" * (tails[n] - _tail(cell)) if kind and table.is_pointed and not is_head else ""
-        cells.append(f"<{tag}{kind}>{_line(cell, is_cell=not is_head)}{behind}</{tag[:2]}>")
+        cells.append(f"<{tag}{kind}>{_line(cell, math, is_cell=not is_head)}{behind}</{tag[:2]}>")
     return f"<tr>{''.join(cells)}</tr>\n"
 
 
@@ -128,11 +140,11 @@ def _plain(line: doc.Line) -> str:
     return " ".join("".join(drawings.words(part, _SCREEN, is_alone=True) for part in line).split())
 
 
-def _line(line: doc.Line, *, is_cell: bool = False) -> str:
-    return "".join(_inline(part, is_alone=is_cell and len(line) == 1) for part in line)
+def _line(line: doc.Line, math: Math, *, is_cell: bool = False) -> str:
+    return "".join(_inline(part, math, is_alone=is_cell and len(line) == 1) for part in line)
 
 
-def _inline(part: doc.Inline, *, is_alone: bool) -> str:
+def _inline(part: doc.Inline, math: Math, *, is_alone: bool) -> str:
     """Write words with their role; arrays in a line stand on one, one that is a cell on a line a row."""
     words = drawings.words(part, _SCREEN, is_alone=is_alone)
     shown = escape(words).replace("\n", "<br>")
@@ -147,4 +159,8 @@ def _inline(part: doc.Inline, *, is_alone: bool) -> str:
             return f'<span class="{role}">{shown}</span>'
         case doc.ArrayNumbers() | doc.EquationCell(right=doc.ArrayNumbers()):
             return f'<span class="numbers">{shown}</span>'
+        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
+            return math(notation)
+        case doc.EquationCell(right=doc.FormulaText(notation=notation)):
+            return math(notation)
     return f'<span class="math">{shown}</span>'

@@ -116,6 +116,12 @@ constant=is_constant required=is_required default remarks~ warnings~
 """
 
 _OWN: Mapping[type, str] = {
+    results.Plot: "schema command expression dtype inputs variable u? points curves marks~ spans~ tangents~ remarks~ "
+    "warnings~",
+    results.Curve: "name=label order element values error?",
+    results.Mark: "kind place element value slope",
+    results.MarkedRange: "kind low high element",
+    results.Tangent: "place element value slope",
     results.ClosedForm: "schema command expression wrt shapes vjp~=products symbolic brief~ where~ matrix~=matrices "
     "structure~ symbolic_omitted~=omitted_blocks check? remarks~ warnings~",
     results.Claim: "variable claim=text of status points entry? claimed? truth? at? v? mistake~ note~",

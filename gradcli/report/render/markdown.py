@@ -13,6 +13,7 @@ from itertools import groupby
 
 from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen, in_ascii
+from gradcli.report.pictures.characters import chart
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -41,6 +42,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
             yield fenced("\n".join(map(screen.in_characters, drawings.tree(node, screen))))
         case doc.ScriptText(source=source, language=language):
             yield fenced(in_ascii(source) if screen.ascii else source, _FENCES.get(language, language))
+        case doc.Chart():
+            yield fenced("\n".join(line.plain for line in chart(node, screen)))
         case _:
             yield _table(drawings.table(node), screen)
 

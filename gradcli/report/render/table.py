@@ -23,6 +23,7 @@ from rich.text import Text
 from gradcli.report import document as doc, drawings
 from gradcli.report.document import WIDEST, Screen, in_ascii
 from gradcli.report.drawings import point, words
+from gradcli.report.pictures.characters import chart
 
 STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
@@ -99,6 +100,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield Text(screen.in_characters("\n".join(drawings.tree(node, screen))))
         case doc.ScriptText():
             yield Text(node.source)
+        case doc.Chart():
+            yield from chart(node, screen)
         case _:
             blocks = list(_abreast(drawings.table(node), screen))
             instead = node.instead if isinstance(node, doc.Blocks) and len(blocks) > 1 else None

@@ -1,0 +1,346 @@
+"""A function and its derivative as curves, with kinks and poles.
+
+Draws y and ∂y/∂x over a range of one variable, as torch computes them, and marks what the check finds: kinks, jumps,
+poles, holes, ranges without a value or without torch's derivative, and lost digits. With --at x=1 there is the tangent
+at 1. Over two variables, --in x=-2..2 --in y=-1..1, it is a map of y with arrows of the gradient. On a terminal it is
+drawn with characters; -o FILE.svg, .png or .pdf writes a figure (pip install 'gradcli[plot]').
+
+Examples:
+  gradcli plot "sin(x)/x" --in x=-10..10
+  gradcli plot "a*x**2" --at a=2 --in x=-3..3 --at x=1
+  gradcli plot "sum(relu(x))" --at 1,-2 --along 1,1
+
+Options:
+
+box RANGES spelling=in
+    The range of the variable: -3..3, or -pi..pi; of a second one for a map. By default one that shows kinks, poles and
+    zeros, or -5..5.
+
+along DIRECTIONS
+    The direction in which tensors move from their --at: ones, e0, or a value. The curve is over t, by default in -1..1.
+
+order WHOLE bounds=1..2 default=1
+    The highest derivative that is drawn.
+
+theme CHOICE choices=light|dark default=light is_presentation is_setting
+    The ground of a figure in a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.crosscheck import curves
+from gradcli.errors import InputError, TooLargeError
+from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.language.lower.calls import shadowed
+from gradcli.language.program.wengert import show
+from gradcli.notation import PARTIAL, Element, Named, Notation, second
+from gradcli.progress import doing
+from gradcli.questions.naming import no_such_variable, with_name
+from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
+from gradcli.questions.question import Dtype, Question, rounded
+from gradcli.reference.bounds import Mask
+from gradcli.reference.singular_places import MovedProgram, SingularRange, StraightLine, singular_places
+from gradcli.results import Array, Curve, Plot, PlotMap, Tangent
+from gradcli.symbolic.printing import formula
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.batched import Batch
+
+MOST_CURVES = 8
+"""Most elements of y that are drawn."""
+
+GRID, CELLS = 121, 161
+"""Points along each axis of a map, and cells in which kinks are looked for."""
+
+MOST_LETTERS = 80
+"""Most letters of a function that is the title of a plot as a formula."""
+
+LIVE_POINTS = 201
+"""Points at which a function of Python is called to find its branches."""
+
+PARAMETER = "t"
+"""Name of the way along a direction."""
+
+USUAL, FAR = 5.0, (10.0, 1e3, 1e6)
+"""The range of a function without kinks, poles and zeros; ranges in which they are looked for, until y exists."""
+
+MOST_FEATURES = 5
+"""Most kinks, poles and zeros, those next to 0, that a range is chosen to show."""
+
+
+@dataclass(frozen=True)
+class _PlottedLine:
+    """A question on a line, and the name of the parameter.
+
+    Attributes:
+        question: The function at the beginning of the line.
+        path: The line.
+        name: The name of the parameter.
+        order: The highest derivative.
+    """
+
+    question: Question
+    path: StraightLine
+    name: str
+    order: int
+
+    def evaluate(self, parameter: Array) -> Array:
+        """Ask torch for y and its derivatives along the line."""
+        return self._evaluated(self.question.batch(tuple(self.path.direction)), parameter)
+
+    def _evaluated(self, batch: Batch, parameter: Array) -> Array:
+        from gradcli.autodiff.batched import along
+
+        moved = {name: rounded(array, self.question.dtype) for name, array in self.path.inputs_at(parameter).items()}
+        batch = replace(batch, inputs={**batch.inputs, **moved}, points=len(parameter))
+        return along(batch, self.path.direction, self.order)
+
+    @property
+    def subject(self) -> curves.PlottedFunction:
+        """The readings of the function."""
+        return curves.PlottedFunction(self.question.point, self.path, self.evaluate, self.question.live is None)
+
+    def places(self, low: float, high: float) -> list[SingularRange]:
+        """List the places where there may be no derivative; a function of Python is recorded again where it branches.
+
+        From where its numbers are others than those of its recording, another branch is taken.
+        """
+        point = self.question.point
+        found = singular_places(MovedProgram(point.program, point.shapes, point.inputs), self.path, low, high)
+        if self.question.live is None:
+            return found
+        recorded = replace(self.question.batch(tuple(self.path.direction)), live=None)
+
+        def is_other(parameter: Array) -> Mask:
+            both = self.evaluate(parameter)[0], self._evaluated(recorded, parameter)[0]
+            same: Mask = np.isclose(*both, rtol=1e-6, atol=0, equal_nan=True).all(axis=1)
+            return ~same
+
+        grid = np.linspace(low, high, LIVE_POINTS)
+        others = np.flatnonzero(is_other(grid))
+        if not len(others) or others[0] == 0:
+            return found
+        before, after = grid[others[0] - 1], grid[others[0]]
+        while (middle := (before + after) / 2) not in (before, after):
+            before, after = (before, middle) if is_other(np.array([middle]))[0] else (middle, after)
+        at = {
+            name: rounded(array[0], self.question.dtype)
+            for name, array in self.path.inputs_at(np.array([after])).items()
+        }
+        rest = replace(self, question=self.question.with_values(at)).places(after, high)
+        return [*(one for one in found if one.high < before), SingularRange(before, after), *rest]
+
+    def shown_range(self) -> tuple[float, float]:
+        """Choose a range that shows the function: its kinks, poles and zeros next to 0, else the usual one."""
+        count = 1_001 if self.question.live is None else LIVE_POINTS
+        for far in FAR:
+            grid = np.linspace(-far, far, count)
+            y = self.evaluate(grid)[0]
+            if np.isfinite(y).any():
+                break
+        with np.errstate(invalid="ignore"):
+            crossed = (np.sign(y[:-1]) * np.sign(y[1:]) <= 0) & (abs(y[:-1]) > 0)
+        zeros = grid[1:][crossed.any(axis=1)]
+        found = sorted([*zeros, *(place.low for place in self.places(-far, far))], key=abs)[:MOST_FEATURES]
+        if not found:
+            return (-USUAL, USUAL) if far == FAR[0] else (-far, far)
+        low, high = min(found), max(found)
+        rest = max((high - low) / 4, USUAL / 5, abs(low) / 8)
+        step = 10.0 ** math.floor(math.log10(high - low + 2 * rest)) / 2
+        return math.floor((low - rest) / step) * step, math.ceil((high + rest) / step) * step
+
+
+def plot(
+    self: ParsedText,
+    at: Inputs | None = None,
+    *,
+    box: Mapping[str, str] | None = None,
+    along: Directions = None,
+    order: int = 1,
+    wrt: Sequence[str] | None = None,
+    dtype: Dtype | None = None,
+    **ranges: tuple[float, float] | str,
+) -> Plot | PlotMap:
+    """Compute y and its derivatives along a line, with the places where they break.
+
+    `box` has the range of the variable, `"-3..3"`, or a keyword has it, `x=(-3, 3)`; two ranges are those of a map.
+    The other variables stay at their values; with a value of its own the variable has a tangent there.  `along` is a
+    direction by variable: the line goes from the values along it.
+
+    Raises:
+        GradcliError: There is no single variable, or y has too many elements.
+
+    >>> from gradcli import Function
+    >>> answer = Function("abs(x - 1)").plot(x=(-3, 3))
+    >>> [(mark.kind, mark.place, mark.slope) for mark in answer.marks]
+    [('kink', 1.0, (-1.0, 1.0))]
+    """
+    if order not in (1, 2):
+        raise InputError(f"--order {order} is not drawn", hint="1 draws y and its derivative, 2 the second one too")
+    texts = {name: ends if isinstance(ends, str) else "..".join(map(repr, ends)) for name, ends in ranges.items()}
+    named = with_name({**texts, **(box or {})}, self.variables, "--in")
+    given = {name: str(text) for name, text in named.items()}
+    if along is not None:
+        return _of_line(*_directed(self, at, given, along, order, dtype))
+    ends = {name: _ends(name, text) for name, text in given.items()}
+    for name in ends:
+        if name not in self.parameters and not shadowed([name]):
+            raise no_such_variable("--in", name, self.parameters)
+    values = with_name(at, self.variables)
+    if len(ends) == 2:
+        starts = {name: low for name, (low, _) in ends.items()}
+        return _of_two(self._asked({**starts, **values}, tuple(ends), dtype).question(), ends)
+    name = next(iter(ends), "") or next(iter(wrt or ()), "") or _only(self, values)
+    if wrt is not None and tuple(wrt) != (name,):
+        message = f"--wrt names {', '.join(wrt)}, and the range is of {name}"
+        raise InputError(message, hint="a plot has the derivative by the variable of its range; leave out --wrt")
+    own, span = values.pop(name, None), ends.get(name)
+    start = 0.5 if span is None else span[0]
+    question = self._asked({**values, name: start}, (name,), dtype).question()
+    line = _PlottedLine(question, StraightLine({name: np.zeros(())}, {name: np.ones(())}), name, order)
+    touched = None if own is None else read_value(own, f"--at {name}")
+    if touched is not None and touched.shape:
+        message = f"'{name}' has shape {show(touched.shape)}, and a plot is over a number"
+        raise InputError(message, hint="a tensor moves along a direction: --along ones")
+    return _of_line(line, span, None if touched is None else float(touched))
+
+
+def _ends(name: str, text: str) -> tuple[float, float]:
+    """Read a range of a number.
+
+    Raises:
+        InputError: It is one of tensors, or empty.
+    """
+    low, high = read_range(text, f"--in {name}")
+    if low.shape or not low < high:
+        hint = "a tensor moves along a direction: --along" if low.shape else f"write --in {name}=-1..1"
+        raise InputError(f"--in {name}={text} is no range of a number", hint=hint)
+    return float(low), float(high)
+
+
+def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
+    """Choose the variable of a plot without a range: the one without a value, or the only one.
+
+    Raises:
+        InputError: There are several, or there is none.
+    """
+    names = text.variables
+    free = [name for name in names if name not in values]
+    if len(names) == 1 or len(free) == 1:
+        return (free or names)[0]
+    known = f"has the variables {', '.join(names)}" if names else "has no variable"
+    hint = f"write --in {(free or names)[0]}=-3..3, and --at NAME=VALUE for the others" if names else None
+    raise InputError(f"a plot is over one variable, and the expression {known}", hint=hint)
+
+
+def _directed(
+    text: ParsedText, at: Inputs | None, box: Mapping[str, str], along: Directions, order: int, dtype: Dtype | None
+) -> tuple[_PlottedLine, tuple[float, float], float]:
+    """Read the direction from the values of the tensors; t = 0 is the point itself."""
+    question = text._asked(at, None, dtype).question()
+    direction = question.directions(along, "plot")
+    question = replace(question, wrt=tuple(direction))
+    start = {name: question.arrays[name].astype(np.float64) for name in direction}
+    (ends,) = (_ends(PARAMETER, one) for one in box.values() or ["-1..1"])
+    return _PlottedLine(question, StraightLine(start, direction), PARAMETER, order), ends, 0.0
+
+
+def _of_line(line: _PlottedLine, ends: tuple[float, float] | None, touched: float | None) -> Plot:
+    """Compute the curves, the places and the tangents."""
+    question = line.question
+    if question.live is not None and line.order > 1:
+        raise InputError("of a function of Python, the second derivative is not drawn", hint="leave out --order")
+    if (count := math.prod(question.shape)) > MOST_CURVES:
+        shape, name = show(question.shape), question.program.output_name
+        message = f"{name} has shape {shape}, and at most {MOST_CURVES} elements are drawn"
+        raise TooLargeError(message, hint=f"plot one of the {count:,}: {name} = ...; {name}[0]")
+    low, high = line.shown_range() if ends is None else ends
+    doing("looking for kinks and poles")
+    marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
+    doing("drawing")
+    points, numbers = curves.sample(line.evaluate, marks, low, high)
+    windows = [[curves.window(points, curve) for curve in rows.T] for rows in numbers]
+    errors = curves.lost_digits(line.subject, points, numbers, windows)
+    return Plot(
+        command="plot",
+        variable=line.name,
+        u=line.path.direction if line.name == PARAMETER else None,
+        points=points,
+        curves=tuple(_curves(line, numbers, windows, errors)),
+        marks=tuple(marks),
+        spans=(*spans, *curves.broken_ranges(points, numbers, errors, windows)),
+        tangents=() if touched is None else tuple(_tangents(line, touched)),
+        formula=_formula(question),
+        **question.common,
+    )
+
+
+def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> PlotMap:
+    """Compute y and its gradient over a grid of two variables, the first of which is the horizontal one.
+
+    Raises:
+        InputError: y has several elements.
+    """
+    question.require_one_element("grad")
+    first, second_one = ends
+    names, batch = (first, second_one), question.batch((first, second_one))
+
+    def evaluate(points: Array) -> Array:
+        from gradcli.autodiff.batched import block
+
+        moved = {name: rounded(row, question.dtype) for name, row in zip(names, points, strict=True)}
+        found = [np.empty((points.shape[1], *question.shape)) for _ in range(3)]
+        block(replace(batch, inputs={**batch.inputs, **moved}, points=points.shape[1]), found)
+        return np.stack([array.reshape(-1) for array in found])
+
+    horizontal, vertical = (np.linspace(low, high, GRID) for low, high in ends.values())
+    y, *slopes = evaluate(np.stack(np.meshgrid(horizontal, vertical)).reshape(2, -1)).reshape(3, GRID, GRID)
+    point = question.point
+    axes = [np.linspace(low, high, CELLS + 1) for low, high in ends.values()]
+    return PlotMap(
+        command="plot",
+        axes=dict(zip(names, (horizontal, vertical), strict=True)),
+        values=y,
+        gradient=dict(zip(names, slopes, strict=True)),
+        formula=_formula(question),
+        singular=curves.singular_middles(
+            MovedProgram(point.program, point.shapes, point.inputs), names, axes, evaluate
+        ),
+        **question.common,
+    )
+
+
+def _curves(line: _PlottedLine, numbers: Array, windows: curves.Windows, errors: Array | None) -> Iterator[Curve]:
+    """Name the rows of numbers."""
+    shape, name = line.question.shape, line.question.program.output_name
+    for element in range(numbers.shape[-1]):
+        index = tuple(int(i) for i in np.unravel_index(element, shape))
+        y, x = Element(name, index) if shape else Named(name), Named(line.name)
+        labels: Sequence[Notation] = (y, PARTIAL(y, x), second(y, x, x))
+        for order, values in enumerate(numbers[..., element]):
+            error = None if errors is None or order > 1 else errors[order, :, element]
+            yield Curve(labels[order], order, element, values, windows[order][element], error)
+
+
+def _formula(question: Question) -> Notation | None:
+    """Return y as a formula, where it is a number and the formula is short."""
+    block = next(iter(question.derived.blocks.values()), "")
+    if question.shape or isinstance(block, str) or question.live is not None:
+        return None
+    found = formula(block, question.program).function
+    return None if found is None or len(found[1].text) > MOST_LETTERS else found[1]
+
+
+def _tangents(line: _PlottedLine, place: float) -> Iterator[Tangent]:
+    """Yield the tangent of each element of y at a place, where torch has one."""
+    values, slopes, *_ = line.evaluate(np.array([place]))[:, 0]
+    for element, (value, slope) in enumerate(zip(values, slopes, strict=True)):
+        if np.isfinite([value, slope]).all():
+            yield Tangent(place, element, float(value), float(slope))

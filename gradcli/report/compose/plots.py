@@ -1,0 +1,53 @@
+"""Plots as documents: the function, its curves, and a row for each place that is marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradcli import results
+from gradcli.report import document as doc, wording
+from gradcli.report.compose.closed_forms import code, note
+from gradcli.report.document import line, lines
+from gradcli.report.numbers import Writer
+
+MOST_ROWS = 12
+"""Most places that are listed below a plot."""
+
+IN_WORDS = {
+    "kink": "kink: the slope jumps",
+    "jump": "jump",
+    "pole": "pole",
+    "removable": "hole: y has a limit and no value",
+    "edge": "end of the domain",
+    "vertical": "the slope grows without bound",
+    "undefined": "y has no limit",
+    "nan-trap": "nan-trap: y has a slope, and torch none",
+}
+SPANS = {
+    "undefined": "undefined: y has no value",
+    "nan-trap": "nan-trap: y has a value, and torch no derivative",
+    "inaccurate": "inaccurate: digits are lost",
+    "crowded": "more places without a derivative than can be marked",
+}
+
+
+def plot(answer: results.Plot | results.PlotMap, digits: int | None) -> Iterator[doc.Node]:
+    """Compose a plot."""
+    yield doc.Note(line(code(wording.statement(answer))))
+    yield doc.Chart(answer)
+    if isinstance(answer, results.PlotMap):
+        yield from map(note, answer.remarks)
+        return
+    number = Writer(digits, is_full=False).number
+    for span in answer.spans[:MOST_ROWS]:
+        yield note(f"{SPANS[span.kind]} in {number(span.low)}..{number(span.high)}")
+    rows = []
+    for mark in answer.marks[:MOST_ROWS]:
+        sides = (" | ".join(dict.fromkeys(map(number, pair))) for pair in (mark.value, mark.slope))
+        rows.append(lines(number(mark.place), IN_WORDS[mark.kind], *sides))
+    if rows:
+        header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
+        yield doc.Table(header, tuple(rows), labels=2)
+    if (more := len(answer.marks) - MOST_ROWS) > 0:
+        yield note(f"and {more:,} more places; --json lists them all")
+    yield from map(note, answer.remarks)

@@ -1,0 +1,243 @@
+"""Curves drawn with characters: Braille dots in a frame with ticks, marks of singular places, a legend.
+
+A cell of Braille has two columns of four dots.  A screen that has only ASCII gets one star in place of the dots of a
+cell, and of a derivative a point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from rich.text import Text
+
+from gradcli import results
+from gradcli.report import document as doc
+from gradcli.report.document import Screen
+from gradcli.report.numbers import digits
+from gradcli.report.pictures.heat_maps import heat_map
+from gradcli.results import Array
+
+COLORS = ("cyan", "magenta", "yellow", "green")
+"""Colours of y, its derivatives and its tangent, or of the elements of y."""
+
+HEIGHTS = (8, 20)
+"""Fewest and most lines of a panel."""
+
+FAR = 4.0
+"""Ratio of the ranges of two curves from which on each has a panel."""
+
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+_SIGNS = dict(zip("kink jump pole removable edge vertical undefined nan-trap".split(), "◆○┊○◇◆┊×", strict=True))
+_SHADED = "░"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share a vertical axis, and its ends."""
+
+    curves: tuple[results.Curve, ...]
+    low: float
+    high: float
+
+
+def panels(plot: results.Plot) -> list[Panel]:
+    """Share the axes: one panel for all curves, or one for each order where their ranges are far apart."""
+    orders = sorted({curve.order for curve in plot.curves})
+    split = [tuple(curve for curve in plot.curves if curve.order == order) for order in orders]
+    apart, shared = [_shared(curves) for curves in split], _shared(plot.curves)
+    return [shared] if shared.high - shared.low <= FAR * min(one.high - one.low for one in apart) else apart
+
+
+def _shared(curves: tuple[results.Curve, ...]) -> Panel:
+    return Panel(curves, min(curve.window[0] for curve in curves), max(curve.window[1] for curve in curves))
+
+
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Choose at most so many numbers with few digits in a range, at equal distances.
+
+    >>> ticks(-1.3, 1.3, 5), ticks(0, 7, 8)
+    ([-1.0, -0.5, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    """
+    power = 10.0 ** math.floor(math.log10((high - low) / max(1, most)))
+    for step in (power * factor for factor in (1, 2, 5, 10, 20, 50)):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first < most:
+            break
+    return [round(n * step, 12 - math.floor(math.log10(step))) + 0.0 for n in range(first, last + 1)]
+
+
+def chart(node: doc.Chart, screen: Screen) -> Iterator[Text]:
+    """Draw a picture with characters."""
+    match node.plot:
+        case results.Plot() as plot:
+            yield from _curves(plot, screen)
+        case results.PlotMap() as plot:
+            yield from _map(plot, screen)
+        case answer:
+            yield from heat_map(answer, screen)
+
+
+def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:
+    """Draw the panels from top to bottom, below them the axis of the variable and the legend."""
+    width = min(screen.width or 80, 160)
+    shown = panels(plot)
+    height = max(HEIGHTS[0], min(HEIGHTS[1], width // 4) // (1 if len(shown) == 1 else 2) + 2)
+    labels = [{place: digits(place) for place in ticks(panel.low, panel.high, height // 3)} for panel in shown]
+    margin = max(len(label) for panel in labels for label in panel.values()) + 1
+    columns = max(8, width - margin - 2)
+    low, high = float(plot.points[0]), float(plot.points[-1])
+    for panel, labelled in zip(shown, labels, strict=True):
+        yield from _panel(plot, panel, labelled, (margin, columns, height), screen)
+    yield from _axis(low, high, margin, columns, screen)
+    yield _legend(plot, screen)
+
+
+def _panel(
+    plot: results.Plot, panel: Panel, labels: dict[float, str], sizes: tuple[int, int, int], screen: Screen
+) -> Iterator[Text]:
+    margin, columns, height = sizes
+    low, high = float(plot.points[0]), float(plot.points[-1])
+    cells = np.full((height, columns), " ", dtype="<U1")
+    styles = np.full((height, columns), "", dtype="<U16")
+    zero = _row(0.0, panel, height)
+    if 0 <= zero < height:
+        cells[zero], styles[zero] = "╌", "dim"
+    for span in plot.spans:
+        if span.kind in ("undefined", "nan-trap", "crowded"):
+            first, last = (round((end - low) / (high - low) * (columns - 1)) for end in (span.low, span.high))
+            cells[:, first : last + 1], styles[:, first : last + 1] = _SHADED, "dim"
+    column = {mark: round((mark.place - low) / (high - low) * (columns - 1)) for mark in plot.marks}
+    for mark, place in column.items():
+        if mark.kind == "pole":
+            cells[:, place], styles[:, place] = _SIGNS["pole"], "dim"
+    for curve in sorted([*panel.curves, *_tangents(plot, panel)], key=lambda one: -one.order):
+        dots = _dots(plot.points, curve, panel, (height, columns))
+        filled = dots.reshape(height, 4, columns, 2).transpose(0, 2, 1, 3)
+        codes = (filled * _DOTS).sum(axis=(2, 3))
+        held = codes > 0
+        before = np.array([[ord(c) - 0x2800 if 0x2800 < ord(c) < 0x2900 else 0 for c in row] for row in cells])
+        star = "*" if curve.order == 0 else "."
+        drawn = np.full(codes.shape, star) if screen.ascii else np.vectorize(chr)(0x2800 + (codes | before))
+        cells[held], styles[held] = drawn[held], _color(curve, plot)
+    for mark, place in column.items():
+        there = [limit for limit in mark.value if math.isfinite(limit)]
+        for limit in there if mark.kind != "pole" and panel.curves[0].order == 0 else []:
+            row = _row(limit, panel, height)
+            if 0 <= row < height:
+                cells[row, place], styles[row, place] = _SIGNS[mark.kind], "bold"
+    yield from _lines(
+        cells, styles, {_row(place, panel, height): label for place, label in labels.items()}, margin, screen
+    )
+
+
+def _lines(cells: Any, styles: Any, labels: Mapping[int, str], margin: int, screen: Screen) -> Iterator[Text]:
+    """Write rows of cells next to the vertical axis, which has labels at some of them."""
+    for n, (row, own) in enumerate(zip(cells, styles, strict=True)):
+        line = Text(labels.get(n, "").rjust(margin) + screen.in_characters("┤" if n in labels else "│"))
+        for cell, style in zip(row, own, strict=True):
+            line.append(screen.in_characters(str(cell)), str(style))
+        yield line
+
+
+def _row(value: float, panel: Panel, height: int) -> int:
+    place = (panel.high - value) / (panel.high - panel.low) * (height - 1)
+    return round(max(-1e6, min(1e6, place)))
+
+
+def _dots(points: Array, curve: results.Curve, panel: Panel, size: tuple[int, int]) -> Array:
+    """Rasterize a curve; pieces next to a number that is not finite are left out, derivatives are dashed."""
+    height, width = size[0] * 4, size[1] * 2
+    x = (points - points[0]) / (points[-1] - points[0]) * (width - 1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        y = (panel.high - curve.values) / (panel.high - panel.low) * (height - 1)
+    dots = np.zeros((height, width), bool)
+    for n in range(len(x) - 1):
+        if not np.isfinite([y[n], y[n + 1]]).all() or x[n + 1] - x[n] < 1e-6:
+            continue
+        a, b = np.clip(y[n : n + 2], -height, 2 * height)
+        steps = math.ceil(max(abs(b - a), x[n + 1] - x[n])) + 1
+        columns = np.rint(np.linspace(x[n], x[n + 1], steps)).astype(int)
+        rows = np.rint(np.linspace(a, b, steps)).astype(int)
+        kept = (rows >= 0) & (rows < height)
+        if curve.order:
+            kept &= (columns // 2 + rows // 2) % 2 == 0
+        dots[rows[kept], columns[kept]] = True
+    return dots
+
+
+def _axis(low: float, high: float, margin: int, columns: int, screen: Screen) -> Iterator[Text]:
+    line, names = list("─" * columns), [" "] * columns
+    for place in ticks(low, high, max(3, columns // 9)):
+        column, label = round((place - low) / (high - low) * (columns - 1)), digits(place)
+        line[column] = "┬"
+        start = max(0, min(columns - len(label), column - len(label) // 2))
+        names[start : start + len(label)] = label
+    yield Text(screen.in_characters(" " * margin + "└" + "".join(line)))
+    yield Text(" " * (margin + 1) + "".join(names).rstrip())
+
+
+def _legend(plot: results.Plot, screen: Screen) -> Text:
+    found = Text("   ")
+    for curve in plot.curves:
+        signs = ("**", "..") if screen.ascii else ("⠤⠤", "⠄⠠")
+        found.append(signs[curve.order > 0], _color(curve, plot))
+        found.append(f" {screen.in_characters(curve.label.pretty)}   ")
+    return found
+
+
+def _color(curve: results.Curve, plot: results.Plot) -> str:
+    """Choose a colour by the element of y where there are several, else by the order of the derivative."""
+    has_several = any(one.element for one in plot.curves)
+    return COLORS[(curve.element if has_several else curve.order) % len(COLORS)]
+
+
+def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:
+    """Yield the tangents as dashed curves, in the panel of y."""
+    for one in plot.tangents if panel.curves[0].order == 0 else ():
+        values = one.value + one.slope * (plot.points - one.place)
+        yield replace(panel.curves[0], order=len(COLORS) - 1, element=one.element, values=values)
+
+
+_SHADES, _ASCII_SHADES = " ░▒▓█", " .:*#"
+_ARROWS, _ASCII_ARROWS = "→↗↑↖←↙↓↘", "-/|\\-/|\\"
+
+
+def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
+    """Draw a map: y as shades, from the least to the largest, arrows of the gradient, and dots where it breaks."""
+    (across, x), (up, y) = plot.axes.items()
+    width = min(screen.width or 80, 120)
+    height = max(HEIGHTS[0], min(24, width * 2 // 7))
+    labels = {
+        round((y[-1] - tick) / (y[-1] - y[0]) * (height - 1)): digits(tick) for tick in ticks(y[0], y[-1], height // 4)
+    }
+    margin = max(map(len, labels.values())) + 1
+    columns = width - margin - 2
+    places = np.linspace(len(y) - 1, 0, height), np.linspace(0, len(x) - 1, columns)
+    chosen = np.ix_(*(np.rint(one).astype(int) for one in places))
+    values = plot.values[chosen]
+    finite = np.sort(values[np.isfinite(values)])
+    shades, arrows = (_ASCII_SHADES, _ASCII_ARROWS) if screen.ascii else (_SHADES, _ARROWS)
+    levels = finite[(np.arange(1, len(shades)) * len(finite)) // len(shades)] if len(finite) else finite
+    cells = np.array(list(shades))[np.searchsorted(levels, np.nan_to_num(values))]
+    cells[~np.isfinite(values)] = " "
+    styles = np.full(cells.shape, "cyan", dtype="<U8")
+    slopes = [plot.gradient[name][chosen] * (axis[-1] - axis[0]) for name, axis in plot.axes.items()]
+    for row in range(1, height, 4):
+        for column in range(4, columns, 9):
+            a, b = slopes[0][row, column] / columns * 2, slopes[1][row, column] / height
+            if np.isfinite([a, b]).all() and (a or b):
+                cells[row, column] = arrows[round(math.atan2(b, a) / math.pi * 4) % 8]
+                styles[row, column] = "bold"
+    for place in plot.singular:
+        column = round((place[0] - x[0]) / (x[-1] - x[0]) * (columns - 1))
+        row = round((y[-1] - place[1]) / (y[-1] - y[0]) * (height - 1))
+        cells[row, column], styles[row, column] = "o" if screen.ascii else "•", "yellow"
+    yield from _lines(cells, styles, labels, margin, screen)
+    yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
+    least, most = (digits(one) for one in (finite[0], finite[-1])) if len(finite) else ("nan", "nan")
+    ends = f"{plot.output} from {least} ({shades[1]}) to {most} ({shades[-1]})"
+    yield Text(f"   {across} to the right, {up} upward; {ends}")

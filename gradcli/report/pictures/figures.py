@@ -1,0 +1,180 @@
+"""Plots as figures in files, by matplotlib: labels with the formula, the marks of singular places, light or dark."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradcli import results
+from gradcli.errors import InputError
+from gradcli.report import wording
+from gradcli.report.pictures.characters import Panel, panels
+from gradcli.report.pictures.heat_maps import matrices
+
+THEMES: Mapping[str, Mapping[str, str]] = {
+    "light": {"back": "white", "ink": "#1b1f24", "faint": "#8a929c", "0": "#0b62b8", "1": "#c2410c", "2": "#6d28d9"},
+    "dark": {"back": "#14181d", "ink": "#e6e9ed", "faint": "#7d8792", "0": "#63b3ff", "1": "#ff9d5c", "2": "#c4a5ff"},
+}
+"""Colours of a figure: the ground, the frame and the words, and the curves by order."""
+
+SIZE = 6.4, 4.0
+"""Inches of a figure with one panel."""
+
+STYLE: Mapping[str, Any] = {
+    "font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans", "font.size": 10, "axes.titlesize": 11,
+    "lines.linewidth": 1.6, "svg.hashsalt": "gradcli", "pdf.fonttype": 42,
+}  # fmt: skip
+
+MOST_DOTS = 4_096
+"""Most elements of a block whose proven zeros are dotted."""
+
+Picture = results.Plot | results.PlotMap | results.Jacobian | results.Hessian
+
+
+def require_matplotlib() -> None:
+    """Refuse a figure where matplotlib is not installed.
+
+    Raises:
+        InputError: It is not.
+    """
+    try:
+        import matplotlib as _  # noqa: F401
+    except ImportError:
+        message = "a figure is drawn by matplotlib, which is not installed"
+        raise InputError(
+            message, hint="pip install 'gradcli[plot]'; without -o the plot is drawn on the terminal"
+        ) from None
+
+
+def figure(answer: Picture, form: str, theme: str) -> bytes:
+    """Draw curves, a map, or the matrices of a Jacobian or a Hessian as svg, png or pdf, on light or dark ground.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    require_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    colors = THEMES[theme]
+    inks = ("axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "text.color", "xtick.color", "ytick.color")
+    grounds = ("axes.facecolor", "figure.facecolor", "savefig.facecolor")
+    style: Any = {**STYLE, **dict.fromkeys(inks, colors["ink"]), **dict.fromkeys(grounds, colors["back"])}
+    file = io.BytesIO()
+    with mpl.rc_context(style):
+        drawn = Figure(SIZE, layout="constrained")
+        match answer:
+            case results.Plot():
+                _draw_curves(drawn, answer, colors)
+            case results.PlotMap():
+                _draw_map(drawn, answer, colors)
+            case _:
+                _draw_matrices(drawn, answer, colors)
+        date = {"svg": "Date", "pdf": "CreationDate"}.get(form)  # the same picture is the same file
+        drawn.savefig(file, format=form, dpi=200, metadata={date: None} if date else None)
+    return file.getvalue()
+
+
+def _draw_curves(figure: Any, plot: results.Plot, colors: Mapping[str, str]) -> None:
+    shown = panels(plot)
+    figure.set_size_inches(SIZE[0], SIZE[1] * (1.0 if len(shown) == 1 else 1.5))
+    axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
+    for ax, panel in zip(axes, shown, strict=True):
+        _draw_panel(ax, plot, panel, colors)
+    axes[-1].set_xlabel(plot.variable, style="italic")
+    _titled(axes[0], plot)
+
+
+def _titled(ax: Any, plot: results.Plot | results.PlotMap) -> None:
+    from matplotlib.mathtext import MathTextParser
+
+    title = "" if plot.formula is None else f"${plot.output} = {plot.formula.latex}$".replace(r"\frac", r"\dfrac")
+    with contextlib.suppress(ValueError):  # mathtext knows no cases
+        MathTextParser("path").parse(title)
+        ax.set_title(title)
+    if not ax.get_title():
+        ax.set_title(wording.statement(plot).replace("$", r"\$"), family="monospace")
+
+
+def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, str]) -> None:
+    x = plot.points
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(panel.low, panel.high)
+    ax.axhline(0, color=colors["faint"], linewidth=0.6, zorder=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    has_several = any(curve.element for curve in plot.curves)
+    for curve in panel.curves:
+        color = f"C{curve.element}" if has_several else colors[str(curve.order)]
+        line = {"color": color, "linestyle": ("-", "--", ":")[curve.order]}
+        ax.plot(x, curve.values, label=curve.label.pretty, gid=f"curve {curve.column}", **line)
+        if curve.error is not None:
+            band = (curve.values - curve.error, curve.values + curve.error)
+            ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0)
+    for span in plot.spans:
+        ax.axvspan(span.low, span.high, color=colors["faint"], alpha=0.18, linewidth=0, zorder=-1)
+    for mark in plot.marks:
+        if mark.kind == "pole":
+            ax.axvline(mark.place, color=colors["faint"], linewidth=0.8, linestyle=(0, (2, 3)))
+        elif panel.curves[0].order == 0:
+            heights = sorted({limit for limit in mark.value if math.isfinite(limit)})
+            color = f"C{mark.element}" if has_several else colors["0"]
+            inside = colors["back"] if mark.kind in ("jump", "removable", "edge") else color
+            places = [mark.place] * len(heights)
+            ax.plot(places, heights, "o", markersize=5, markeredgecolor=color, markerfacecolor=inside, zorder=3)
+    for one in plot.tangents if panel.curves[0].order == 0 else ():
+        ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1)
+        ax.plot(one.place, one.value, "o", markersize=4, color=colors["ink"])
+    ax.legend(frameon=False)
+
+
+def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
+    ax = figure.subplots()
+    (across, x), (up, y) = plot.axes.items()
+    values = np.ma.masked_invalid(plot.values)
+    found = ax.contourf(x, y, values, levels=20, cmap="cividis")
+    ax.contour(x, y, values, levels=10, colors=colors["ink"], linewidths=0.4, alpha=0.6)
+    figure.colorbar(found, ax=ax, label=plot.output)
+    step = slice(len(x) // 24, None, len(x) // 12)
+    sizes = [axis[-1] - axis[0] for axis in (x, y)]
+    slopes = [plot.gradient[name][step, step] * size for name, size in zip((across, up), sizes, strict=True)]
+    length = np.hypot(*slopes)
+    arrows = [slope / np.where(length > 0, length, 1) for slope in slopes]
+    ax.quiver(x[step], y[step], *arrows, color="white", pivot="mid", scale=28, width=0.003)
+    ax.plot(*plot.singular.T, ".", markersize=1.5, color="#ff5a36")
+    ax.set_xlabel(across, style="italic")
+    ax.set_ylabel(up, style="italic")
+    _titled(ax, plot)
+
+
+def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colors: Mapping[str, str]) -> None:
+    """Draw the blocks next to each other on one symmetric scale; zeros that the formula proves are dotted."""
+    blocks = matrices(answer)
+    most = max((abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0) for row in blocks for one in row), default=0)
+    heights = [row[0].numbers.shape[0] for row in blocks]
+    widths = [one.numbers.shape[1] for one in blocks[0]]
+    ratios = {"width_ratios": [max(one, sum(widths) / 12) for one in widths]}
+    axes = figure.subplots(
+        len(blocks),
+        len(blocks[0]),
+        squeeze=False,
+        height_ratios=[max(one, sum(heights) / 12) for one in heights],
+        **ratios,
+    )
+    for row, line in zip(blocks, axes, strict=True):
+        for one, ax in zip(row, line, strict=True):
+            ax.set_facecolor("#d63fd6")  # numbers that are not finite
+            image = ax.imshow(
+                np.ma.masked_invalid(one.numbers), cmap="RdBu_r", vmin=-(most or 1), vmax=most or 1, aspect="auto",
+                interpolation="nearest",
+            )  # fmt: skip
+            if one.is_open.size <= MOST_DOTS:
+                ax.plot(*np.nonzero(one.is_open == 0)[::-1], ".", color=colors["faint"], markersize=2)
+            ax.set_title(one.label.pretty)
+            ax.set_xticks(range(one.numbers.shape[1]) if one.numbers.shape[1] <= 12 else [])
+            ax.set_yticks(range(one.numbers.shape[0]) if one.numbers.shape[0] <= 12 else [])
+    figure.colorbar(image, ax=axes)

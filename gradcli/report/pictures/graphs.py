@@ -1,0 +1,216 @@
+"""Graphs as SVG: boxes in layers, an arrow for each edge, without a program that draws.
+
+A box stands a layer below those that lead to it.  Within a layer the boxes are ordered by the middle of their
+neighbours, in a few sweeps, as in the method of Sugiyama.  Colours follow the reader's: dark on light, or the reverse.
+Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import itertools
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcli import results
+from gradcli.errors import InputError
+from gradcli.report.numbers import in_a_line, rounded
+from gradcli.report.wording import node_text, statement
+
+LETTER, LINE = 7.3, 18.0
+"""Width of a letter and height of a line, in pixels of the picture."""
+
+INSIDE, BETWEEN, BELOW = 10.0, 26.0, 44.0
+"""Room inside a box, between two boxes and between two layers."""
+
+MOST_BOXES = 60
+"""Most boxes of a graph that is drawn."""
+
+LONGEST, DIGITS = 40, 5
+"""Most characters of a line in a box, and significant digits of its numbers."""
+
+SWEEPS = 8
+"""Times that the layers are ordered, down and up."""
+
+STYLE = """
+svg.graph:root { background: #fff; }
+svg.graph { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; color: #1b1f24; }
+svg.graph rect { fill: #8881; stroke: #8889; }
+svg.graph text { fill: currentColor; }
+svg.graph .title { font-weight: 600; }
+svg.graph .adjoint { fill: #b3470f; }
+svg.graph path { fill: none; stroke: #888; }
+svg.graph marker path { fill: #888; stroke: none; }
+@media (prefers-color-scheme: dark) {
+  svg.graph:root { background: #14181d; }
+  svg.graph { color: #e6e9ed; }
+  svg.graph .adjoint { fill: #ff9d5c; }
+}
+"""
+
+
+class Box(NamedTuple):
+    """A box: its lines, each with the name of its style, and its name in scripts."""
+
+    lines: tuple[tuple[str, str], ...]
+    name: str = ""
+
+    @property
+    def width(self) -> float:
+        """The width in pixels."""
+        return max((len(words) for _, words in self.lines), default=0) * LETTER + 2 * INSIDE
+
+    @property
+    def height(self) -> float:
+        """The height in pixels."""
+        return len(self.lines) * LINE + 2 * INSIDE - 4
+
+
+Edge = tuple[int, int]
+"""Numbers of two boxes, from the upper to the lower one."""
+
+
+def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str) -> str:
+    """Draw a graph as an element of SVG; a file needs the name space that it has."""
+    layers = _layers(len(boxes), edges)
+    ways = _routed(layers, edges)
+    boxes = [*boxes, *[Box(())] * (max(map(max, ways), default=0) + 1 - len(boxes))]
+    _order(layers, [pair for way in ways for pair in itertools.pairwise(way)])
+    widths = [sum(boxes[n].width for n in layer) + BETWEEN * (len(layer) - 1) for layer in layers]
+    width, top = max(widths) + 2, 1.0
+    corners: dict[int, tuple[float, float]] = {}
+    for layer, wide in zip(layers, widths, strict=True):
+        left = (width - wide) / 2
+        for n in layer:
+            corners[n] = left, top
+            left += boxes[n].width + BETWEEN
+        top += max(boxes[n].height for n in layer) + BELOW
+    parts = [*_arrows(boxes, ways, corners), *_boxes(boxes, corners)]
+    height = top - BELOW + 1
+    return (
+        f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}">\n<style>{STYLE}</style>\n'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<path d="M0 0 8 4 0 8z"/></marker></defs>\n{"".join(parts)}</svg>\n'
+    )
+
+
+def _layers(count: int, edges: Sequence[Edge]) -> list[list[int]]:
+    """Put each box a layer below the lowest of those that lead to it."""
+    above: dict[int, list[int]] = {n: [a for a, b in edges if b == n] for n in range(count)}
+    depth: dict[int, int] = {}
+    for n in graphlib.TopologicalSorter(above).static_order():
+        depth[n] = 1 + max((depth[a] for a in above[n]), default=-1)
+    for n in [n for n in above if not above[n]]:  # inputs next to their use
+        depth[n] = min((depth[b] for a, b in edges if a == n), default=1) - 1
+    return [[n for n in range(count) if depth[n] == level] for level in range(max(depth.values()) + 1)]
+
+
+def _routed(layers: list[list[int]], edges: Sequence[Edge]) -> list[list[int]]:
+    """Route each edge over a place of its own in every layer between; the places are boxes without lines."""
+    level = {n: depth for depth, layer in enumerate(layers) for n in layer}
+    fresh, ways = itertools.count(len(level)), []
+    for a, b in dict.fromkeys(edges):
+        between = {depth: next(fresh) for depth in range(level[a] + 1, level[b])}
+        for depth, n in between.items():
+            layers[depth].append(n)
+        ways.append([a, *between.values(), b])
+    return ways
+
+
+def _order(layers: list[list[int]], edges: Sequence[Edge]) -> None:
+    """Order each layer by the middle of the neighbours above, then below, again and again."""
+    places = {n: float(k) for layer in layers for k, n in enumerate(layer)}
+    for sweep in range(SWEEPS):
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
+            middles = {}
+            for n in layer:
+                near = [places[a if b == n else b] for a, b in edges if n == (b if sweep % 2 == 0 else a)]
+                middles[n] = sum(near) / len(near) if near else places[n]
+            layer.sort(key=middles.__getitem__)
+            places |= {n: k - (len(layer) - 1) / 2 for k, n in enumerate(layer)}
+
+
+def _boxes(boxes: Sequence[Box], corners: dict[int, tuple[float, float]]) -> Iterator[str]:
+    for n, box in enumerate(boxes):
+        if not box.lines:
+            continue
+        x, y = corners[n]
+        named = f' id="{escape(box.name)}"' if box.name else ""
+        size = f'x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+        yield f'<g class="box"{named}><rect {size} rx="5"/>'
+        for k, (style, words) in enumerate(box.lines):
+            place = f'x="{x + INSIDE:.1f}" y="{y + INSIDE + LINE * k + 10:.1f}"'
+            yield f'<text class="{style}" {place}>{escape(words)}</text>'
+        yield "</g>\n"
+
+
+def _arrows(
+    boxes: Sequence[Box], ways: Sequence[Sequence[int]], corners: dict[int, tuple[float, float]]
+) -> Iterator[str]:
+    """Draw a curve for each edge; curves that leave or reach one box do so side by side."""
+
+    def port(n: int, others: Sequence[Sequence[int]], way: Sequence[int], other: int) -> float:
+        by_place = sorted(others, key=lambda one: corners[one[other]][0] + boxes[one[other]].width / 2)
+        return corners[n][0] + boxes[n].width * (by_place.index(way) + 1) / (len(by_place) + 1)
+
+    for way in ways:
+        first, last = way[0], way[-1]
+        x = port(first, [one for one in ways if one[0] == first], way, 1)
+        y = corners[first][1] + boxes[first].height
+        path = f"M{x:.1f} {y:.1f}"
+        for n in way[1:]:
+            u, v = corners[n][0] + boxes[n].width / 2, corners[n][1]
+            u = port(n, [one for one in ways if one[-1] == last], way, -2) if n == last else u
+            half = (v - y) / 2
+            path += f"C{x:.1f} {y + half:.1f} {u:.1f} {v - half:.1f} {u:.1f} {v - (n == last):.1f}"
+            if n != last:
+                below = min(corners[k][1] for k in corners if corners[k][1] > v) - BELOW
+                path += f"V{below:.1f}"
+                v = below
+            x, y = u, v
+        yield f'<path class="edge" d="{path}" marker-end="url(#tip)"/>\n'
+
+
+# -- graphs of answers
+
+
+def of_explanation(answer: results.Explanation) -> str:
+    """Draw the lines of a function from its variables down, with their values and adjoints."""
+    operations = {step.name: step.operation.pretty for step in answer.steps}
+    values = {**answer.inputs, **{step.name: step.value for step in answer.steps}}
+    adjoints = {adjoint.name: adjoint for adjoint in answer.adjoints}
+    names = {name: n for n, name in enumerate(values)}
+    boxes = []
+    for name, value in values.items():
+        title = f"{name} = {operations[name]}" if name in operations else name
+        found = adjoints.get(name)
+        label, adjoint = ("", None) if found is None else (found.notation.pretty, found.value)
+        boxes.append(_box(title, value, label, adjoint, name))
+    used = ((adjoint.name, term.source) for adjoint in answer.adjoints for term in adjoint.terms)
+    edges = [(names[a], names[b]) for a, b in used if a in names and b in names]
+    return svg(boxes, edges, statement(answer))
+
+
+def of_graph(answer: results.BackwardGraph) -> str:
+    """Draw a backward graph from its output down, with the value and the gradient that arrives at each node.
+
+    Raises:
+        InputError: It has too many nodes.
+    """
+    if len(answer.nodes) > MOST_BOXES:
+        message = f"the graph has {len(answer.nodes):,} nodes, and at most {MOST_BOXES} are drawn"
+        raise InputError(message, hint="-o FILE.dot is for Graphviz, which draws more")
+    boxes = [_box(f"{n.name}: {node_text(n)}", n.value, "grad", n.adjoint, "") for n in answer.nodes]
+    return svg(boxes, [(edge.source, edge.target) for edge in answer.edges], statement(answer))
+
+
+def _box(title: str, value: results.Array | None, label: str, adjoint: results.Array | None, name: str) -> Box:
+    lines = [("title", title)]
+    for style, words, array in (("value", "", value), ("adjoint", f"{label} ", adjoint)):
+        if array is not None:
+            lines.append((style, f"{words}= {in_a_line(rounded(np.asarray(array), DIGITS))}"))
+    return Box(tuple((style, f"{t[: LONGEST - 1]}…" if len(t) > LONGEST else t) for style, t in lines), name)

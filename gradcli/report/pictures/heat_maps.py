@@ -1,0 +1,83 @@
+"""Jacobians and Hessians as pictures: signs and sizes on one scale, and the zeros that a formula proves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from rich.text import Text
+
+from gradcli import results
+from gradcli.notation import Notation
+from gradcli.report.document import Screen
+from gradcli.report.numbers import components, digits
+from gradcli.results import Array
+
+MOST_LINES = 40
+"""Most rows of a matrix on a terminal; of more, the largest number of some next to each other is shown."""
+
+_LEVELS, _ASCII_LEVELS = "▁▂▃▄▅▆▇█", "12345678"
+
+
+class Matrix(NamedTuple):
+    """A block of a Jacobian or a Hessian.
+
+    Attributes:
+        label: Its name.
+        numbers: Its numbers, of two dimensions.
+        is_open: The elements that are not 0 for all values, as far as the structure of the formula says.
+    """
+
+    label: Notation
+    numbers: Array
+    is_open: Array
+
+
+def matrices(answer: results.Jacobian | results.Hessian) -> list[list[Matrix]]:
+    """List the blocks, row by row; those of a Jacobian are one row."""
+    rows: dict[str | None, list[Matrix]] = {}
+    for one in components(answer):
+        height = math.prod(one.rows or ())
+        numbers = np.asarray(one.array, float).reshape(height, one.array.size // height if height else 0)
+        formula = answer.symbolic.get(one.variable) if isinstance(answer, results.Jacobian) and one.variable else None
+        structure = formula.structure if formula is not None else ""
+        is_diagonal = structure == "diagonal" and height == numbers.shape[1]
+        is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
+        rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open))
+    return list(rows.values())
+
+
+def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iterator[Text]:
+    """Draw the blocks one after the other: a sign and a bar for each number, a point for a zero that is proven."""
+    blocks = [one for row in matrices(answer) for one in row]
+    most = max((abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0.0) for one in blocks), default=0.0)
+    levels = _ASCII_LEVELS if screen.ascii else _LEVELS
+    room = max(4, ((screen.width or 80) - 4) // 2)
+    for one in blocks:
+        yield Text(screen.in_characters(f"{one.label.pretty}   {' x '.join(map(str, one.numbers.shape))}"))
+        parts = _shrunk(one.numbers, MOST_LINES, room), _shrunk(one.is_open, MOST_LINES, room)
+        for row, is_open in zip(*parts, strict=True):
+            line = Text("  ")
+            for number, maybe in zip(row, is_open, strict=True):
+                if not np.isfinite(number):
+                    line.append(" ?", "bold red")
+                elif number == 0:
+                    line.append("  " if maybe else " .", "dim")
+                else:
+                    level = levels[min(7, int(abs(number) / most * 8))]
+                    line.append(("-" if number < 0 else " ") + level, "blue" if number < 0 else "red")
+            yield line
+    yield Text(screen.in_characters(f"{levels[-1]} is {digits(most)}; . is 0 for all values"))
+
+
+def _shrunk(numbers: Array, rows: int, columns: int) -> Array:
+    """Take the largest of some numbers next to each other, where there are too many."""
+    for axis, most in enumerate((rows, columns)):
+        size = numbers.shape[axis]
+        if size > most:
+            parts = np.array_split(numbers, most, axis=axis)
+            picked = [np.take_along_axis(p, abs(p).argmax(axis=axis, keepdims=True), axis) for p in parts]
+            numbers = np.concatenate(picked, axis=axis)
+    return numbers

@@ -1,0 +1,149 @@
+"""Pictures as data: curves of a function along a line, maps of two variables, and the places marked on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from gradcli.notation import Notation
+from gradcli.results.answers import Reply
+from gradcli.results.record import Record
+from gradcli.results.verdicts import Array
+
+MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap"]
+RangeKind = Literal["undefined", "nan-trap", "inaccurate", "crowded"]
+
+
+class Curve(Record):
+    """A quantity along the line.
+
+    Attributes:
+        label: Its name, such as ∂y/∂x.
+        order: 0 of y, 1 and 2 of its derivatives.
+        element: The flat position of the element of y.
+        values: Torch's numbers, one for each point; NaN where there is none, and where the curve breaks.
+        window: The range of values to show, which leaves out the way of a pole to infinity.
+        error: How far torch's numbers are off, where digits are lost that are seen; else None.
+    """
+
+    label: Notation
+    order: int
+    element: int
+    values: Array
+    window: tuple[float, float]
+    error: Array | None = None
+
+    @property
+    def column(self) -> str:
+        """The name of its column in a table, as in those of `map`: dy0_dx.
+
+        >>> from gradcli import Function
+        >>> [curve.column for curve in Function("[x, x**2]").plot().curves]
+        ['y0', 'dy0_dx', 'y1', 'dy1_dx']
+        """
+        return re.sub(r"[\[\]]", "", self.label.text.replace(", ", "_").replace("/", "_"))
+
+
+class Mark(Record):
+    """A place where an element of y has no derivative, or torch none.
+
+    Attributes:
+        kind: A kink, a jump, a pole; `removable` for a hole, `edge` for an end of the domain, `vertical` for a slope
+            that grows without bound, `undefined` for a y without a limit, `nan-trap` for a slope that torch alone
+            does not have.
+        place: The parameter there.
+        element: The flat position of the element of y.
+        value: The limits of y on the left and on the right; NaN for none.
+        slope: Those of its derivative.
+    """
+
+    kind: MarkKind
+    place: float
+    element: int
+    value: tuple[float, float]
+    slope: tuple[float, float]
+
+
+class MarkedRange(Record):
+    """A range of the line where something holds of an element of y.
+
+    Attributes:
+        kind: `undefined`: y has no value; `nan-trap`: torch has no derivative, and y a value; `inaccurate`: digits are
+            lost that are seen; `crowded`: more places without a derivative than can be marked.
+        low: Its beginning.
+        high: Its end.
+        element: The flat position of the element of y.
+    """
+
+    kind: RangeKind
+    low: float
+    high: float
+    element: int
+
+
+class Tangent(Record):
+    """The tangent of an element of y at a point."""
+
+    place: float
+    element: int
+    value: float
+    slope: float
+
+
+class Plot(Reply, kw_only=True):
+    """Curves of a function of one variable and of its derivatives, with the places where they break.
+
+    Attributes:
+        dtype: `float64` or `float32`.
+        inputs: The values of the variables that stay.
+        output: The name of y.
+        variable: The variable, or t along a direction.
+        u: The direction by variable, where that is asked for.
+        points: The values of the variable, ascending.
+        curves: The quantities.
+        marks: The places.
+        spans: The ranges.
+        tangents: The tangents at the point asked for.
+        formula: The function, if its formula is short.
+        remarks: Remarks about the answer.
+    """
+
+    dtype: str
+    inputs: Mapping[str, Array]
+    output: str
+    variable: str
+    u: Mapping[str, Array] | None = None
+    points: Array
+    curves: tuple[Curve, ...]
+    marks: tuple[Mark, ...]
+    spans: tuple[MarkedRange, ...]
+    tangents: tuple[Tangent, ...] = ()
+    formula: Notation | None = None
+    remarks: tuple[str, ...] = ()
+
+
+class PlotMap(Reply, kw_only=True):
+    """A function of two numbers over a grid, with its gradient, and the cells that may hold a kink, a jump or a pole.
+
+    Attributes:
+        dtype: `float64` or `float32`.
+        inputs: The values of the variables that stay.
+        output: The name of y.
+        axes: The values of the two variables, the horizontal one first, ascending.
+        values: Torch's y, of shape (vertical, horizontal).
+        gradient: Its derivative by each of the two variables, of the same shape.
+        singular: The middles of the cells, of shape (N, 2), the horizontal variable first.
+        formula: The function, if its formula is short.
+        remarks: Remarks about the answer.
+    """
+
+    dtype: str
+    inputs: Mapping[str, Array]
+    output: str
+    axes: Mapping[str, Array]
+    values: Array
+    gradient: Mapping[str, Array]
+    singular: Array
+    formula: Notation | None = None
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,240 @@
+"""Curves of a function and its derivative: each singular place is marked, none is invented, none is crossed."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcli import Function, GradcliError
+from gradcli.results import Plot, PlotMap
+
+PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
+    "abs(x)": [("kink", 0, (-1, 1))],
+    "relu(x) - relu(x - 1)": [("kink", 0, (0, 1)), ("kink", 1, (1, 0))],
+    "x*sign(x)": [("kink", 0, (-1, 1))],
+    "abs(x**2 - 2)": [("kink", -math.sqrt(2), None), ("kink", math.sqrt(2), None)],
+    "maximum(x, x**3)": [("kink", -1, (1, 3)), ("kink", 0, None), ("kink", 1, None)],
+    "tan(x)": [("pole", -math.pi / 2, None), ("pole", math.pi / 2, None)],
+    "1/x": [("pole", 0, None)],
+    "log(x)": [("pole", 0, None)],
+    "1/(x**2 - 2)": [("pole", -math.sqrt(2), None), ("pole", math.sqrt(2), None)],
+    "floor(x/2)": [("jump", -2, (0, 0)), ("jump", 0, (0, 0)), ("jump", 2, (0, 0))],
+    "where(x > 1, x**2, x - 1)": [("jump", 1, (1, 2))],
+    "sin(x)/x": [("removable", 0, (0, 0))],
+    "(1 - cos(x))/x**2": [("removable", 0, (0, 0))],
+    "sqrt(x)": [("edge", 0, None)],
+    "sign(x)*sqrt(abs(x))": [("vertical", 0, None)],
+    "sqrt(x**4)": [("nan-trap", 0, (0, 0))],
+    "abs(x)**2": [],
+    "0*abs(x)": [],
+    "where(x > 1, x**2, 2*x - 1)": [],
+    "softplus(x)": [],
+    "sin(1/x)": [("undefined", 0, None)],
+    "1/tan(x) - cos(x)/sin(x)": [("removable", 0, None)],
+}
+"""Functions with their places in -3..3, and the slopes on both sides where they are known."""
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_the_places_of_a_function_are_marked(text: str) -> None:
+    """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
+    found = Function(text).plot(x=(-3, 3))
+    assert isinstance(found, Plot)
+    assert [mark.kind for mark in found.marks] == [kind for kind, _, _ in PLACES[text]]
+    for mark, (_, place, slopes) in zip(found.marks, PLACES[text], strict=True):
+        assert mark.place == pytest.approx(place, abs=1e-9)
+        if slopes is not None:
+            assert mark.slope == pytest.approx(slopes, abs=1e-6)
+
+
+SMOOTH = "sin(x) x**2 exp(x/2) x**3/5 cos(3*x) tanh(x) x*exp(-x**2) 0.3*x sigmoid(x)".split()
+PARTS: dict[str, tuple[str, Callable[[float, int], float]]] = {
+    "abs(x - ({a}))": ("kink", lambda a, n: a),
+    "relu(2*x - ({a}))": ("kink", lambda a, n: a / 2),
+    "maximum(x - ({a}), 3*x + 1)": ("kink", lambda a, n: -(1 + a) / 2),
+    "sqrt((x - ({a}))**2)": ("kink", lambda a, n: a),
+    "abs(sin(2*x + ({a})))": ("kink", lambda a, n: (n * math.pi - a) / 2),
+    "abs(x**2 - abs({a}) - 0.1)": ("kink", lambda a, n: math.copysign(math.sqrt(abs(a) + 0.1), n + 0.5)),
+    "sign(x - ({a}))": ("jump", lambda a, n: a),
+    "floor(x/2 + ({a}))": ("jump", lambda a, n: 2 * (n - a)),
+    "where(x > ({a}), x**2 + 5, sin(x))": ("jump", lambda a, n: a),
+    "round(x - ({a}))": ("jump", lambda a, n: n + 0.5 + a),
+    "1/(x - ({a}))": ("pole", lambda a, n: a),
+    "exp(x)/(x - ({a}))**2": ("pole", lambda a, n: a),
+    "tan(x + ({a}))": ("pole", lambda a, n: math.pi / 2 + n * math.pi - a),
+    "log(abs(x - ({a})))": ("pole", lambda a, n: a),
+}
+"""Singular parts, with the kind and the nth of their places."""
+
+
+def _drawn(seed: int) -> tuple[str, list[tuple[float, str]]]:
+    """Draw a sum of a smooth function and up to three singular ones, whose places are apart."""
+    draw = random.Random(seed)
+    while True:
+        text, places = draw.choice(SMOOTH), set[tuple[float, str]]()
+        for part in draw.sample(sorted(PARTS), draw.randint(1, 3)):
+            kind, nth = PARTS[part]
+            a = round(draw.uniform(-2.8, 2.8), draw.choice([1, 2, 3]))
+            text += f" + {draw.choice(['', '2*', '0.5*'])}{part.format(a=a)}"
+            places |= {(round(place, 9), kind) for n in range(-9, 10) if -3 < (place := nth(a, n)) < 3}
+        found = sorted(places)
+        ends = [-3.0, *(place for place, _ in found), 3.0]
+        if min(b - a for a, b in itertools.pairwise(ends)) > 1e-3:
+            return text, found
+
+
+FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 40 else ()) for n in range(0, 200, 10)]
+"""Seeds of the first of ten functions each; most are for `pytest -m thorough`."""
+
+
+@pytest.mark.parametrize("first", FIRST)
+def test_random_functions_are_marked_where_they_are_singular_and_not_crossed(first: int) -> None:
+    """Two hundred sums with known kinks, jumps and poles: each is marked as what it is, and no other place is."""
+    for seed in range(first, first + 10):
+        text, places = _drawn(seed)
+        found = Function(text).plot(x=(-3, 3))
+        assert isinstance(found, Plot)
+        assert [(round(mark.place, 6), mark.kind) for mark in found.marks] == [
+            (round(place, 6), kind) for place, kind in places
+        ], text
+        y = found.curves[0].values
+        joined = [
+            mark.place
+            for mark in found.marks
+            if mark.kind in ("pole", "jump")
+            for left in [int(np.searchsorted(found.points, mark.place)) - 1]
+            if np.isfinite(y[left : left + 2]).all() and found.points[left + 1] > mark.place
+        ]
+        assert joined == [], text
+        assert all(math.isnan(y[np.searchsorted(found.points, m.place)]) for m in found.marks if m.kind != "kink")
+
+
+def test_curves_are_torchs_numbers_dense_where_they_bend() -> None:
+    """y, the derivative and the second one; a straight line between two points is not seen to differ."""
+    found = Function("sin(20*x)*x").plot(x=(0, 3), order=2)
+    assert isinstance(found, Plot)
+    x = found.points
+    assert np.all(np.diff(x) > 0)
+    exact = [
+        np.sin(20 * x) * x,
+        20 * x * np.cos(20 * x) + np.sin(20 * x),
+        40 * np.cos(20 * x) - 400 * x * np.sin(20 * x),
+    ]
+    for curve, truth in zip(found.curves, exact, strict=True):
+        np.testing.assert_allclose(curve.values, truth, atol=1e-9)
+    middle = (x[1:] + x[:-1]) / 2
+    between = np.interp(middle, x, exact[0])
+    assert abs(between - np.sin(20 * middle) * middle).max() < 6 / 200
+
+
+SPANS: dict[tuple[str, str], list[tuple[str, float, float]]] = {
+    ("log(x)", "-3..3"): [("undefined", -3, 0)],
+    ("where(x > 0, sqrt(x), x)", "-3..3"): [("nan-trap", -3, 0)],
+    ("sqrt(x**2 - 1)", "-3..3"): [("undefined", -1, 1)],
+    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): [("inaccurate", -1e-7, 1e-7)],
+    ("floor(1000*x)", "-3..3"): [("crowded", -3, 3)],
+    ("x**2", "-3..3"): [],
+}
+
+
+@pytest.mark.parametrize(("text", "box"), SPANS)
+def test_ranges_are_shaded(text: str, box: str) -> None:
+    """Those without a value, without torch's derivative, with lost digits, and with too many places to mark."""
+    found = Function(text).plot(box={"x": box})
+    assert isinstance(found, Plot)
+    assert [span.kind for span in found.spans] == [kind for kind, _, _ in SPANS[text, box]]
+    for span, (_, low, high) in zip(found.spans, SPANS[text, box], strict=True):
+        width = found.points[-1] - found.points[0]
+        assert (span.low, span.high) == pytest.approx((low, high), abs=width / 20)
+
+
+def test_lost_digits_have_their_size() -> None:
+    """At 1e-9, torch says that (1 - cos(x))/x**2 is 0, and it is 1/2."""
+    found = Function("(1 - cos(x))/x**2").plot(x=(-1e-7, 1e-7))
+    assert isinstance(found, Plot)
+    error = found.curves[0].error
+    assert error is not None
+    assert error[np.searchsorted(found.points, 5e-9)] == pytest.approx(0.5)
+
+
+RANGES = {"x**2": (-1, 1), "exp(x)": (-5, 5), "1/(x - 7)": (5, 8.5), "log(x)": (-1, 2), "sqrt(x - 200)": (180, 220)}
+
+
+@pytest.mark.parametrize("text", RANGES)
+def test_the_usual_range_shows_the_function(text: str) -> None:
+    """Its zeros, kinks and poles next to 0, or else -5..5."""
+    found = Function(text).plot()
+    assert isinstance(found, Plot)
+    low, high = RANGES[text]
+    assert found.points[0] <= low + abs(low) / 8
+    assert found.points[-1] >= high - abs(high) / 8
+    assert found.points[-1] - found.points[0] <= 3 * (high - low)
+
+
+def test_a_value_of_the_variable_is_where_the_tangent_touches() -> None:
+    """The other variables stay."""
+    found = Function("a*x**2").plot({"a": 2, "x": 1}, x=(-3, 3))
+    assert isinstance(found, Plot)
+    (tangent,) = found.tangents
+    assert (tangent.place, tangent.value, tangent.slope) == (1, 2, 4)
+
+
+def test_tensors_move_along_a_direction() -> None:
+    """From their values, at t = 0; the derivative is Ju."""
+    found = Function("sum(relu(x))").plot([1, -2], along=[1, 4])
+    assert isinstance(found, Plot)
+    assert (found.variable, found.points[0], found.points[-1]) == ("t", -1, 1)
+    assert [(mark.kind, mark.place, mark.slope) for mark in found.marks] == [
+        ("kink", -1.0, (0.0, 1.0)),
+        ("kink", 0.5, (1.0, 5.0)),
+    ]
+
+
+def test_a_function_of_python_is_run_at_each_point(tmp_path: Path) -> None:
+    """And its branches are found, though each recording knows one."""
+    file = tmp_path / "branches.py"
+    file.write_text("import torch\n\ndef f(x):\n    return torch.sin(x) if x > 0.3 else x**2\n")
+    from gradcli.running.python_functions import named
+    from gradcli.running.targets import target
+
+    asked = target(f"{file}::f")
+    assert asked is not None
+    found = named(asked).plot(x=(0, 1))
+    assert isinstance(found, Plot)
+    (mark,) = found.marks
+    assert mark.kind == "jump"
+    assert mark.place == pytest.approx(0.3)
+    assert mark.value == pytest.approx((0.09, math.sin(0.3)))
+
+
+def test_a_map_has_the_gradient_and_the_kink_curves() -> None:
+    """Of two variables, the first to the right."""
+    found = Function("abs(x*y) + relu(x - 1)").plot(x=(-2, 2), y=(-1, 1))
+    assert isinstance(found, PlotMap)
+    x, y = found.axes["x"], found.axes["y"]
+    np.testing.assert_allclose(found.values, abs(x * y[:, None]) + np.maximum(x - 1, 0))
+    inner = np.ix_(abs(y) > 0.1, (abs(x) > 0.1) & (abs(x - 1) > 0.1))
+    slope = np.sign(x) * abs(y)[:, None] + (x > 1)
+    np.testing.assert_allclose(found.gradient["x"][inner], slope[inner])
+    distance = np.minimum(abs(found.singular), abs(found.singular - [1, np.inf])).min(axis=1)
+    assert distance.max() < 0.03
+    for near in (abs(found.singular[:, 0]), abs(found.singular[:, 1]), abs(found.singular[:, 0] - 1)):
+        assert (near < 0.03).sum() > 100
+
+
+def test_what_is_no_plot_is_an_error() -> None:
+    """A y of many elements, several variables, ranges that are none."""
+    cases: list[tuple[str, dict[str, str], str]] = [
+        ("x*ones(9)", {"x": "0..1"}, "at most 8 elements"),
+        ("a*x", {}, "over one variable"),
+        ("x", {"z": "0..1"}, "no such variable"),
+        ("x", {"x": "1..0"}, "above the upper one"),
+        ("x", {"x": "[0,0]..[1,1]"}, "no range of a number"),
+    ]
+    for text, box, words in cases:
+        with pytest.raises(GradcliError, match=words):
+            Function(text).plot(box=box)

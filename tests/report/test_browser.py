@@ -1,0 +1,55 @@
+"""The page of an explanation in a real browser, where one is installed: chromium without a screen."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gradcli import Function
+from gradcli.report import rendered
+from gradcli.report.document import Screen
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+PROBE = """
+<script>
+const found = {errors: [], lit: []};
+addEventListener("error", event => found.errors.push(event.message));
+addEventListener("load", () => {
+  const lit = () => document.querySelectorAll("svg.graph .lit").length;
+  found.lit.push(lit());
+  for (let n = 0; n < steps.length; n++) {
+    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+    found.lit.push(lit());
+  }
+  document.querySelectorAll("nav button")[0].click();
+  found.lit.push(lit());
+  found.wide = [...document.querySelectorAll("main *")].filter(
+    one => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest(".wide, .picture, details:not([open])")
+  ).map(one => one.outerHTML.slice(0, 80));
+  found.scrolls = document.documentElement.scrollWidth > innerWidth;
+  document.body.append(Object.assign(document.createElement("pre"), {id: "found", textContent: JSON.stringify(found)}));
+});
+</script>
+"""
+"""Walks through the steps by the keys, and writes what it sees to the end of the page."""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
+def test_the_steps_light_up_and_nothing_overflows_a_phone(tmp_path: Path) -> None:
+    """No error of its script; a value or an adjoint more at each step; no scrolling sideways at 360 pixels."""
+    answer = Function("y = sigmoid(A@x); sum(y**2)*x[0]").explain({"A": [[1, 2], [3, 4]], "x": [0.5, -0.6]})
+    page = tmp_path / "page.html"
+    page.write_text(rendered(answer, "html", Screen()).replace("<script>", f"{PROBE}<script>"), encoding="utf-8")
+    words = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=360,800", "--dump-dom"]
+    shown = subprocess.run([*words, page.as_uri()], capture_output=True, text=True, timeout=60, check=True).stdout
+    text = re.search(r'<pre id="found">(.*?)</pre>', shown)
+    assert text is not None
+    found = json.loads(text[1].replace("&quot;", '"').replace("&amp;", "&"))
+    steps = len(re.findall("<li data-box", shown))
+    assert found["errors"] == found["wide"] == []
+    assert not found["scrolls"]
+    assert found["lit"] == [*range(steps + 1), 0]
