@@ -70,16 +70,22 @@ class Sizes:
         """The expression for a size."""
         if size <= LARGE:
             return Integer(size)
-        return self.symbols.setdefault(size, sympy.Dummy(f"n{len(self.symbols)}", integer=True, positive=True))
+        return self.symbols.setdefault(size, _large_size(len(self.symbols), size))
+
+
+@functools.lru_cache(maxsize=64)
+def _large_size(number: int, size: int) -> sympy.Symbol:
+    """The symbol of a large size, by its number among those of a Program; shared as `_index` is."""
+    return sympy.Dummy(f"n{number}", dummy_index=size, integer=True, positive=True)
 
 
 @functools.lru_cache(maxsize=512)
-def _index(name: str, number: int) -> sympy.Symbol:
+def _index(name: str, number: int, size: int) -> sympy.Symbol:
     """The index of this number among those of a Program, so that SymPy works out the facts of a symbol once.
 
-    Their order is that of the numbers, whichever Program has asked for one first.
+    All Programs share it, and one of another size is another; their order is that of the numbers.
     """
-    return sympy.Dummy(name, dummy_index=number, integer=True, nonnegative=True)
+    return sympy.Dummy(name, dummy_index=number * 2**64 + size, integer=True, nonnegative=True)
 
 
 class Entries:
@@ -100,7 +106,7 @@ class Entries:
 
     def index(self, name: str, size: int) -> sympy.Symbol:
         """A fresh index that runs from 0 to size - 1."""
-        symbol = _index(name, len(self.ranges))
+        symbol = _index(name, len(self.ranges), size)
         self.ranges[symbol] = self.sizes(size)
         return symbol
 
