@@ -147,9 +147,9 @@ class _Judge:
         def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:
             return sum(int(np.count_nonzero(block & ~looked[name])) for name, block in blocks.items())
 
-        fresh(part.decided)
+        own = fresh(part.decided)
         lost = fresh(proof.off)
-        decided = [*part.decided, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
+        decided = [*own, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
         more = count(proof.lost)
         is_open = {name: ~(proof.blocks[name] | looked[name] | block) for name, block in proof.lost.items()}
         most = int(MOST_OPEN * max(1.0, patience()))

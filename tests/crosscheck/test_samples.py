@@ -14,7 +14,7 @@ from gradcli.crosscheck.point import Torch
 from gradcli.crosscheck.sample import MOST_ODD
 from gradcli.language import ops
 from gradcli.results import Check
-from tests.checks import check_of_rows
+from tests.checks import check_of, check_of_rows
 from tests.crosscheck.asking import asked, checked, judged
 from tests.examples import examples
 
@@ -229,3 +229,11 @@ def test_kinks_of_all_shapes_are_found(
     """Of empty ones, batches of matrices, and what is stretched; all zeros, so that every kink is met."""
     check = checked(text, {name: np.zeros(shape) for name, shape in shapes.items()})
     assert Counter(f.variable for f in check.findings if f.verdict == "kink") == kinks
+
+
+def test_a_zero_by_structure_is_counted_once() -> None:
+    """Though it is in the sample too: of the last element of u, nothing is made."""
+    u = np.random.default_rng(0).normal(size=(200, 200))
+    text = "sum((u[1:, :-1] - u[:-1, :-1])**2 + (u[:-1, 1:] - u[:-1, :-1])**2)"
+    check = check_of(Function(text).grad({"u": u}))
+    assert (check.verdict, check.checked, check.entries, check.zeros) == ("agree", 40_000, 40_000, 1)
