@@ -152,21 +152,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _FOLDER = Path(__file__).parent / "questions" / "commands"
-_ORDER = (
-    "vjp",
-    "jacobian",
-    "grad",
-    "jvp",
-    "hessian",
-    "hvp",
-    "eval",
-    "check",
-    "improve",
-    "plot",
-    "explain",
-    "graph",
-    "code",
-)
+_ORDER = tuple("vjp jacobian grad jvp hessian hvp eval check improve plot explain graph code".split())
 
 
 class Documentation(NamedTuple):

@@ -214,10 +214,10 @@ def test_the_rules_are_seen_to_be_broken() -> None:
 
 
 CEILINGS = {
-    "*": 710,
+    "*": 690,
     "autodiff": 590,
     "claims": 1400,
-    "cli": 1620,
+    "cli": 1610,
     "codegen": 520,
     "crosscheck": 2870,
     "diagnose": 1760,

@@ -47,11 +47,7 @@ OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot
 OTHER |= {f".{form}": form for form in FIGURES}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
-_ONLY: Mapping[str, str] = {
-    "py": "code",
-    "dot": "graph",
-    "mermaid": "graph",
-}
+_ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 """Command that alone can write a kind of file."""
 
 Stream = Callable[[], int]

@@ -1,9 +1,9 @@
-"""Curves of torch's numbers along a line, broken where bounds find that the function may be singular.
+"""Draw curves of torch's numbers along a line, broken where bounds find that the function may be singular.
 
-Bounds list the places where there may be no derivative; torch's numbers on both sides of each say which kind it is.
-Next to a place they are taken at distances that shrink by 4: if their differences shrink too, there is a limit, and if
-they do not, the numbers grow without bound, as those of a logarithm do, step by step.  Points are added where a curve
-bends, until no piece of it is seen to be straight.
+Bounds list the places where there may be no derivative; the numbers on both sides of each say which kind it is:
+midpoints of balls, or torch's where the places or the elements are many.  They are taken at distances that shrink by 4:
+if their differences shrink too, there is a limit, and if they do not, the numbers grow without bound, as those of a
+logarithm do, step by step.  Points are added until each lies on the chord of its neighbours, as far as is seen.
 """
 
 from __future__ import annotations
@@ -375,5 +375,6 @@ def singular_middles(region: MovedProgram, names: tuple[str, str], axes: Sequenc
         changes.append(found.max(axis=2) - found.min(axis=2))
     small, large = changes
     with np.errstate(invalid="ignore"):
-        jumps = ~np.isfinite(small) | (small > 0.4 * large) & (small > 1e-9 * abs(large).max(axis=1, keepdims=True))
+        size = abs(large).max(axis=1, keepdims=True, initial=0)
+        jumps = ~np.isfinite(small) | (small > 0.4 * large) & (small > 1e-9 * size)
     return middle[:, jumps.any(axis=0)].T

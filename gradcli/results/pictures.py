@@ -106,7 +106,6 @@ class Plot(Reply, kw_only=True):
         spans: The ranges.
         tangents: The tangents at the point asked for.
         formula: The function, if its formula is short.
-        remarks: Remarks about the answer.
     """
 
     dtype: str
@@ -120,7 +119,6 @@ class Plot(Reply, kw_only=True):
     spans: tuple[MarkedRange, ...]
     tangents: tuple[Tangent, ...] = ()
     formula: Notation | None = None
-    remarks: tuple[str, ...] = ()
 
 
 class PlotMap(Reply, kw_only=True):
@@ -135,7 +133,6 @@ class PlotMap(Reply, kw_only=True):
         gradient: Its derivative by each of the two variables, of the same shape.
         singular: The middles of the cells, of shape (N, 2), the horizontal variable first.
         formula: The function, if its formula is short.
-        remarks: Remarks about the answer.
     """
 
     dtype: str
@@ -146,4 +143,3 @@ class PlotMap(Reply, kw_only=True):
     gradient: Mapping[str, Array]
     singular: Array
     formula: Notation | None = None
-    remarks: tuple[str, ...] = ()

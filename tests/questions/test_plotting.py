@@ -188,10 +188,7 @@ def test_tensors_move_along_a_direction() -> None:
     found = Function("sum(relu(x))").plot([1, -2], along=[1, 4])
     assert isinstance(found, Plot)
     assert (found.variable, found.points[0], found.points[-1]) == ("t", -1, 1)
-    assert [(mark.kind, mark.place, mark.slope) for mark in found.marks] == [
-        ("kink", -1.0, (0.0, 1.0)),
-        ("kink", 0.5, (1.0, 5.0)),
-    ]
+    assert [(mark.kind, mark.place, *mark.slope) for mark in found.marks] == [("kink", -1, 0, 1), ("kink", 0.5, 1, 5)]
 
 
 def test_a_function_of_python_is_run_at_each_point(tmp_path: Path) -> None:
@@ -224,6 +221,9 @@ def test_a_map_has_the_gradient_and_the_kink_curves() -> None:
     assert distance.max() < 0.03
     for near in (abs(found.singular[:, 0]), abs(found.singular[:, 1]), abs(found.singular[:, 0] - 1)):
         assert (near < 0.03).sum() > 100
+    smooth = Function("x*y").plot(x=(np.float64(0), np.float64(1)), y=(0, 1))
+    assert isinstance(smooth, PlotMap)
+    assert smooth.singular.shape == (0, 2)
 
 
 def test_what_is_no_plot_is_an_error() -> None:
@@ -232,9 +232,11 @@ def test_what_is_no_plot_is_an_error() -> None:
         ("x*ones(9)", {"x": "0..1"}, "at most 8 elements"),
         ("a*x", {}, "over one variable"),
         ("x", {"z": "0..1"}, "no such variable"),
+        ("x*y*z", {"x": "0..1", "y": "0..1", "z": "0..1"}, "a map has two"),
+        ("x", {"t": "0..1", "x": "0..1"}, "along has one"),
         ("x", {"x": "1..0"}, "above the upper one"),
         ("x", {"x": "[0,0]..[1,1]"}, "no range of a number"),
     ]
     for text, box, words in cases:
         with pytest.raises(GradcliError, match=words):
-            Function(text).plot(box=box)
+            Function(text).plot(box=box, along={"x": 1} if "t" in box else None)

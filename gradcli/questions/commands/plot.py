@@ -184,9 +184,12 @@ def plot(
     """
     if order not in (1, 2):
         raise InputError(f"--order {order} is not drawn", hint="1 draws y and its derivative, 2 the second one too")
-    texts = {name: ends if isinstance(ends, str) else "..".join(map(repr, ends)) for name, ends in ranges.items()}
+    texts = {name: ends if isinstance(ends, str) else "..".join(map(str, ends)) for name, ends in ranges.items()}
     named = with_name({**texts, **(box or {})}, self.variables, "--in")
     given = {name: str(text) for name, text in named.items()}
+    if len(given) > (most := 2 if along is None else 1):
+        message = f"--in gives {len(given)} ranges, and {'a map has two' if most == 2 else '--along has one'}"
+        raise InputError(message, hint="the other variables have a value: --at NAME=VALUE")
     if along is not None:
         return _of_line(*_directed(self, at, given, along, order, dtype))
     ends = {name: _ends(name, text) for name, text in given.items()}
@@ -248,7 +251,7 @@ def _directed(
     direction = question.directions(along, "plot")
     question = replace(question, wrt=tuple(direction))
     start = {name: question.arrays[name].astype(np.float64) for name in direction}
-    (ends,) = (_ends(PARAMETER, one) for one in box.values() or ["-1..1"])
+    ends = _ends(PARAMETER, next(iter(box.values()), "-1..1"))
     return _PlottedLine(question, StraightLine(start, direction), PARAMETER, order), ends, 0.0
 
 

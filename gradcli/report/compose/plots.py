@@ -13,7 +13,7 @@ from gradcli.report.numbers import Writer
 MOST_ROWS = 12
 """Most places that are listed below a plot."""
 
-IN_WORDS = {
+MARKS = {
     "kink": "kink: the slope jumps",
     "jump": "jump",
     "pole": "pole",
@@ -23,12 +23,15 @@ IN_WORDS = {
     "undefined": "y has no limit",
     "nan-trap": "nan-trap: y has a slope, and torch none",
 }
+"""Kinds of marks in words."""
+
 SPANS = {
     "undefined": "undefined: y has no value",
     "nan-trap": "nan-trap: y has a value, and torch no derivative",
     "inaccurate": "inaccurate: digits are lost",
     "crowded": "more places without a derivative than can be marked",
 }
+"""Kinds of ranges in words."""
 
 
 def plot(answer: results.Plot | results.PlotMap, digits: int | None) -> Iterator[doc.Node]:
@@ -36,7 +39,6 @@ def plot(answer: results.Plot | results.PlotMap, digits: int | None) -> Iterator
     yield doc.Note(line(code(wording.statement(answer))))
     yield doc.Chart(answer)
     if isinstance(answer, results.PlotMap):
-        yield from map(note, answer.remarks)
         return
     number = Writer(digits, is_full=False).number
     for span in answer.spans[:MOST_ROWS]:
@@ -44,10 +46,9 @@ def plot(answer: results.Plot | results.PlotMap, digits: int | None) -> Iterator
     rows = []
     for mark in answer.marks[:MOST_ROWS]:
         sides = (" | ".join(dict.fromkeys(map(number, pair))) for pair in (mark.value, mark.slope))
-        rows.append(lines(number(mark.place), IN_WORDS[mark.kind], *sides))
+        rows.append(lines(number(mark.place), MARKS[mark.kind], *sides))
     if rows:
         header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
         yield doc.Table(header, tuple(rows), labels=2)
     if (more := len(answer.marks) - MOST_ROWS) > 0:
         yield note(f"and {more:,} more places; --json lists them all")
-    yield from map(note, answer.remarks)

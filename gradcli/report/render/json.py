@@ -116,8 +116,7 @@ constant=is_constant required=is_required default remarks~ warnings~
 """
 
 _OWN: Mapping[type, str] = {
-    results.Plot: "schema command expression dtype inputs variable u? points curves marks~ spans~ tangents~ remarks~ "
-    "warnings~",
+    results.Plot: "schema command expression dtype inputs variable u? points curves marks~ spans~ tangents~ warnings~",
     results.Curve: "name=label order element values error?",
     results.Mark: "kind place element value slope",
     results.MarkedRange: "kind low high element",
