@@ -27,7 +27,10 @@ def mathml(notation: Notation) -> str:
         from latex2mathml.converter import convert
     except ImportError:
         return html.unicode_math(notation)
-    return str(convert(notation.latex))
+    plain = notation.latex.replace("{[}", "[").replace("{]}", "]").replace(r"\textgreater{}", ">")
+    if r"\(" in plain:
+        return html.unicode_math(notation)
+    return str(convert(plain)).replace(r"\_", "_")  # `latex2mathml` reads no commands in \texttt
 
 
 def page(answer: results.Explanation) -> str:
