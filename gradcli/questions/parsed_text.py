@@ -131,8 +131,8 @@ class ParsedText:
         """
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
-            hint = "leave out the shape for numbers, and the other for a formula"
-            raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
+            hint = "leave out --shape for numbers, and the other for a formula"
+            raise UsageError(f"--shape and --{of_numbers} exclude each other", hint=hint)
         return "shape" in given or not (of_numbers or self.has_values)
 
     def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
