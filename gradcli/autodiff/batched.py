@@ -204,39 +204,38 @@ def workers(count: int) -> Iterator[Executor]:
             torch.set_num_threads(before)
 
 
-def along(batch: Batch, u: Mapping[str, Array], order: int) -> Array:
-    """Compute y and its derivatives along a direction at all points, of shape (1 + order, N, elements of y).
+def along(batch: Batch, directions: Sequence[Mapping[str, Array]], order: int = 1) -> Array:
+    """Compute y and its derivatives along each direction at all points, of shape (1 + derivatives, N, elements of y).
 
     Args:
         batch: The points.
-        u: The direction of each variable that is differentiated by, of its shape at one point.
-        order: The highest derivative: 1, or 2, which torch computes by differentiating its own gradients.
+        directions: By variable; each has variables of its own, and together they have those of `batch.wrt`.
+        order: The highest derivative: 1, or 2 of a single direction, by differentiating torch's own gradients.
 
     Raises:
         InputError: Torch refuses the points, or cannot differentiate an operation twice.
 
     >>> from gradcli.language.parsing import parse
     >>> batch = Batch(parse("x**3"), {"x": np.array([1.0, 2.0])}, ("x",), ("x",), "float64", 2, ())
-    >>> along(batch, {"x": np.array(1.0)}, 2)[:, :, 0].tolist()
+    >>> along(batch, [{"x": np.array(1.0)}], 2)[:, :, 0].tolist()
     [[1.0, 8.0], [3.0, 12.0], [6.0, 12.0]]
     """
-    count = math.prod(batch.shape)
+    count, u = math.prod(batch.shape), {name: part for direction in directions for name, part in direction.items()}
     if order == 1:
-        shapes = [batch.shape, *((*batch.shape, *way.shape) for way in u.values())]
-        found = [np.empty((batch.points, *shape)) for shape in shapes]
-        block(batch, found)
-        blocks = zip(found[1:], u.values(), strict=True)
-        slope = sum((one.reshape(batch.points, count, -1) @ way.ravel() for one, way in blocks), np.zeros(()))
-        return np.stack([found[0].reshape(batch.points, count), slope])
+        shapes = [batch.shape, *((*batch.shape, *part.shape) for part in u.values())]
+        y, *blocks = [np.empty((batch.points, *shape)) for shape in shapes]
+        block(batch, [y, *blocks])
+        terms = {name: np.tensordot(one, u[name], u[name].ndim) for name, one in zip(u, blocks, strict=True)}
+        slopes = [sum((terms[name] for name in direction), np.zeros(())) for direction in directions]
+        return np.stack([y, *slopes]).reshape(1 + len(slopes), batch.points, count)
     forward = mapped(batch, batch.wrt)
-    leaves = [forward.leaves[name] for name in batch.wrt]
-    ways = [tensor_of(way, forward.output.dtype) for way in u.values()]
+    leaves = [forward.leaves[name] for name in u]
     columns = [[one] for one in forward.output.reshape(batch.points, count).unbind(1)]
     for column in columns:
         for n in range(order):
             total = gradients(column[-1], leaves, torch.ones_like(column[-1]), differentiable=n + 1 < order)
-            parts = [(one * way).reshape(batch.points, -1).sum(1) for one, way in zip(total, ways, strict=True)]
-            column.append(torch.stack(parts).sum(0))
+            parts = [one * tensor_of(part, one.dtype) for one, part in zip(total, u.values(), strict=True)]
+            column.append(torch.stack([part.reshape(batch.points, -1).sum(1) for part in parts]).sum(0))
     return np.stack([torch.stack(rows, 1).detach().numpy() for rows in zip(*columns, strict=True)])
 
 

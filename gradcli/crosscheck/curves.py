@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb
 
-from gradcli.crosscheck.point import Point, way
+from gradcli.crosscheck.point import way
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Mask
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.reference.singular_places import MovedProgram, SingularRange, StraightLine, singular_cells
+from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_cells
 from gradcli.results import Array, Mark, MarkedRange, MarkKind, RangeKind
 
 FIRST = 161
@@ -67,37 +67,40 @@ class PlottedFunction:
     """A function on a line: the readings of it.
 
     Attributes:
-        point: The Program at the beginning of the line.
-        path: The line.
+        moving: The Program on the line.
         evaluate: Torch's y and derivatives at values of the parameter.
         is_fixed: Whether the Program is the function on the whole line, as it is not of one that branches.
     """
 
-    point: Point
-    path: StraightLine
+    moving: MovingProgram
     evaluate: Evaluate
     is_fixed: bool = True
 
     @property
     def is_small(self) -> bool:
         """Tell whether the truth is known all along the line, and takes a millisecond at a point, and no more."""
-        return self.is_fixed and sum(math.prod(shape) for shape in self.point.shapes.values()) <= MOST_ELEMENTS
+        return self.is_fixed and sum(math.prod(shape) for shape in self.moving.shapes.values()) <= MOST_ELEMENTS
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of y."""
+        return math.prod(self.moving.shapes.get(self.moving.program.output, ()))
 
     def truths(self, parameter: Array) -> Array:
         """Enclose y and its derivative along the line, of shape (2, N, elements); NaN where they do not exist.
 
         Of a function that takes too much work they are torch's.
         """
-        steps, found = way(self.path.direction), np.full((2, len(parameter), self.point.rows), np.nan)
-        moved = self.path.inputs_at(parameter)
+        steps, found = way(self.moving.directions[0]), np.full((2, len(parameter), self.elements), np.nan)
+        program, shapes, moved = self.moving.program, self.moving.shapes, self.moving.inputs_at(parameter)
         for n in range(len(parameter)):
-            inputs = {**self.point.inputs, **{name: array[n] for name, array in moved.items()}}
+            inputs = {**self.moving.start, **{name: array[n] for name, array in moved.items()}}
             try:
-                run = Reference(self.point.program, self.point.shapes, inputs).plan(list(steps)).run(BITS)
+                run = Reference(program, shapes, inputs).plan(list(steps)).run(BITS)
             except OverBudgetError:
                 return self.evaluate(parameter)[:2]
             with precision(BITS):
-                for row in range(self.point.rows):
+                for row in range(self.elements):
                     if isinstance(value := run.values.get(row), arb):
                         found[0, n, row] = _number(value)
                     total = arb(0)
@@ -182,8 +185,9 @@ def classify_places(
     """
     crowded = [place for place in places if place.high - place.low > (high - low) * 2**-20]
     narrow = [place for place in places if place not in crowded]
-    rows = range(subject.point.rows)
-    spans = [MarkedRange("crowded", one.low, one.high, element) for one in crowded for element in rows]
+    spans = [
+        MarkedRange("crowded", one.low, one.high, element) for one in crowded for element in range(subject.elements)
+    ]
     middles = np.array([_shortest((one.low + one.high) / 2, (one.high - one.low) / 2) for one in narrow])
     if not len(middles):
         return [], spans
@@ -351,21 +355,17 @@ def window(points: Array, curve: Array) -> tuple[float, float]:
     return float(least - rest), float(most + rest)
 
 
-def singular_middles(region: MovedProgram, names: tuple[str, str], axes: Sequence[Array], evaluate: Evaluate) -> Array:
+def singular_middles(region: MovingProgram, edges: Sequence[Array], evaluate: Evaluate) -> Array:
     """List the middles of the cells of a grid where bounds allow a place, and torch's gradient or y jumps.
 
     Over a cell a smooth function changes a quarter as much as over a square of four times its width.
 
     Args:
-        region: The function.
-        names: The two variables.
-        axes: The edges of the cells along each.
-        evaluate: y and its derivatives by both variables at points, of shape (3, N), from their coordinates, (2, N).
+        region: The function of two parameters.
+        edges: The edges of the cells along each.
+        evaluate: y and its derivatives by both parameters at points, of shape (3, N, 1), from parameters, (2, N).
     """
-    mask = singular_cells(region, axes[0], axes[1], names)
-    rows, columns = np.nonzero(mask)
-    low = np.stack([axes[0][rows], axes[1][columns]])
-    high = np.stack([axes[0][rows + 1], axes[1][columns + 1]])
+    low, high = singular_cells(region, edges)
     middle, half = (low + high) / 2, (high - low) / 2
     signs = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]).T[:, None, :]
     changes = []

@@ -2,13 +2,14 @@
 
 The inputs move along a direction.  The line is cut into cells, and the Program of primitives is evaluated with bounds
 on all cells at once.  A cell stays where an operation may be at a kink, at an edge of its domain or at a pole; cells
-are halved until they are as narrow as rounding allows.  The places found are candidates: one may be smooth after all.
-No other place is singular, but for operations without bounds, which are not looked at, and ends of ranges in which
-the numbers overflow.
+are halved until they are as narrow as rounding allows; those of a plane are not.  The places found are candidates: one
+may be smooth after all.  No other place is singular, but for operations without bounds, which are not looked at, and
+ends of ranges in which the numbers overflow.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -39,33 +40,40 @@ class SingularRange(NamedTuple):
     high: float
 
 
-class StraightLine(NamedTuple):
-    """Straight line of inputs: `start` + t·`direction` by variable; the other variables stay."""
+class MovingProgram(NamedTuple):
+    """A Program of primitives whose inputs move, by one parameter on a line or by two on a plane.
 
-    start: Mapping[str, Array]
-    direction: Mapping[str, Array]
-
-    def inputs_at(self, parameter: Array) -> dict[str, Array]:
-        """Return the moving inputs at each value of the parameter, of shape (N, *x.shape)."""
-        return {
-            name: self.start[name] + parameter.reshape(-1, *(1,) * u.ndim) * u for name, u in self.direction.items()
-        }
-
-
-class MovedProgram(NamedTuple):
-    """A Program of primitives, the shapes of its symbols at one point, and the values of its variables."""
+    Attributes:
+        program: The function.
+        shapes: The shapes of its symbols at one point.
+        start: The values of its variables where the parameters are 0.
+        directions: What a parameter of 1 adds to some variables, for each parameter.
+    """
 
     program: Program
     shapes: Mapping[Atom, Shape]
-    inputs: Mapping[str, npt.NDArray[np.float64]]
+    start: Mapping[str, npt.NDArray[np.float64]]
+    directions: Sequence[Mapping[str, Array]]
+
+    def inputs_at(self, parameters: Array) -> dict[str, Array]:
+        """Return the variables that move, of shape (N, *x.shape), at parameters of shape (parameters, N), or (N,)."""
+        found: dict[str, Array] = {}
+        for parameter, direction in zip(np.atleast_2d(parameters), self.directions, strict=True):
+            for name, u in direction.items():
+                found[name] = found.get(name, self.start[name]) + parameter.reshape(-1, *(1,) * u.ndim) * u
+        return found
+
+    def radii(self, reach: Array) -> dict[str, Array]:
+        """Return how far these variables move where each parameter moves by at most `reach`, of the same shapes."""
+        sizes = [{name: abs(u) for name, u in direction.items()} for direction in self.directions]
+        return self._replace(start=dict.fromkeys(self.start, np.zeros(())), directions=sizes).inputs_at(reach)
 
 
-def singular_places(function: MovedProgram, path: StraightLine, low: float, high: float) -> list[SingularRange]:
+def singular_places(function: MovingProgram, low: float, high: float) -> list[SingularRange]:
     """List the places of a line where a Program of primitives may have no value or no derivative, in order.
 
     Args:
-        function: The function.
-        path: The line.
+        function: The function of one parameter.
         low: The parameter at one end.
         high: The parameter at the other end.
 
@@ -73,19 +81,14 @@ def singular_places(function: MovedProgram, path: StraightLine, low: float, high
     >>> from gradcli.language.program.expansion import in_primitives
     >>> program = in_primitives(parse("abs(x**2 - 2)"))
     >>> shapes = {symbol: () for symbol in (*program.variables, *(line.symbol for line in program.lines))}
-    >>> path = StraightLine({"x": np.array(0.0)}, {"x": np.array(1.0)})
-    >>> function = MovedProgram(program, shapes, {"x": np.array(0.0)})
-    >>> [round(place.low, 9) for place in singular_places(function, path, -3, 3)]
+    >>> function = MovingProgram(program, shapes, {"x": np.array(0.0)}, [{"x": np.array(1.0)}])
+    >>> [round(place.low, 9) for place in singular_places(function, -3, 3)]
     [-1.414213562, 1.414213562]
     """
     ends = np.linspace(low, high, CELLS + 1)
     lows, highs = ends[:-1], ends[1:]
     for level in range(LEVELS):
-        reach = np.nextafter((highs - lows) / 2, np.inf)
-        radii = {name: reach.reshape(-1, *(1,) * u.ndim) * abs(u) for name, u in path.direction.items()}
-        kept = uncleared(
-            function, path.inputs_at((lows + highs) / 2), radii, [path.inputs_at(lows), path.inputs_at(highs)]
-        )
+        kept = uncleared(function, lows[None], highs[None])
         lows, highs = lows[kept], highs[kept]
         if not len(lows) or len(lows) > MOST_CELLS or level == LEVELS - 1:
             break
@@ -96,52 +99,33 @@ def singular_places(function: MovedProgram, path: StraightLine, low: float, high
     return [SingularRange(float(first[0]), float(last[-1])) for first, last in groups]
 
 
-def singular_cells(function: MovedProgram, rows: Array, columns: Array, names: tuple[str, str]) -> Mask:
-    """Tell which cells of a grid over two numbers may hold a place where a Program has no value or no derivative.
+def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Array, Array]:
+    """List the cells of a grid over a plane that may hold a place where a Program has no value or no derivative.
 
     Args:
-        function: The function.
-        rows: The edges of the cells along the first variable, ascending.
-        columns: Those along the second one.
-        names: The two variables.
+        function: The function of two parameters.
+        edges: The edges of the cells along each, ascending.
 
     Returns:
-        A mask of shape (len(rows) - 1, len(columns) - 1).
+        The parameters at the lower and at the upper ends of the N cells, of shape (2, N) each.
     """
-    a, b = np.meshgrid(rows, columns, indexing="ij")
-    corners = [{names[0]: x.ravel(), names[1]: y.ravel()} for x, y in _corners(a, b)]
-    first, last = corners[0], corners[-1]
-    middles = {name: (first[name] + last[name]) / 2 for name in names}
-    reach = {name: np.nextafter((last[name] - first[name]) / 2, np.inf) for name in names}
-    return uncleared(function, middles, reach, corners).reshape(len(rows) - 1, len(columns) - 1)
+    below, above = [edge[:-1] for edge in edges], [edge[1:] for edge in edges]
+    lows, highs = (np.stack(np.meshgrid(*ends, indexing="ij")).reshape(2, -1) for ends in (below, above))
+    kept = uncleared(function, lows, highs)
+    return lows[:, kept], highs[:, kept]
 
 
-def _corners(a: Array, b: Array) -> list[tuple[Array, Array]]:
-    """List the coordinates of the corners of all cells, the lowest first and the highest last."""
-    parts = ((slice(None, -1), slice(1, None)),) * 2
-    return [(a[rows, columns], b[rows, columns]) for rows in parts[0] for columns in parts[1]]
-
-
-def uncleared(
-    function: MovedProgram,
-    middles: Mapping[str, Array],
-    reach: Mapping[str, Array],
-    corners: Sequence[Mapping[str, Array]],
-) -> Mask:
-    """Tell which cells may hold a place.
+def uncleared(function: MovingProgram, lows: Array, highs: Array) -> Mask:
+    """Tell which cells may hold a place, from their lower and upper ends, of shape (parameters, N).
 
     The corners of the cells are evaluated too: where an operation has no bounds on a cell, and none at any corner, the
     cell is outside of its domain.
-
-    Args:
-        function: The function.
-        middles: The moving variables at the middles of the cells, of shape (N, *x.shape).
-        reach: The half widths of the cells.
-        corners: The moving variables at corners of the cells.
     """
-    count, parts = len(next(iter(middles.values()))), 1 + len(corners)
-    moved = {name: np.concatenate([middles[name], *(one[name] for one in corners)]) for name in middles}
-    radii = {name: np.concatenate([reach[name], *[np.zeros_like(reach[name])] * len(corners)]) for name in middles}
+    middles, reach = (lows + highs) / 2, np.nextafter((highs - lows) / 2, np.inf)
+    corners = [np.stack(corner) for corner in itertools.product(*zip(lows, highs, strict=True))]
+    count, parts = lows.shape[1], 1 + len(corners)
+    moved = function.inputs_at(np.concatenate([middles, *corners], axis=1))
+    radii = function.radii(np.pad(reach, ((0, 0), (0, len(corners) * count))))
     found = np.zeros(count, bool)
 
     def by_cell(mask: Mask) -> Mask:
@@ -166,7 +150,7 @@ def uncleared(
                 has_corner = is_known.reshape(parts, count, -1)[1:].any(axis=0).reshape(is_known[:count].shape)
                 found = found | by_cell(~is_known[:count] & known & has_corner)
 
-    given = {**function.inputs, **moved}
+    given = {**function.start, **moved}
     variables = function.program.variables
     Values(function.program, function.shapes, given, variables, mapped=tuple(moved), radii=radii, seen=see)
     return found

@@ -31,9 +31,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from gradcli.crosscheck import curves
 from gradcli.errors import InputError, TooLargeError
@@ -46,12 +46,9 @@ from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.reference.bounds import Mask
-from gradcli.reference.singular_places import MovedProgram, SingularRange, StraightLine, singular_places
+from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_places
 from gradcli.results import Array, Curve, Plot, PlotMap, Tangent
 from gradcli.symbolic.printing import formula
-
-if TYPE_CHECKING:
-    from gradcli.autodiff.batched import Batch
 
 MOST_CURVES = 8
 """Most elements of y that are drawn."""
@@ -76,50 +73,66 @@ MOST_FEATURES = 5
 
 
 @dataclass(frozen=True)
-class _PlottedLine:
-    """A question on a line, and the name of the parameter.
+class _MovingQuestion:
+    """A question whose values move along a line, or in the plane of two variables.
 
     Attributes:
-        question: The function at the beginning of the line.
-        path: The line.
-        name: The name of the parameter.
+        question: The function at some values.
+        start: The values that move, where the parameters are 0.
+        directions: A direction by variable for each parameter.
+        name: The name of the parameter of a line.
         order: The highest derivative.
     """
 
     question: Question
-    path: StraightLine
+    start: Mapping[str, npt.NDArray[np.float64]]
+    directions: Sequence[Mapping[str, Array]]
     name: str
-    order: int
+    order: int = 1
 
-    def evaluate(self, parameter: Array) -> Array:
-        """Ask torch for y and its derivatives along the line."""
-        return self._evaluated(self.question.batch(tuple(self.path.direction)), parameter)
+    @classmethod
+    def over(cls, question: Question, names: Sequence[str], order: int = 1) -> _MovingQuestion:
+        """Move one or two numbers, each of which is its parameter."""
+        return cls(
+            question, dict.fromkeys(names, np.zeros(())), [{name: np.ones(())} for name in names], names[0], order
+        )
 
-    def _evaluated(self, batch: Batch, parameter: Array) -> Array:
+    @property
+    def moving(self) -> MovingProgram:
+        """The Program and its values in the form that the reference reads."""
+        point = self.question.point
+        return MovingProgram(point.program, point.shapes, {**point.inputs, **self.start}, self.directions)
+
+    def inputs_at(self, parameters: Array) -> dict[str, Array]:
+        """Return the values that move, as the dtype has them."""
+        moved = self.moving.inputs_at(parameters)
+        return {name: rounded(array, self.question.dtype) for name, array in moved.items()}
+
+    def evaluate(self, parameters: Array, *, is_recorded: bool = False) -> Array:
+        """Ask torch for y and its derivatives; of a function of Python, run it, or the Program recorded from it."""
         from gradcli.autodiff.batched import along
 
-        moved = {name: rounded(array, self.question.dtype) for name, array in self.path.inputs_at(parameter).items()}
-        batch = replace(batch, inputs={**batch.inputs, **moved}, points=len(parameter))
-        return along(batch, self.path.direction, self.order)
+        batch, moved = self.question.batch(tuple(self.start)), self.inputs_at(parameters)
+        live = None if is_recorded else batch.live
+        batch = replace(batch, inputs={**batch.inputs, **moved}, points=parameters.shape[-1], live=live)
+        return along(batch, self.directions, self.order)
 
     @property
     def subject(self) -> curves.PlottedFunction:
         """The readings of the function."""
-        return curves.PlottedFunction(self.question.point, self.path, self.evaluate, self.question.live is None)
+        return curves.PlottedFunction(self.moving, self.evaluate, self.question.live is None)
 
     def places(self, low: float, high: float) -> list[SingularRange]:
         """List the places where there may be no derivative; a function of Python is recorded again where it branches.
 
         From where its numbers are others than those of its recording, another branch is taken.
         """
-        point = self.question.point
-        found = singular_places(MovedProgram(point.program, point.shapes, point.inputs), self.path, low, high)
+        found = singular_places(self.moving, low, high)
         if self.question.live is None:
             return found
-        recorded = replace(self.question.batch(tuple(self.path.direction)), live=None)
 
         def is_other(parameter: Array) -> Mask:
-            both = self.evaluate(parameter)[0], self._evaluated(recorded, parameter)[0]
+            both = self.evaluate(parameter)[0], self.evaluate(parameter, is_recorded=True)[0]
             same: Mask = np.isclose(*both, rtol=1e-6, atol=0, equal_nan=True).all(axis=1)
             return ~same
 
@@ -130,10 +143,7 @@ class _PlottedLine:
         before, after = grid[others[0] - 1], grid[others[0]]
         while (middle := (before + after) / 2) not in (before, after):
             before, after = (before, middle) if is_other(np.array([middle]))[0] else (middle, after)
-        at = {
-            name: rounded(array[0], self.question.dtype)
-            for name, array in self.path.inputs_at(np.array([after])).items()
-        }
+        at = {name: array[0] for name, array in self.inputs_at(np.array([after])).items()}
         rest = replace(self, question=self.question.with_values(at)).places(after, high)
         return [*(one for one in found if one.high < before), SingularRange(before, after), *rest]
 
@@ -207,7 +217,7 @@ def plot(
     own, span = values.pop(name, None), ends.get(name)
     start = 0.5 if span is None else span[0]
     question = self._asked({**values, name: start}, (name,), dtype).question()
-    line = _PlottedLine(question, StraightLine({name: np.zeros(())}, {name: np.ones(())}), name, order)
+    line = _MovingQuestion.over(question, (name,), order)
     touched = None if own is None else read_value(own, f"--at {name}")
     if touched is not None and touched.shape:
         message = f"'{name}' has shape {show(touched.shape)}, and a plot is over a number"
@@ -245,17 +255,17 @@ def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
 
 def _directed(
     text: ParsedText, at: Inputs | None, box: Mapping[str, str], along: Directions, order: int, dtype: Dtype | None
-) -> tuple[_PlottedLine, tuple[float, float], float]:
+) -> tuple[_MovingQuestion, tuple[float, float], float]:
     """Read the direction from the values of the tensors; t = 0 is the point itself."""
     question = text._asked(at, None, dtype).question()
     direction = question.directions(along, "plot")
     question = replace(question, wrt=tuple(direction))
     start = {name: question.arrays[name].astype(np.float64) for name in direction}
     ends = _ends(PARAMETER, next(iter(box.values()), "-1..1"))
-    return _PlottedLine(question, StraightLine(start, direction), PARAMETER, order), ends, 0.0
+    return _MovingQuestion(question, start, [direction], PARAMETER, order), ends, 0.0
 
 
-def _of_line(line: _PlottedLine, ends: tuple[float, float] | None, touched: float | None) -> Plot:
+def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: float | None) -> Plot:
     """Compute the curves, the places and the tangents."""
     question = line.question
     if question.live is not None and line.order > 1:
@@ -274,7 +284,7 @@ def _of_line(line: _PlottedLine, ends: tuple[float, float] | None, touched: floa
     return Plot(
         command="plot",
         variable=line.name,
-        u=line.path.direction if line.name == PARAMETER else None,
+        u=line.directions[0] if line.name == PARAMETER else None,
         points=points,
         curves=tuple(_curves(line, numbers, windows, errors)),
         marks=tuple(marks),
@@ -292,35 +302,21 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
         InputError: y has several elements.
     """
     question.require_one_element("grad")
-    first, second_one = ends
-    names, batch = (first, second_one), question.batch((first, second_one))
-
-    def evaluate(points: Array) -> Array:
-        from gradcli.autodiff.batched import block
-
-        moved = {name: rounded(row, question.dtype) for name, row in zip(names, points, strict=True)}
-        found = [np.empty((points.shape[1], *question.shape)) for _ in range(3)]
-        block(replace(batch, inputs={**batch.inputs, **moved}, points=points.shape[1]), found)
-        return np.stack([array.reshape(-1) for array in found])
-
-    horizontal, vertical = (np.linspace(low, high, GRID) for low, high in ends.values())
-    y, *slopes = evaluate(np.stack(np.meshgrid(horizontal, vertical)).reshape(2, -1)).reshape(3, GRID, GRID)
-    point = question.point
-    axes = [np.linspace(low, high, CELLS + 1) for low, high in ends.values()]
+    plane = _MovingQuestion.over(question, tuple(ends))
+    axes, edges = ([np.linspace(*pair, count) for pair in ends.values()] for count in (GRID, CELLS + 1))
+    y, *slopes = plane.evaluate(np.stack(np.meshgrid(*axes)).reshape(2, -1)).reshape(3, GRID, GRID)
     return PlotMap(
         command="plot",
-        axes=dict(zip(names, (horizontal, vertical), strict=True)),
+        axes=dict(zip(ends, axes, strict=True)),
         values=y,
-        gradient=dict(zip(names, slopes, strict=True)),
+        gradient=dict(zip(ends, slopes, strict=True)),
         formula=_formula(question),
-        singular=curves.singular_middles(
-            MovedProgram(point.program, point.shapes, point.inputs), names, axes, evaluate
-        ),
+        singular=curves.singular_middles(plane.moving, edges, plane.evaluate),
         **question.common,
     )
 
 
-def _curves(line: _PlottedLine, numbers: Array, windows: curves.Windows, errors: Array | None) -> Iterator[Curve]:
+def _curves(line: _MovingQuestion, numbers: Array, windows: curves.Windows, errors: Array | None) -> Iterator[Curve]:
     """Name the rows of numbers."""
     shape, name = line.question.shape, line.question.program.output_name
     for element in range(numbers.shape[-1]):
@@ -341,7 +337,7 @@ def _formula(question: Question) -> Notation | None:
     return None if found is None or len(found[1].text) > MOST_LETTERS else found[1]
 
 
-def _tangents(line: _PlottedLine, place: float) -> Iterator[Tangent]:
+def _tangents(line: _MovingQuestion, place: float) -> Iterator[Tangent]:
     """Yield the tangent of each element of y at a place, where torch has one."""
     values, slopes, *_ = line.evaluate(np.array([place]))[:, 0]
     for element, (value, slope) in enumerate(zip(values, slopes, strict=True)):
