@@ -153,18 +153,11 @@ def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> 
 
 def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colors: Mapping[str, str]) -> None:
     """Draw the blocks next to each other on one symmetric scale; zeros that the formula proves are dotted."""
-    blocks = matrices(answer)
-    most = max((abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0) for row in blocks for one in row), default=0)
-    heights = [row[0].numbers.shape[0] for row in blocks]
-    widths = [one.numbers.shape[1] for one in blocks[0]]
-    ratios = {"width_ratios": [max(one, sum(widths) / 12) for one in widths]}
-    axes = figure.subplots(
-        len(blocks),
-        len(blocks[0]),
-        squeeze=False,
-        height_ratios=[max(one, sum(heights) / 12) for one in heights],
-        **ratios,
-    )
+    blocks, most = matrices(answer)
+    sizes = [row[0].numbers.shape[0] for row in blocks], [one.numbers.shape[1] for one in blocks[0]]
+    heights, widths = ([max(size, sum(along) / 12) for size in along] for along in sizes)
+    ratios = {"height_ratios": heights, "width_ratios": widths}
+    axes = figure.subplots(len(blocks), len(blocks[0]), squeeze=False, **ratios)
     for row, line in zip(blocks, axes, strict=True):
         for one, ax in zip(row, line, strict=True):
             ax.set_facecolor("#d63fd6")  # numbers that are not finite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -35,8 +36,8 @@ class Matrix(NamedTuple):
     is_open: Array
 
 
-def matrices(answer: results.Jacobian | results.Hessian) -> list[list[Matrix]]:
-    """List the blocks, row by row; those of a Jacobian are one row."""
+def matrices(answer: results.Jacobian | results.Hessian) -> tuple[list[list[Matrix]], float]:
+    """List the blocks, row by row; those of a Jacobian are one row.  Next to them is the size of the largest number."""
     rows: dict[str | None, list[Matrix]] = {}
     for one in components(answer):
         height = math.prod(one.rows or ())
@@ -46,16 +47,16 @@ def matrices(answer: results.Jacobian | results.Hessian) -> list[list[Matrix]]:
         is_diagonal = structure == "diagonal" and height == numbers.shape[1]
         is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
         rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open))
-    return list(rows.values())
+    sizes = (abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0.0) for row in rows.values() for one in row)
+    return list(rows.values()), max(sizes, default=0.0)
 
 
 def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iterator[Text]:
     """Draw the blocks one after the other: a sign and a bar for each number, a point for a zero that is proven."""
-    blocks = [one for row in matrices(answer) for one in row]
-    most = max((abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0.0) for one in blocks), default=0.0)
+    blocks, most = matrices(answer)
     levels = _ASCII_LEVELS if screen.ascii else _LEVELS
     room = max(4, ((screen.width or 80) - 4) // 2)
-    for one in blocks:
+    for one in itertools.chain(*blocks):
         yield Text(screen.in_characters(f"{one.label.pretty}   {' x '.join(map(str, one.numbers.shape))}"))
         parts = _shrunk(one.numbers, MOST_LINES, room), _shrunk(one.is_open, MOST_LINES, room)
         for row, is_open in zip(*parts, strict=True):
