@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.text import Text
@@ -35,8 +35,7 @@ _SIGNS = dict(zip("kink jump pole removable edge vertical undefined nan-trap".sp
 _SHADED = "░"
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """Curves that share a vertical axis, and its ends."""
 
     curves: tuple[results.Curve, ...]
@@ -86,52 +85,49 @@ def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:
     width = min(screen.width or 80, 160)
     shown = panels(plot)
     height = max(HEIGHTS[0], min(HEIGHTS[1], width // 4) // (1 if len(shown) == 1 else 2) + 2)
-    labels = [{place: digits(place) for place in ticks(panel.low, panel.high, height // 3)} for panel in shown]
+    labels = [
+        {
+            _cell(place, panel.high, panel.low, height): digits(place)
+            for place in ticks(panel.low, panel.high, height // 3)
+        }
+        for panel in shown
+    ]
     margin = max(len(label) for panel in labels for label in panel.values()) + 1
     columns = max(8, width - margin - 2)
     low, high = float(plot.points[0]), float(plot.points[-1])
-    for panel, labelled in zip(shown, labels, strict=True):
-        yield from _panel(plot, panel, labelled, (margin, columns, height), screen)
+    for panel, own in zip(shown, labels, strict=True):
+        yield from _lines(*_panel(plot, panel, (height, columns), screen), own, margin, screen)
     yield from _axis(low, high, margin, columns, screen)
     yield _legend(plot, screen)
 
 
-def _panel(
-    plot: results.Plot, panel: Panel, labels: dict[float, str], sizes: tuple[int, int, int], screen: Screen
-) -> Iterator[Text]:
-    margin, columns, height = sizes
-    low, high = float(plot.points[0]), float(plot.points[-1])
-    cells = np.full((height, columns), " ", dtype="<U1")
-    styles = np.full((height, columns), "", dtype="<U16")
-    zero = _row(0.0, panel, height)
+def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Screen) -> tuple[Any, Any]:
+    """Draw the curves of a panel, and what is marked: a sign and a style for each cell."""
+    height, columns = size
+    cells, styles, dots = np.full(size, " "), np.full(size, "", dtype="<U16"), np.zeros(size, int)
+    zero = _cell(0.0, panel.high, panel.low, height)
     if 0 <= zero < height:
         cells[zero], styles[zero] = "╌", "dim"
     for span in plot.spans:
         if span.kind in ("undefined", "nan-trap", "crowded"):
-            first, last = (round((end - low) / (high - low) * (columns - 1)) for end in (span.low, span.high))
+            first, last = (_cell(end, plot.points[0], plot.points[-1], columns) for end in (span.low, span.high))
             cells[:, first : last + 1], styles[:, first : last + 1] = _SHADED, "dim"
-    column = {mark: round((mark.place - low) / (high - low) * (columns - 1)) for mark in plot.marks}
+    column = {mark: _cell(mark.place, plot.points[0], plot.points[-1], columns) for mark in plot.marks}
     for mark, place in column.items():
         if mark.kind == "pole":
             cells[:, place], styles[:, place] = _SIGNS["pole"], "dim"
     for curve in sorted([*panel.curves, *_tangents(plot, panel)], key=lambda one: -one.order):
-        dots = _dots(plot.points, curve, panel, (height, columns))
-        filled = dots.reshape(height, 4, columns, 2).transpose(0, 2, 1, 3)
-        codes = (filled * _DOTS).sum(axis=(2, 3))
-        held = codes > 0
-        before = np.array([[ord(c) - 0x2800 if 0x2800 < ord(c) < 0x2900 else 0 for c in row] for row in cells])
-        star = "*" if curve.order == 0 else "."
-        drawn = np.full(codes.shape, star) if screen.ascii else np.vectorize(chr)(0x2800 + (codes | before))
-        cells[held], styles[held] = drawn[held], _color(curve, plot)
+        own = _dots(plot.points, curve, panel, size)
+        dots |= own
+        drawn = np.where(curve.order, ".", "*") if screen.ascii else np.vectorize(chr)(0x2800 + dots)
+        cells, styles = np.where(own, drawn, cells), np.where(own, _color(curve, plot), styles)
     for mark, place in column.items():
         there = [limit for limit in mark.value if math.isfinite(limit)]
         for limit in there if mark.kind != "pole" and panel.curves[0].order == 0 else []:
-            row = _row(limit, panel, height)
+            row = _cell(limit, panel.high, panel.low, height)
             if 0 <= row < height:
                 cells[row, place], styles[row, place] = _SIGNS[mark.kind], "bold"
-    yield from _lines(
-        cells, styles, {_row(place, panel, height): label for place, label in labels.items()}, margin, screen
-    )
+    return cells, styles
 
 
 def _lines(cells: Any, styles: Any, labels: Mapping[int, str], margin: int, screen: Screen) -> Iterator[Text]:
@@ -143,13 +139,13 @@ def _lines(cells: Any, styles: Any, labels: Mapping[int, str], margin: int, scre
         yield line
 
 
-def _row(value: float, panel: Panel, height: int) -> int:
-    place = (panel.high - value) / (panel.high - panel.low) * (height - 1)
-    return round(max(-1e6, min(1e6, place)))
+def _cell(value: float, first: float, last: float, count: int) -> int:
+    """Find the cell of a value among so many, of which the first and the last have values too; it may be outside."""
+    return round(max(-1e6, min(1e6, (value - first) / (last - first) * (count - 1))))
 
 
-def _dots(points: Array, curve: results.Curve, panel: Panel, size: tuple[int, int]) -> Array:
-    """Rasterize a curve; pieces next to a number that is not finite are left out, derivatives are dashed."""
+def _dots(points: Array, curve: results.Curve, panel: Panel, size: tuple[int, int]) -> Any:
+    """Rasterize a curve in Braille: the dots of each cell, of a derivative dashed; a piece needs two finite ends."""
     height, width = size[0] * 4, size[1] * 2
     x = (points - points[0]) / (points[-1] - points[0]) * (width - 1)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -166,13 +162,13 @@ def _dots(points: Array, curve: results.Curve, panel: Panel, size: tuple[int, in
         if curve.order:
             kept &= (columns // 2 + rows // 2) % 2 == 0
         dots[rows[kept], columns[kept]] = True
-    return dots
+    return np.sum(dots.reshape(size[0], 4, -1, 2) * _DOTS[:, None], axis=(1, 3))
 
 
 def _axis(low: float, high: float, margin: int, columns: int, screen: Screen) -> Iterator[Text]:
     line, names = list("─" * columns), [" "] * columns
     for place in ticks(low, high, max(3, columns // 9)):
-        column, label = round((place - low) / (high - low) * (columns - 1)), digits(place)
+        column, label = _cell(place, low, high, columns), digits(place)
         line[column] = "┬"
         start = max(0, min(columns - len(label), column - len(label) // 2))
         names[start : start + len(label)] = label
@@ -211,9 +207,7 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     (across, x), (up, y) = plot.axes.items()
     width = min(screen.width or 80, 120)
     height = max(HEIGHTS[0], min(24, width * 2 // 7))
-    labels = {
-        round((y[-1] - tick) / (y[-1] - y[0]) * (height - 1)): digits(tick) for tick in ticks(y[0], y[-1], height // 4)
-    }
+    labels = {_cell(tick, y[-1], y[0], height): digits(tick) for tick in ticks(y[0], y[-1], height // 4)}
     margin = max(map(len, labels.values())) + 1
     columns = width - margin - 2
     places = np.linspace(len(y) - 1, 0, height), np.linspace(0, len(x) - 1, columns)
@@ -233,9 +227,8 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
                 cells[row, column] = arrows[round(math.atan2(b, a) / math.pi * 4) % 8]
                 styles[row, column] = "bold"
     for place in plot.singular:
-        column = round((place[0] - x[0]) / (x[-1] - x[0]) * (columns - 1))
-        row = round((y[-1] - place[1]) / (y[-1] - y[0]) * (height - 1))
-        cells[row, column], styles[row, column] = "o" if screen.ascii else "•", "yellow"
+        there = _cell(place[1], y[-1], y[0], height), _cell(place[0], x[0], x[-1], columns)
+        cells[there], styles[there] = "o" if screen.ascii else "•", "yellow"
     yield from _lines(cells, styles, labels, margin, screen)
     yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
     least, most = (digits(one) for one in (finite[0], finite[-1])) if len(finite) else ("nan", "nan")
