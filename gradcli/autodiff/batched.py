@@ -225,7 +225,7 @@ def along(batch: Batch, directions: Sequence[Mapping[str, Array]], order: int = 
         shapes = [batch.shape, *((*batch.shape, *part.shape) for part in u.values())]
         y, *blocks = [np.empty((batch.points, *shape)) for shape in shapes]
         block(batch, [y, *blocks])
-        terms = {name: np.tensordot(one, u[name], u[name].ndim) for name, one in zip(u, blocks, strict=True)}
+        terms = {name: J.reshape(*y.shape, u[name].size) @ u[name].ravel() for name, J in zip(u, blocks, strict=True)}
         slopes = [sum((terms[name] for name in direction), np.zeros(())) for direction in directions]
         return np.stack([y, *slopes]).reshape(1 + len(slopes), batch.points, count)
     forward = mapped(batch, batch.wrt)
