@@ -234,7 +234,7 @@ CEILINGS = {
     "questions": 2770,
     "recording": 1770,
     "reference": 3870,
-    "report": 3040,
+    "report": 3030,
     "requests": 220,
     "results": 530,
     "running": 1270,

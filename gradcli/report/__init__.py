@@ -21,7 +21,7 @@ from gradcli.options import LACKS
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Chart, Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
-from gradcli.results import BackwardGraph, Explanation, Hessian, Jacobian, Pass, Plot, PlotMap, Result, Source
+from gradcli.results import BackwardGraph, Explanation, Hessian, Jacobian, Pass, Plotted, Result, Source
 
 __all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
@@ -85,7 +85,7 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
             return graphs.of_graph(answer).encode()
         case Explanation() if form == "svg":
             return graphs.of_explanation(answer).encode()
-        case Plot() | PlotMap() | Jacobian() | Hessian():
+        case Plotted() | Jacobian() | Hessian():
             from gradcli.report.pictures.figures import figure
 
             return figure(answer, form, theme)
@@ -118,7 +118,7 @@ def in_python(answer: Result, form: str) -> str:
             from gradcli.report.render import html
 
             document, drawn = _compact(answer), ""
-            if isinstance(answer, Plot | PlotMap):
+            if isinstance(answer, Plotted):
                 with suppress(InputError):  # without matplotlib it is drawn with characters
                     drawn = "<svg" + picture(answer, "svg", "light").decode().partition("<svg")[2]
                     document = tuple(node for node in document if not isinstance(node, Chart))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from gradcli.notation import Notation
-from gradcli.results import Array, GraphEdge, GraphNode, Hessian, Jacobian, Plot, PlotMap, Verdict
+from gradcli.results import Array, GraphEdge, GraphNode, Hessian, Jacobian, Plotted, Verdict
 from gradcli.results.record import Record
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
@@ -209,7 +209,7 @@ class ScriptText(Record):
 class Chart(Record):
     """Curves along a line, a map of two variables, or the numbers of a Jacobian or a Hessian, as a picture."""
 
-    plot: Plot | PlotMap | Jacobian | Hessian
+    plot: Plotted | Jacobian | Hessian
 
 
 Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText | Chart

@@ -12,7 +12,10 @@ from gradcli.results.record import Record
 from gradcli.results.verdicts import Array
 
 MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap"]
+"""Kinds of places: see `Mark`."""
+
 RangeKind = Literal["undefined", "nan-trap", "inaccurate", "crowded"]
+"""Kinds of ranges: see `MarkedRange`."""
 
 
 class Curve(Record):
@@ -91,13 +94,26 @@ class Tangent(Record):
     slope: float
 
 
-class Plot(Reply, kw_only=True):
-    """Curves of a function of one variable and of its derivatives, with the places where they break.
+class Plotted(Reply, kw_only=True):
+    """A function that is drawn.
 
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The values of the variables that stay.
         output: The name of y.
+        formula: The function, if its formula is short.
+    """
+
+    dtype: str
+    inputs: Mapping[str, Array]
+    output: str
+    formula: Notation | None = None
+
+
+class Plot(Plotted, kw_only=True):
+    """Curves of a function of one variable and of its derivatives, with the places where they break.
+
+    Attributes:
         variable: The variable, or t along a direction.
         u: The direction by variable, where that is asked for.
         points: The values of the variable, ascending.
@@ -105,12 +121,8 @@ class Plot(Reply, kw_only=True):
         marks: The places.
         spans: The ranges.
         tangents: The tangents at the point asked for.
-        formula: The function, if its formula is short.
     """
 
-    dtype: str
-    inputs: Mapping[str, Array]
-    output: str
     variable: str
     u: Mapping[str, Array] | None = None
     points: Array
@@ -118,28 +130,19 @@ class Plot(Reply, kw_only=True):
     marks: tuple[Mark, ...]
     spans: tuple[MarkedRange, ...]
     tangents: tuple[Tangent, ...] = ()
-    formula: Notation | None = None
 
 
-class PlotMap(Reply, kw_only=True):
+class PlotMap(Plotted, kw_only=True):
     """A function of two numbers over a grid, with its gradient, and the cells that may hold a kink, a jump or a pole.
 
     Attributes:
-        dtype: `float64` or `float32`.
-        inputs: The values of the variables that stay.
-        output: The name of y.
         axes: The values of the two variables, the horizontal one first, ascending.
         values: Torch's y, of shape (vertical, horizontal).
         gradient: Its derivative by each of the two variables, of the same shape.
         singular: The middles of the cells, of shape (N, 2), the horizontal variable first.
-        formula: The function, if its formula is short.
     """
 
-    dtype: str
-    inputs: Mapping[str, Array]
-    output: str
     axes: Mapping[str, Array]
     values: Array
     gradient: Mapping[str, Array]
     singular: Array
-    formula: Notation | None = None

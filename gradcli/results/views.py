@@ -8,7 +8,7 @@ from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
-from gradcli.results.pictures import Plot, PlotMap
+from gradcli.results.pictures import Plotted
 from gradcli.results.record import Record
 from gradcli.results.verdicts import Array, Verdict
 
@@ -405,5 +405,5 @@ class Functions(Record):
     warnings: tuple[str, ...] = ()
 
 
-Result = Answer | ClosedForm | Functions | Improvement | Plot | PlotMap | Source
+Result = Answer | ClosedForm | Functions | Improvement | Plotted | Source
 """Any answer of a command."""

@@ -354,7 +354,7 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
             return tuple(improvement(answer, is_full=is_full))
         case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
             return (doc.Note(line(code(wording.statement(answer)))), doc.Chart(answer))
-        case results.Plot() | results.PlotMap():
+        case results.Plotted():
             from gradcli.report.compose.plots import plot
 
             return tuple(plot(answer, digits))

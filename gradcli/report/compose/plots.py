@@ -34,11 +34,11 @@ SPANS = {
 """Kinds of ranges in words."""
 
 
-def plot(answer: results.Plot | results.PlotMap, digits: int | None) -> Iterator[doc.Node]:
+def plot(answer: results.Plotted, digits: int | None) -> Iterator[doc.Node]:
     """Compose a plot."""
     yield doc.Note(line(code(wording.statement(answer))))
     yield doc.Chart(answer)
-    if isinstance(answer, results.PlotMap):
+    if not isinstance(answer, results.Plot):
         return
     number = Writer(digits, is_full=False).number
     for span in answer.spans[:MOST_ROWS]:

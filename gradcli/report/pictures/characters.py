@@ -76,7 +76,7 @@ def chart(node: doc.Chart, screen: Screen) -> Iterator[Text]:
             yield from _curves(plot, screen)
         case results.PlotMap() as plot:
             yield from _map(plot, screen)
-        case answer:
+        case results.Jacobian() | results.Hessian() as answer:
             yield from heat_map(answer, screen)
 
 

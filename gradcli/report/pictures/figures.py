@@ -33,8 +33,6 @@ STYLE: Mapping[str, Any] = {
 MOST_DOTS = 4_096
 """Most elements of a block whose proven zeros are dotted."""
 
-Picture = results.Plot | results.PlotMap | results.Jacobian | results.Hessian
-
 
 def require_matplotlib() -> None:
     """Refuse a figure where matplotlib is not installed.
@@ -51,7 +49,7 @@ def require_matplotlib() -> None:
         ) from None
 
 
-def figure(answer: Picture, form: str, theme: str) -> bytes:
+def figure(answer: results.Plotted | results.Jacobian | results.Hessian, form: str, theme: str) -> bytes:
     """Draw curves, a map, or the matrices of a Jacobian or a Hessian as svg, png or pdf, on light or dark ground.
 
     Raises:
@@ -73,7 +71,7 @@ def figure(answer: Picture, form: str, theme: str) -> bytes:
                 _draw_curves(drawn, answer, colors)
             case results.PlotMap():
                 _draw_map(drawn, answer, colors)
-            case _:
+            case results.Jacobian() | results.Hessian():
                 _draw_matrices(drawn, answer, colors)
         date = {"svg": "Date", "pdf": "CreationDate"}.get(form)  # the same picture is the same file
         drawn.savefig(file, format=form, dpi=200, metadata={date: None} if date else None)
@@ -90,7 +88,7 @@ def _draw_curves(figure: Any, plot: results.Plot, colors: Mapping[str, str]) -> 
     _titled(axes[0], plot)
 
 
-def _titled(ax: Any, plot: results.Plot | results.PlotMap) -> None:
+def _titled(ax: Any, plot: results.Plotted) -> None:
     from matplotlib.mathtext import MathTextParser
 
     title = "" if plot.formula is None else f"${plot.output} = {plot.formula.latex}$".replace(r"\frac", r"\dfrac")
