@@ -9,25 +9,26 @@ logarithm do, step by step.  Points are added until each lies on the chord of it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
 
+from gradcli.crosscheck.compare import to_float
 from gradcli.crosscheck.point import way
+from gradcli.crosscheck.singular import Limit
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Mask
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.rules import Undefined
 from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_cells
 from gradcli.results import Array, Mark, MarkedRange, MarkKind, RangeKind
 
 FIRST = 161
 """Points at the beginning, over the whole line."""
 
-MOST_POINTS = 1_200
+MOST_POINTS = 2_000
 """Most points of a curve."""
 
 BEND = 1 / 500
@@ -45,8 +46,8 @@ FEWEST = 2
 SEEN = 250
 """Part of a window from which on an error is seen."""
 
-FEW_TRUTHS, MOST_TRUTHS = 40, 400
-"""Points at which the truth is enclosed: over the whole line, and where digits are lost."""
+FEW_TRUTHS, MOST_TRUTHS, NEAR = 40, 400, 10
+"""Points at which the truth is enclosed: over the whole line, and where digits are lost; those near one."""
 
 MOST_ENCLOSED, MOST_ELEMENTS = 24, 256
 """Places whose sides are enclosed, and elements of all lines of a function that is: of more, torch's numbers count."""
@@ -54,12 +55,11 @@ MOST_ENCLOSED, MOST_ELEMENTS = 24, 256
 BITS = 256
 """Precision of the truth."""
 
+_BREAKS: Mapping[str, MarkKind] = {"infinite": "pole", "absent": "edge", "unknown": "undefined"}
+"""Kinds of places by the limit of y on one side."""
+
 Evaluate = Callable[[Array], Array]
 """y and its derivatives at values of the parameter, of shape (1 + order, N, elements)."""
-
-
-Windows = Sequence[Sequence[tuple[float, float]]]
-"""Ranges that are shown, by order and element."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +81,14 @@ class PlottedFunction:
         """Tell whether the truth is known all along the line, and takes a millisecond at a point, and no more."""
         return self.is_fixed and sum(math.prod(shape) for shape in self.moving.shapes.values()) <= MOST_ELEMENTS
 
-    @property
-    def elements(self) -> int:
-        """The number of elements of y."""
-        return math.prod(self.moving.shapes.get(self.moving.program.output, ()))
-
     def truths(self, parameter: Array) -> Array:
         """Enclose y and its derivative along the line, of shape (2, N, elements); NaN where they do not exist.
 
         Of a function that takes too much work they are torch's.
         """
-        steps, found = way(self.moving.directions[0]), np.full((2, len(parameter), self.elements), np.nan)
         program, shapes, moved = self.moving.program, self.moving.shapes, self.moving.inputs_at(parameter)
+        steps, rows = way(self.moving.directions[0]), math.prod(shapes.get(program.output, ()))
+        found = np.full((2, len(parameter), rows), np.nan)
         for n in range(len(parameter)):
             inputs = {**self.moving.start, **{name: array[n] for name, array in moved.items()}}
             try:
@@ -100,72 +96,55 @@ class PlottedFunction:
             except OverBudgetError:
                 return self.evaluate(parameter)[:2]
             with precision(BITS):
-                for row in range(self.elements):
+                for row in range(rows):
                     if isinstance(value := run.values.get(row), arb):
-                        found[0, n, row] = _number(value)
-                    total = arb(0)
-                    for one, size in steps.items():
-                        part = run.columns.get(one, {}).get(row, arb(0))
-                        total += arb("nan") if isinstance(part, Undefined) else part * size
-                    found[1, n, row] = _number(total)
+                        found[0, n, row] = to_float(value)
+                    parts = ((run.columns.get(one, {}).get(row, arb(0)), size) for one, size in steps.items())
+                    terms = [part * size for part, size in parts if isinstance(part, arb)]
+                    if len(terms) == len(steps):
+                        found[1, n, row] = to_float(sum(terms, arb(0)))
         return found
 
 
-def _number(ball: arb) -> float:
-    """Return the middle of a ball; 0 for a ball about 0."""
-    return 0.0 if ball.is_finite() and ball.contains(0) else float(ball.mid())
+def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
+    """Find the limit of numbers at distances that shrink by 4, and at the end may stay.
 
+    Args:
+        numbers: The numbers.
+        distances: Their distances from the place.
+        width: How far the place itself may be off.
 
-@dataclass(frozen=True)
-class OneSidedLimit:
-    """Tendency of a quantity towards a place from one side.
-
-    Attributes:
-        limit: The limit, infinite where it grows without bound, NaN where there is none.
-        error: How far the limit may be off.
-        is_absent: Whether there are no numbers.
-    """
-
-    limit: float
-    error: float = 0.0
-    is_absent: bool = False
-
-    @property
-    def exists(self) -> bool:
-        """Tell whether there is a finite limit."""
-        return bool(np.isfinite(self.limit))
-
-    def meets(self, other: OneSidedLimit) -> bool:
-        """Tell whether both limits are one number, as far as their errors tell."""
-        size = abs(self.limit) + abs(other.limit)
-        return abs(self.limit - other.limit) <= 4 * (self.error + other.error) + 1e-9 * size
-
-
-def tendency(numbers: Array) -> OneSidedLimit:
-    """Find the limit of numbers at distances that shrink by 4.
-
-    >>> steps = 4.0 ** -np.arange(8)
-    >>> [tendency(f(steps)).limit for f in (lambda d: 3 + d, np.log, lambda d: 1 / d)]
+    >>> d = 4.0 ** -np.arange(8)
+    >>> [_middle(tendency(numbers, d)) for numbers in (3 + d, np.log(d), 1 / d)]
     [3.0, -inf, inf]
     """
+    numbers = numbers[np.diff(distances, prepend=np.inf) < 0]
     last = numbers[-4:]
     if np.isnan(last).any():
-        return OneSidedLimit(np.nan, is_absent=True)
+        return Limit("absent")
     if np.isinf(last[-1]):
-        return OneSidedLimit(float(last[-1]))
+        return Limit("infinite", arb(last[-1]))
     numbers = numbers[np.isfinite(numbers)][-5:]
     changes = np.diff(numbers)
     noise = 2.0**-40 * abs(numbers).max()
     if len(changes) < 2 or (abs(changes) <= noise).any():
-        return OneSidedLimit(_shortest(numbers[-1], noise), float(noise))
+        return _finite(numbers[-1], noise)
     ratios = changes[1:] / changes[:-1]
     if (ratios >= SHRUNK).all():
-        return OneSidedLimit(float(np.copysign(np.inf, changes[-1])))
+        return Limit("infinite", arb(np.copysign(np.inf, changes[-1])))
     if (abs(ratios) >= SHRUNK).any():
-        return OneSidedLimit(np.nan)
+        return Limit("unknown")
     limits = numbers[2:] + changes[1:] * ratios / (1 - ratios)
-    error = float(abs(limits[-1] - limits[-2]) + noise)
-    return OneSidedLimit(_shortest(limits[-1], error), error)
+    return _finite(limits[-1], abs(limits[-1] - limits[-2]) + noise + 2 * width / distances[-1] * abs(changes[-1]))
+
+
+def _finite(number: float, error: float) -> Limit:
+    return Limit("finite", arb(_shortest(number, error), 4 * error + 1e-9 * abs(number)))
+
+
+def _middle(limit: Limit) -> float:
+    """Return the middle of a limit, which may be infinite; NaN of none."""
+    return math.nan if limit.ball is None else to_float(limit.ball)
 
 
 def _shortest(number: float, error: float) -> float:
@@ -183,61 +162,66 @@ def classify_places(
 
     The numbers on both sides are midpoints of balls, or torch's where the places or the elements are many.
     """
-    crowded = [place for place in places if place.high - place.low > (high - low) * 2**-20]
+    wide = max((high - low) * 2**-20, 8 * np.spacing(max(abs(low), abs(high))))
+    crowded = [place for place in places if place.high - place.low > wide]
     narrow = [place for place in places if place not in crowded]
-    spans = [
-        MarkedRange("crowded", one.low, one.high, element) for one in crowded for element in range(subject.elements)
-    ]
-    middles = np.array([_shortest((one.low + one.high) / 2, (one.high - one.low) / 2) for one in narrow])
-    if not len(middles):
+    count = math.prod(subject.moving.shapes.get(subject.moving.program.output, ()))
+    spans = [MarkedRange("crowded", one.low, one.high, element) for one in crowded for element in range(count)]
+    if not narrow:
         return [], spans
+    middles = np.array([_shortest((one.low + one.high) / 2, (one.high - one.low) / 2) for one in narrow])
     beyond = (high - low) / 16
-    rooms = np.diff([low - beyond, *middles, high + beyond])
+    rooms = np.minimum(np.diff([low - beyond, *middles, high + beyond]), beyond)
     widths = np.array([place.high - place.low for place in narrow])
-    shrinking = 4.0 ** -np.arange(1, STEPS + 1)
+    shrinking = np.stack([rooms[:-1], rooms[1:]])[..., None] * 4.0 ** -np.arange(1, STEPS + 1)
+    distances = np.maximum(shrinking, 4 * widths[:, None])
+    around = middles[:, None] + np.array([-1, 1])[:, None, None] * distances
     evaluate = subject.truths if len(middles) <= MOST_ENCLOSED and subject.is_small else subject.evaluate
-    sides = []
-    for sign, room in ((-1, rooms[:-1]), (1, rooms[1:])):
-        distances = np.maximum(np.minimum(room, beyond)[:, None] * shrinking, 4 * widths[:, None])
-        around = middles[:, None] + sign * distances
-        found = evaluate(around.ravel())
-        sides.append(found.reshape(len(found), *around.shape, -1))
     there = subject.evaluate(middles)
+    numbers = evaluate(around.ravel())[:2].reshape(2, *around.shape, count)
     marks = []
-    for n, element in np.ndindex(len(middles), there.shape[-1]):
-        values, slopes = (tuple(tendency(side[order, n, :, element]) for side in sides) for order in (0, 1))
-        kind = _kind(values, slopes, there[:2, n, element])
+    for n, element in np.ndindex(len(middles), count):
+        width, near = float(widths[n]), numbers[:, :, n, :, element]
+        values, slopes = (
+            [tendency(one, steps, width) for one, steps in zip(sides, distances[:, n], strict=True)] for sides in near
+        )
+        kind = _kind(values, slopes, there[:2, n, element], abs(np.nan_to_num(near[0])).max(), narrow[n].is_hole)
         if kind is not None:
-            limits = ((values[0].limit, values[1].limit), (slopes[0].limit, slopes[1].limit))
-            marks.append(Mark(kind, float(middles[n]), element, *limits))
+            value, slope = ((_middle(left), _middle(right)) for left, right in (values, slopes))
+            marks.append(Mark(kind, float(middles[n]), element, value, slope))
     return marks, spans
 
 
-def _kind(values: tuple[OneSidedLimit, ...], slopes: tuple[OneSidedLimit, ...], there: Array) -> MarkKind | None:
-    """Name a place by the limits of y and of its derivative on both sides, and by torch's numbers there."""
-    left, right = values
-    if left.is_absent and right.is_absent:
+def _kind(
+    values: Sequence[Limit], slopes: Sequence[Limit], there: Array, size: float, is_hole: bool
+) -> MarkKind | None:
+    """Name a place by the limits of y and of its derivative on both sides, and by torch's numbers there.
+
+    `size` is that of y around, and `is_hole` says that an operation may have no value.
+    """
+    kinds, kinds_of_slopes = ({one.kind for one in sides} for sides in (values, slopes))
+    if kinds == {"absent"}:
         return None
-    if np.isinf(left.limit) or np.isinf(right.limit):
-        return "pole"
-    if left.is_absent or right.is_absent:
-        return "edge"
-    if not (left.exists and right.exists):
-        return "undefined"
-    if not left.meets(right):
+    for kind, named in _BREAKS.items():
+        if kind in kinds:
+            return named
+    if not values[0].meets(values[1]):
         return "jump"
-    if np.isinf(slopes[0].limit) or np.isinf(slopes[1].limit):
-        return "vertical"
-    if slopes[0].exists and slopes[1].exists and not slopes[0].meets(slopes[1]):
+    if "infinite" in kinds_of_slopes:
+        return "removable" if is_hole else "vertical"
+    if kinds_of_slopes == {"finite"} and not slopes[0].meets(slopes[1]):
         return "kink"
-    if not np.isfinite(there[0]):
+    is_other = abs(there[0] - _middle(values[0])) > 1e-3 * size
+    if not np.isfinite(there[0]) or is_other or (is_hole and np.isfinite(there[1])):
         return "removable"
-    if not np.isfinite(there[1]) and slopes[0].exists and slopes[1].exists:
+    if not np.isfinite(there[1]) and kinds_of_slopes == {"finite"}:
         return "nan-trap"
     return None
 
 
-def sample(evaluate: Evaluate, marks: Sequence[Mark], low: float, high: float) -> tuple[Array, Array]:
+def sample(
+    evaluate: Evaluate, marks: Sequence[Mark], spans: Sequence[MarkedRange], low: float, high: float
+) -> tuple[Array, Array]:
     """Take points along the line, dense where a curve bends, and on both sides of each break.
 
     Returns:
@@ -248,15 +232,13 @@ def sample(evaluate: Evaluate, marks: Sequence[Mark], low: float, high: float) -
     points = np.union1d(np.linspace(low, high, FIRST), [place for place in around if low <= place <= high])
     numbers = evaluate(points)
     for _ in range(8):
-        bends = _bends(points, numbers)
-        room = MOST_POINTS - len(points)
-        if not bends.any() or room <= 0:
+        places = np.flatnonzero(_bends(points, numbers, windows(points, numbers, marks, spans)))
+        places = places[np.argsort(-np.diff(points)[places], kind="stable")[: MOST_POINTS - len(points)]]
+        if not len(places):
             break
-        places = np.flatnonzero(bends)[:room]
         fresh = (points[places] + points[places + 1]) / 2
-        order = np.argsort(np.concatenate([points, fresh]), kind="stable")
-        points = np.concatenate([points, fresh])[order]
-        numbers = np.concatenate([numbers, evaluate(fresh)], axis=1)[:, order]
+        points = np.insert(points, places + 1, fresh)
+        numbers = np.insert(numbers, places + 1, evaluate(fresh), axis=1)
     numbers[1:][:, np.isnan(numbers[0])] = np.nan  # torch may go on where y has no value: log has the slope 1/x at -1
     for mark in marks:
         first = 1 if mark.kind in ("kink", "vertical", "nan-trap") else 0
@@ -264,31 +246,23 @@ def sample(evaluate: Evaluate, marks: Sequence[Mark], low: float, high: float) -
     return points, numbers
 
 
-def broken_ranges(points: Array, numbers: Array, errors: Array | None, windows: Windows) -> list[MarkedRange]:
+def broken_ranges(points: Array, numbers: Array, errors: Array | None) -> list[MarkedRange]:
     """List the ranges where y has no value, where torch alone has no derivative, and where lost digits are seen."""
     found: list[MarkedRange] = []
     for element in range(numbers.shape[-1]):
         y, slope = numbers[0, :, element], numbers[1, :, element]
-        lost: dict[RangeKind, Mask] = {"undefined": np.isnan(y), "nan-trap": np.isfinite(y) & ~np.isfinite(slope)}
+        lost: dict[RangeKind, Mask] = {"undefined": ~np.isfinite(y), "nan-trap": np.isfinite(y) & ~np.isfinite(slope)}
         if errors is not None:
-            lost["inaccurate"] = np.any(errors[:, :, element] > _seen(windows)[:, :, element], axis=0)
+            lost["inaccurate"] = np.any(errors[:, :, element] > 0, axis=0)
         for kind, mask in lost.items():
             changes = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
             for first, last in zip(changes[::2], changes[1::2] - 1, strict=True):
-                close = found and found[-1].kind == kind and found[-1].element == element
-                if close and points[first] - found[-1].high <= (points[-1] - points[0]) / 20:
-                    found[-1] = replace(found[-1], high=float(points[last]))
-                elif last - first >= FEWEST:
+                if last - first >= FEWEST:
                     found.append(MarkedRange(kind, float(points[first]), float(points[last]), element))
     return found
 
 
-def _seen(windows: Windows) -> Array:
-    """Return the errors from which on they are seen, of shape (2, 1, elements)."""
-    return np.array([[(high - low) / SEEN for low, high in row] for row in windows[:2]])[:, None]
-
-
-def lost_digits(subject: PlottedFunction, points: Array, numbers: Array, windows: Windows) -> Array | None:
+def lost_digits(subject: PlottedFunction, points: Array, numbers: Array, shown: Array) -> Array | None:
     """Find how far torch's numbers are off where that is seen; None where it is seen nowhere, or not known.
 
     The truth is enclosed at a few points over the line, and if digits are lost there, at more.
@@ -297,59 +271,89 @@ def lost_digits(subject: PlottedFunction, points: Array, numbers: Array, windows
         subject: The function.
         points: The values of the parameter.
         numbers: Torch's numbers, of y and of its derivatives.
-        windows: The range that is shown, by order and element.
+        shown: The `windows`: numbers outside of them count as their ends.
 
     Returns:
-        The errors of y and of its derivative: those between two points are between their errors.
+        The errors of y and of its derivative, the largest of some points next to each other; 0 where they are not seen.
     """
     if not subject.is_small:
         return None
+    low, high = np.moveaxis(shown[:2, None], -1, 0)
     for most in (FEW_TRUTHS, MOST_TRUTHS):
         places = np.unique(np.linspace(0, len(points) - 1, most).astype(int))
         with np.errstate(invalid="ignore"):
-            off = np.nan_to_num(abs(numbers[:2, places] - subject.truths(points[places])))
-        if not (off > _seen(windows)).any():
+            both = (np.clip(one, low, high) for one in (numbers[:2, places], subject.truths(points[places])))
+            off = np.nan_to_num(abs(np.subtract(*both)))
+        if not (off > (high - low) / SEEN).any():
             return None
-    found = np.zeros((2, *numbers.shape[1:]))
-    for order, element in np.ndindex(2, off.shape[-1]):
-        found[order, :, element] = np.interp(points, points[places], off[order, :, element])
-    return found
+    ends = np.pad(off, ((0, 0), (NEAR, NEAR), (0, 0)), "edge")
+    largest = np.lib.stride_tricks.sliding_window_view(ends, 2 * NEAR + 1, axis=1).max(axis=-1)
+    found: Array = np.apply_along_axis(lambda one: np.interp(points, points[places], one), 1, largest)
+    return np.where(found > (high - low) / SEEN, found, 0)
 
 
-def _bends(points: Array, numbers: Array) -> Mask:
-    """Tell which pieces are to be halved: those next to a point that is off the chord of its neighbours."""
+def _bends(points: Array, numbers: Array, shown: Array) -> Mask:
+    """Tell which pieces are to be halved: those next to a point that is off the chord of its neighbours.
+
+    Those too at whose ends the derivative is another than the slope of the piece: where a curve oscillates, points far
+    from each other may all lie on a line.
+    """
     halved: Mask = np.zeros(len(points) - 1, bool)
-    share = np.diff(points)[:-1] / (points[2:] - points[:-2])
-    for curve in np.moveaxis(numbers, 1, -1).reshape(-1, len(points)):
-        low, high = window(points, curve)
+    steps = np.diff(points)
+    share = steps[:-1] / (points[2:] - points[:-2])
+    for order, element in np.ndindex(*shown.shape[:2]):
+        curve, (low, high) = numbers[order, :, element], shown[order, element]
         seen = np.clip(curve, low - (high - low), high + (high - low))
         with np.errstate(invalid="ignore"):
             chord = seen[:-2] + share * (seen[2:] - seen[:-2])
             is_off = abs(seen[1:-1] - chord) > BEND * (high - low)
-        lost = ~np.isfinite(curve)
-        is_off |= lost[1:-1] != lost[:-2]
-        is_off |= lost[1:-1] != lost[2:]
+            for slopes in numbers[order + 1 : order + 2, :, element]:
+                turns = abs(np.stack([slopes[:-1], slopes[1:]]) * steps - np.diff(seen)) > BEND * (high - low)
+                halved |= (turns & (np.stack([seen[:-1], seen[1:]]) == np.stack([curve[:-1], curve[1:]]))).any(axis=0)
+        halved |= np.diff(np.isfinite(curve))
         halved[:-1] |= is_off
         halved[1:] |= is_off
-    halved &= np.diff(points) > (points[-1] - points[0]) / 20_000
+    halved &= steps > max((points[-1] - points[0]) / 20_000, 4 * np.spacing(abs(points).max()))
     return halved
 
 
-def window(points: Array, curve: Array) -> tuple[float, float]:
-    """Choose the range of values to show: all, but not the way of a pole to infinity."""
-    is_known = np.isfinite(curve)
-    finite = curve[is_known]
+def windows(points: Array, numbers: Array, marks: Sequence[Mark], spans: Sequence[MarkedRange]) -> Array:
+    """Choose the numbers that are shown of each curve, of shape (orders, elements, 2): all but ways to infinity.
+
+    Args:
+        points: The values of the parameter.
+        numbers: y and its derivatives, of shape (orders, N, elements).
+        marks: The places, of which some may be poles.
+        spans: The ranges with more places than can be marked.
+    """
+    is_endless = np.asarray(np.isinf(numbers).any(axis=1))
+    is_endless[:, [span.element for span in spans]] = True
+    for mark in marks:
+        is_endless[:, mark.element] |= not np.isfinite(mark.value).all() or mark.kind == "removable"
+        is_endless[1:, mark.element] |= np.isinf(mark.slope).any()
+    found = np.empty((*is_endless.shape, 2))
+    for order, element in np.ndindex(*is_endless.shape):
+        with np.errstate(over="ignore"):
+            rounding = abs(found[0, element]).max() * 2.0**-40 / (points[-1] - points[0]) ** order if order else 0.0
+        curve = numbers[order, :, element]
+        found[order, element] = _window(points, curve, rounding, is_endless=bool(is_endless[order, element]))
+    return found
+
+
+def _window(points: Array, curve: Array, rounding: float, *, is_endless: bool) -> tuple[float, float]:
+    """Choose the numbers that are shown of a curve; differences as small as those of rounding are not."""
+    evenly = np.interp(np.linspace(points[0], points[-1], FIRST), points, curve)
+    finite, usual = curve[np.isfinite(curve)], evenly[np.isfinite(evenly)]
     if not len(finite):
         return 0.0, 1.0
-    order = np.argsort(finite)
-    share = np.cumsum(np.gradient(points)[is_known][order])  # points are dense where the curve bends
-    low, high = finite[order[np.searchsorted(share, [share[-1] / 12, share[-1] * 11 / 12])]]
+    low, high = np.quantile(usual if len(usual) else finite, [1 / 12, 11 / 12])
     least, most = finite.min(), finite.max()
     reach = 1.5 * (high - low)
-    if most - least > 6 * (high - low) > 0:
+    if is_endless and most - least > 6 * (high - low) > 0:
         least, most = max(least, low - reach), min(most, high + reach)
-    if most - least <= 2.0**-40 * max(abs(least), abs(most), 2.0**-1000):
-        size = max(abs(least), abs(most)) / 2 or 1.0
+    if most - least <= max(rounding, 2.0**-40 * max(abs(least), abs(most), 2.0**-1000)):
+        largest = max(abs(least), abs(most))
+        size = largest / 2 if largest > rounding else 1.0
         return float(least - size), float(most + size)
     rest = (most - least) / 24
     return float(least - rest), float(most + rest)

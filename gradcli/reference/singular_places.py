@@ -19,25 +19,36 @@ import numpy.typing as npt
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_values import Values, is_apart
-from gradcli.reference.bounds import Array, Mask
+from gradcli.reference.bounds import Array
 from gradcli.reference.near_kinks import nearness, ties
 from gradcli.reference.rules import rule_of
 
 CELLS = 256
 """Cells at the beginning."""
 
-LEVELS = 44
-"""Most bisections: a cell is then narrower than the rounding of its ends."""
+OUTSIDE, BREAK, HOLE = 1, 2, 3
+"""What a cell may hold: no point of the domain, a place without a derivative, a place without a value; 0 is nothing."""
+
+SEEN, NOISE = 2.0**-20, 2.0**-46
+"""Parts of the line, and of its numbers or of 1, up to which two cells are at one place: between them rounding may hide
+both ends of each cell."""
 
 MOST_CELLS = 1_024
 """Most cells that are halved again: a function with more places has them marked as ranges."""
 
 
 class SingularRange(NamedTuple):
-    """A range of the parameter that holds a place, or several next to each other."""
+    """A range of the parameter that holds a place, or several next to each other.
+
+    Attributes:
+        low: Its beginning.
+        high: Its end.
+        is_hole: Whether some operation may have no value there, so that not only a derivative may be missing.
+    """
 
     low: float
     high: float
+    is_hole: bool = False
 
 
 class MovingProgram(NamedTuple):
@@ -86,17 +97,22 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     [-1.414213562, 1.414213562]
     """
     ends = np.linspace(low, high, CELLS + 1)
-    lows, highs = ends[:-1], ends[1:]
-    for level in range(LEVELS):
-        kept = uncleared(function, lows[None], highs[None])
-        lows, highs = lows[kept], highs[kept]
-        if not len(lows) or len(lows) > MOST_CELLS or level == LEVELS - 1:
+    lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(max(abs(low), abs(high)))
+    for level in itertools.count():
+        lacks = uncleared(function, lows[None], highs[None])
+        if level:  # at the edge of a domain one half has a point inside, but for rounding
+            halves = lacks.reshape(-1, 2)
+            halves[halves.max(axis=1) == OUTSIDE, 1] = HOLE
+        kept = lacks > OUTSIDE
+        lows, highs, lacks = lows[kept], highs[kept], lacks[kept]
+        if not len(lows) or len(lows) > MOST_CELLS or highs[0] - lows[0] <= finest:
             break
         middles = (lows + highs) / 2
         lows, highs = np.stack([lows, middles], 1).ravel(), np.stack([middles, highs], 1).ravel()
-    gaps = np.flatnonzero(lows[1:] > highs[:-1]) + 1
-    groups = zip(np.split(lows, gaps), np.split(highs, gaps), strict=True) if len(lows) else ()
-    return [SingularRange(float(first[0]), float(last[-1])) for first, last in groups]
+    apart = min(SEEN * (high - low), NOISE * max(high - low, abs(low), abs(high), 1.0))
+    gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
+    groups = zip(*(np.split(part, gaps) for part in (lows, highs, lacks)), strict=True) if len(lows) else ()
+    return [SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups]
 
 
 def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Array, Array]:
@@ -111,44 +127,49 @@ def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Arr
     """
     below, above = [edge[:-1] for edge in edges], [edge[1:] for edge in edges]
     lows, highs = (np.stack(np.meshgrid(*ends, indexing="ij")).reshape(2, -1) for ends in (below, above))
-    kept = uncleared(function, lows, highs)
+    kept = uncleared(function, lows, highs) > OUTSIDE
     return lows[:, kept], highs[:, kept]
 
 
-def uncleared(function: MovingProgram, lows: Array, highs: Array) -> Mask:
-    """Tell which cells may hold a place, from their lower and upper ends, of shape (parameters, N).
+def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray[np.int_]:
+    """Tell what each cell may hold: 0, `OUTSIDE`, `BREAK` or `HOLE`, the largest of what its operations say.
 
     The corners of the cells are evaluated too: where an operation has no bounds on a cell, and none at any corner, the
     cell is outside of its domain.
+
+    Args:
+        function: The function.
+        lows: The lower ends of the cells, of shape (parameters, N).
+        highs: Their upper ends.
     """
     middles, reach = (lows + highs) / 2, np.nextafter((highs - lows) / 2, np.inf)
     corners = [np.stack(corner) for corner in itertools.product(*zip(lows, highs, strict=True))]
     count, parts = lows.shape[1], 1 + len(corners)
     moved = function.inputs_at(np.concatenate([middles, *corners], axis=1))
     radii = function.radii(np.pad(reach, ((0, 0), (0, len(corners) * count))))
-    found = np.zeros(count, bool)
+    radii = {name: radius + np.spacing(abs(moved[name])) * (radius > 0) for name, radius in radii.items()}
+    found = np.zeros(count, int)
 
-    def by_cell(mask: Mask) -> Mask:
-        every = np.asarray(mask.reshape(len(mask), -1).any(axis=1))
-        return np.broadcast_to(every, parts * count)[:count] if len(every) == 1 else every[:count]
+    def note(lacks: npt.NDArray[np.int_]) -> None:
+        worst = lacks.reshape(len(lacks), -1).max(axis=1, initial=0)
+        np.maximum(found, worst if len(worst) == 1 else worst[:count], out=found)
 
     def see(values: Values, line: Line) -> None:
-        nonlocal found
         call, value = line.call, values.bounds_of(line.symbol)
         if line.symbol in values.missing or len(value.middle) == 1:
             return
         is_known = value.is_known
         if call.op.kind is Kind.REDUCTION and call.op.is_extreme:
-            found = found | by_cell(ties(values, line))
+            note(BREAK * ties(values, line))
         elif call.op.kind is Kind.MATRIX:
-            found = found | by_cell(~is_known if call.op.keeps_shape else ~is_apart(value))
+            note(HOLE * ~is_known if call.op.keeps_shape else BREAK * ~is_apart(value))
         elif call.op.kind is Kind.ELEMENTWISE:
             is_near, operands_known = nearness(values, line)
-            found = found | by_cell(is_near & operands_known)
+            note(BREAK * (is_near & operands_known))
             if call.op.domain and not any(rule_of(call).edges):  # a pole, or an end of the domain without a value
                 known = np.broadcast_to(operands_known, is_known.shape)[:count]
                 has_corner = is_known.reshape(parts, count, -1)[1:].any(axis=0).reshape(is_known[:count].shape)
-                found = found | by_cell(~is_known[:count] & known & has_corner)
+                note(np.where(~is_known[:count] & known, np.where(has_corner, HOLE, OUTSIDE), 0))
 
     given = {**function.start, **moved}
     variables = function.program.variables

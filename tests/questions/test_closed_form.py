@@ -125,38 +125,6 @@ def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the truth is" in answer.omitted["", "x"]
 
 
-REFUSED = [
-    (["grad", "A@x"], "a gradient needs a y of one element, and y has shape (m,)", "sum"),
-    (["hessian", "A@x"], "a Hessian needs a y of one element", "sum"),
-    (["jacobian", "x[::2]"], "is not to be written in n", "--shape x=4"),
-    (["jacobian", "A@x", "--shape", "A=2,3", "--shape", "x=2"], "does not fit", ""),
-    (["jacobian", "x**2", "--shape", "y=3"], "--shape names 'y'", "x"),
-    (["jacobian", "x**2", "--shape", "1..3"], "'1..3' is no size", "m,n"),
-    (["jacobian", "x*n", "--shape", "x=n"], "calls a size 'n', which is a variable", "another name"),
-    (["jacobian", "x**2", "--shape", "x=3", "--at", "x=1,2,3"], "exclude each other", "leave out"),
-    (["vjp", "x**2", "--shape", "3", "--accumulate"], "exclude each other", "leave out"),
-    (["vjp", "x**2", "--shape", "3", "--v", "1", "--v", "2"], "exclude each other", "leave out"),
-    (["vjp", "x**2", "--v", "1,1"], "no value for the variable 'x'", "--at x=VALUE"),
-    (["jacobian", "x**2", "-o", "y.npy"], "the answer is a formula", "--at"),
-    (["jacobian", "linspace(0, 1, len(x))*x"], "a size, and a formula has it as a number", "--shape x=3"),
-]
-
-
-@pytest.mark.parametrize(("words", "message", "hint"), REFUSED)
-def test_what_cannot_be_answered_is_refused(gradcli: Command, words: list[str], message: str, hint: str) -> None:
-    """With the way out."""
-    run = gradcli(*words)
-    assert run.code == 2
-    assert message in run.err
-    assert hint in run.err.partition("hint: ")[2]
-
-
-def test_the_hints_work(gradcli: Command) -> None:
-    """When they are followed."""
-    assert "2·x[2·i]·δ[2·i,j]" in gradcli("jacobian", "x[::2]**2", "--shape", "x=4").out
-    assert gradcli("jacobian", "linspace(0, 1, len(x))*x", "--shape", "x=3").code == 0
-
-
 def test_every_format_has_the_formulas(gradcli: Command) -> None:
     """For people and for programs."""
     words = ("grad", "sum(w*x**2)")

@@ -5,11 +5,12 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli import Function, GradcliError
+from gradcli import Function
 from gradcli.results import Plot, PlotMap
 
 PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
@@ -34,16 +35,38 @@ PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
     "where(x > 1, x**2, 2*x - 1)": [],
     "softplus(x)": [],
     "sin(1/x)": [("undefined", 0, None)],
-    "1/tan(x) - cos(x)/sin(x)": [("removable", 0, None)],
+    "1/tan(x) - cos(x)/sin(x)": [("removable", n * math.pi / 2, None) for n in (-1, 0, 1)],
+    "abs(x - 1/3)": [("kink", 1 / 3, (-1, 1))],
+    "abs(1.3*(x + 1.22)) in -1.2573114355111321..-0.8264620003658325": [("kink", -1.22, (-1.3, 1.3))],
+    "1/(x - 4.8) in -5..5": [("pole", 4.8, None)],
+    "1/(exp(0.43*x) - 3.3) in -1.9615034490124117..8.494480075816504": [("pole", math.log(3.3) / 0.43, None)],
+    "1/(exp(0.862337328865936*x) - 1.3813032175640148) in 0.3558197197835488..0.382608748114429": [
+        ("pole", math.log(1.3813032175640148) / 0.862337328865936, None)
+    ],
+    "relu(x) - relu(x - 1e-9)": [("kink", 0, (0, 1)), ("kink", 1e-9, (1, 0))],
+    "abs(sin(x)) in -7..7": [("kink", n * math.pi, (-1, 1)) for n in range(-2, 3)],
+    "tan(x) in -78..78": [("pole", (n + 0.5) * math.pi, None) for n in range(-25, 25)],
+    "sin(3*x - 1)/(3*x - 1)": [("removable", 1 / 3, (0, 0))],
+    "where(x == 0, 1, x)": [("removable", 0, (1, 1))],
+    "cbrt(x)": [("vertical", 0, None)],
+    "det([[x, 1], [1, x]])": [],
 }
-"""Functions with their places in -3..3, and the slopes on both sides where they are known."""
+"""Functions with their places in -3..3, or another range, and the slopes on both sides where they are known."""
+
+
+def plotted(text: str, **options: Any) -> Plot:
+    """Plot a function, over -3..3 or over the range that is written behind it."""
+    function, _, ends = text.partition(" in ")
+    options.setdefault("box", {} if "x" in options else {"x": ends or "-3..3"})
+    found = Function(function).plot(**options)
+    assert isinstance(found, Plot)
+    return found
 
 
 @pytest.mark.parametrize("text", PLACES)
 def test_the_places_of_a_function_are_marked(text: str) -> None:
     """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
-    found = Function(text).plot(x=(-3, 3))
-    assert isinstance(found, Plot)
+    found = plotted(text)
     assert [mark.kind for mark in found.marks] == [kind for kind, _, _ in PLACES[text]]
     for mark, (_, place, slopes) in zip(found.marks, PLACES[text], strict=True):
         assert mark.place == pytest.approx(place, abs=1e-9)
@@ -71,20 +94,21 @@ PARTS: dict[str, tuple[str, Callable[[float, int], float]]] = {
 """Singular parts, with the kind and the nth of their places."""
 
 
-def _drawn(seed: int) -> tuple[str, list[tuple[float, str]]]:
-    """Draw a sum of a smooth function and up to three singular ones, whose places are apart."""
+def _drawn(seed: int) -> tuple[str, list[tuple[float, str]], tuple[float, float]]:
+    """Draw a sum of a smooth function and up to three singular ones, whose places are apart, and a range."""
     draw = random.Random(seed)
+    low, high = (-3.0, 3.0) if seed % 2 else (draw.uniform(-4, -2), draw.uniform(2, 4))
     while True:
         text, places = draw.choice(SMOOTH), set[tuple[float, str]]()
         for part in draw.sample(sorted(PARTS), draw.randint(1, 3)):
             kind, nth = PARTS[part]
-            a = round(draw.uniform(-2.8, 2.8), draw.choice([1, 2, 3]))
+            a = round(draw.uniform(-2.8, 2.8), draw.choice([1, 2, 3, 17]))
             text += f" + {draw.choice(['', '2*', '0.5*'])}{part.format(a=a)}"
-            places |= {(round(place, 9), kind) for n in range(-9, 10) if -3 < (place := nth(a, n)) < 3}
+            places |= {(round(place, 9), kind) for n in range(-9, 10) if low <= (place := nth(a, n)) <= high}
         found = sorted(places)
-        ends = [-3.0, *(place for place, _ in found), 3.0]
+        ends = [low, *(place for place, _ in found), high]
         if min(b - a for a, b in itertools.pairwise(ends)) > 1e-3:
-            return text, found
+            return text, found, (low, high)
 
 
 FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 40 else ()) for n in range(0, 200, 10)]
@@ -95,9 +119,8 @@ FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 40 else ()) for n in
 def test_random_functions_are_marked_where_they_are_singular_and_not_crossed(first: int) -> None:
     """Two hundred sums with known kinks, jumps and poles: each is marked as what it is, and no other place is."""
     for seed in range(first, first + 10):
-        text, places = _drawn(seed)
-        found = Function(text).plot(x=(-3, 3))
-        assert isinstance(found, Plot)
+        text, places, ends = _drawn(seed)
+        found = plotted(text, x=ends)
         assert [(round(mark.place, 6), mark.kind) for mark in found.marks] == [
             (round(place, 6), kind) for place, kind in places
         ], text
@@ -115,8 +138,7 @@ def test_random_functions_are_marked_where_they_are_singular_and_not_crossed(fir
 
 def test_curves_are_torchs_numbers_dense_where_they_bend() -> None:
     """y, the derivative and the second one; a straight line between two points is not seen to differ."""
-    found = Function("sin(20*x)*x").plot(x=(0, 3), order=2)
-    assert isinstance(found, Plot)
+    found = plotted("sin(20*x)*x", x=(0, 3), order=2)
     x = found.points
     assert np.all(np.diff(x) > 0)
     exact = [
@@ -131,31 +153,51 @@ def test_curves_are_torchs_numbers_dense_where_they_bend() -> None:
     assert abs(between - np.sin(20 * middle) * middle).max() < 6 / 200
 
 
-SPANS: dict[tuple[str, str], list[tuple[str, float, float]]] = {
-    ("log(x)", "-3..3"): [("undefined", -3, 0)],
-    ("where(x > 0, sqrt(x), x)", "-3..3"): [("nan-trap", -3, 0)],
-    ("sqrt(x**2 - 1)", "-3..3"): [("undefined", -1, 1)],
-    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): [("inaccurate", -1e-7, 1e-7)],
-    ("floor(1000*x)", "-3..3"): [("crowded", -3, 3)],
-    ("x**2", "-3..3"): [],
+SPANS: dict[str, list[tuple[str, float, float]]] = {
+    "log(x) in -3..3": [("undefined", -3, 0)],
+    "where(x > 0, sqrt(x), x) in -3..3": [("nan-trap", -3, 0)],
+    "sqrt(x**2 - 1) in -3..3": [("undefined", -1, 1)],
+    "(1 - cos(x))/x**2 in -1e-7..1e-7": [("inaccurate", -1e-7, 1e-7)],
+    "floor(1000*x) in -3..3": [("crowded", -3, 3)],
+    "sqrt(0.01 - x**2) in -5..5": [("undefined", -5, -0.1), ("undefined", 0.1, 5)],
+    "1/floor(x) in -2..3": [("undefined", 0, 1)],
+    "exp(1/x) in -1..1": [("undefined", 0, 0.0014)],
+    "x/sqrt(x**2) in -1..1": [],
+    "x**2 in -3..3": [],
 }
 
 
-@pytest.mark.parametrize(("text", "box"), SPANS)
-def test_ranges_are_shaded(text: str, box: str) -> None:
+@pytest.mark.parametrize("text", SPANS)
+def test_ranges_are_shaded(text: str) -> None:
     """Those without a value, without torch's derivative, with lost digits, and with too many places to mark."""
-    found = Function(text).plot(box={"x": box})
-    assert isinstance(found, Plot)
-    assert [span.kind for span in found.spans] == [kind for kind, _, _ in SPANS[text, box]]
-    for span, (_, low, high) in zip(found.spans, SPANS[text, box], strict=True):
+    found = plotted(text)
+    assert [span.kind for span in found.spans] == [kind for kind, _, _ in SPANS[text]]
+    for span, (_, low, high) in zip(found.spans, SPANS[text], strict=True):
         width = found.points[-1] - found.points[0]
         assert (span.low, span.high) == pytest.approx((low, high), abs=width / 20)
 
 
+WINDOWS = {
+    "exp(-x**2) in -30..30": ((0, 1), (-0.858, 0.858)),
+    "where(x > 4.8, 100, x) in -5..5": ((-5, 100), (0, 1)),
+    "sin(1000*x) in 0..1": ((-1, 1), (-1000, 1000)),
+    "x/sqrt(x**2) in -1..1": ((-1, 1), (-0.9, 0.9)),
+    "1e308*x in -5..5": ((-0.9, 0.9), (0, 1)),
+}
+"""Functions with the numbers that are shown of y and of the derivative, within a tenth."""
+
+
+@pytest.mark.parametrize("text", WINDOWS)
+def test_all_numbers_are_shown_but_those_on_the_way_to_infinity(text: str) -> None:
+    """Not the peak is cut, but a pole; and no panel shows what is only rounding."""
+    found = plotted(text)
+    for curve, (low, high) in zip(found.curves, WINDOWS[text], strict=True):
+        assert curve.window == pytest.approx((low, high), abs=(high - low) / 10)
+
+
 def test_lost_digits_have_their_size() -> None:
     """At 1e-9, torch says that (1 - cos(x))/x**2 is 0, and it is 1/2."""
-    found = Function("(1 - cos(x))/x**2").plot(x=(-1e-7, 1e-7))
-    assert isinstance(found, Plot)
+    found = plotted("(1 - cos(x))/x**2", x=(-1e-7, 1e-7))
     error = found.curves[0].error
     assert error is not None
     assert error[np.searchsorted(found.points, 5e-9)] == pytest.approx(0.5)
@@ -167,8 +209,7 @@ RANGES = {"x**2": (-1, 1), "exp(x)": (-5, 5), "1/(x - 7)": (5, 8.5), "log(x)": (
 @pytest.mark.parametrize("text", RANGES)
 def test_the_usual_range_shows_the_function(text: str) -> None:
     """Its zeros, kinks and poles next to 0, or else -5..5."""
-    found = Function(text).plot()
-    assert isinstance(found, Plot)
+    found = plotted(text, box=None)
     low, high = RANGES[text]
     assert found.points[0] <= low + abs(low) / 8
     assert found.points[-1] >= high - abs(high) / 8
@@ -177,16 +218,14 @@ def test_the_usual_range_shows_the_function(text: str) -> None:
 
 def test_a_value_of_the_variable_is_where_the_tangent_touches() -> None:
     """The other variables stay."""
-    found = Function("a*x**2").plot({"a": 2, "x": 1}, x=(-3, 3))
-    assert isinstance(found, Plot)
+    found = plotted("a*x**2", at={"a": 2, "x": 1})
     (tangent,) = found.tangents
     assert (tangent.place, tangent.value, tangent.slope) == (1, 2, 4)
 
 
 def test_tensors_move_along_a_direction() -> None:
     """From their values, at t = 0; the derivative is Ju."""
-    found = Function("sum(relu(x))").plot([1, -2], along=[1, 4])
-    assert isinstance(found, Plot)
+    found = plotted("sum(relu(x))", at=[1, -2], along=[1, 4], box=None)
     assert (found.variable, found.points[0], found.points[-1]) == ("t", -1, 1)
     assert [(mark.kind, mark.place, *mark.slope) for mark in found.marks] == [("kink", -1, 0, 1), ("kink", 0.5, 1, 5)]
 
@@ -224,19 +263,3 @@ def test_a_map_has_the_gradient_and_the_kink_curves() -> None:
     smooth = Function("x*y").plot(x=(np.float64(0), np.float64(1)), y=(0, 1))
     assert isinstance(smooth, PlotMap)
     assert smooth.singular.shape == (0, 2)
-
-
-def test_what_is_no_plot_is_an_error() -> None:
-    """A y of many elements, several variables, ranges that are none."""
-    cases: list[tuple[str, dict[str, str], str]] = [
-        ("x*ones(9)", {"x": "0..1"}, "at most 8 elements"),
-        ("a*x", {}, "over one variable"),
-        ("x", {"z": "0..1"}, "no such variable"),
-        ("x*y*z", {"x": "0..1", "y": "0..1", "z": "0..1"}, "a map has two"),
-        ("x", {"t": "0..1", "x": "0..1"}, "along has one"),
-        ("x", {"x": "1..0"}, "above the upper one"),
-        ("x", {"x": "[0,0]..[1,1]"}, "no range of a number"),
-    ]
-    for text, box, words in cases:
-        with pytest.raises(GradcliError, match=words):
-            Function(text).plot(box=box, along={"x": 1} if "t" in box else None)

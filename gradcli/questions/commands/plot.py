@@ -59,6 +59,9 @@ GRID, CELLS = 121, 161
 MOST_LETTERS = 80
 """Most letters of a function that is the title of a plot as a formula."""
 
+FARTHEST, MOST_SIZE = 1e100, 1e300
+"""The largest end of a range, and the size from which on a number of y counts as infinite."""
+
 LIVE_POINTS = 201
 """Points at which a function of Python is called to find its branches."""
 
@@ -115,7 +118,8 @@ class _MovingQuestion:
         batch, moved = self.question.batch(tuple(self.start)), self.inputs_at(parameters)
         live = None if is_recorded else batch.live
         batch = replace(batch, inputs={**batch.inputs, **moved}, points=parameters.shape[-1], live=live)
-        return along(batch, self.directions, self.order)
+        found = along(batch, self.directions, self.order)
+        return np.where(abs(found) > MOST_SIZE, np.copysign(np.inf, found), found)
 
     @property
     def subject(self) -> curves.PlottedFunction:
@@ -235,6 +239,8 @@ def _ends(name: str, text: str) -> tuple[float, float]:
     if low.shape or not low < high:
         hint = "a tensor moves along a direction: --along" if low.shape else f"write --in {name}=-1..1"
         raise InputError(f"--in {name}={text} is no range of a number", hint=hint)
+    if high - low < 1 / FARTHEST or max(abs(low), abs(high)) > FARTHEST:
+        raise InputError(f"--in {name}={text} is not drawn", hint=f"a range lies in -{FARTHEST:g}..{FARTHEST:g}")
     return float(low), float(high)
 
 
@@ -278,17 +284,17 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
     doing("looking for kinks and poles")
     marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
     doing("drawing")
-    points, numbers = curves.sample(line.evaluate, marks, low, high)
-    windows = [[curves.window(points, curve) for curve in rows.T] for rows in numbers]
-    errors = curves.lost_digits(line.subject, points, numbers, windows)
+    points, numbers = curves.sample(line.evaluate, marks, spans, low, high)
+    shown = curves.windows(points, numbers, marks, spans)
+    errors = curves.lost_digits(line.subject, points, numbers, shown)
     return Plot(
         command="plot",
         variable=line.name,
         u=line.directions[0] if line.name == PARAMETER else None,
         points=points,
-        curves=tuple(_curves(line, numbers, windows, errors)),
+        curves=tuple(_curves(line, numbers, shown, errors)),
         marks=tuple(marks),
-        spans=(*spans, *curves.broken_ranges(points, numbers, errors, windows)),
+        spans=(*spans, *curves.broken_ranges(points, numbers, errors)),
         tangents=() if touched is None else tuple(_tangents(line, touched)),
         formula=_formula(question),
         **question.common,
@@ -316,7 +322,7 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
     )
 
 
-def _curves(line: _MovingQuestion, numbers: Array, windows: curves.Windows, errors: Array | None) -> Iterator[Curve]:
+def _curves(line: _MovingQuestion, numbers: Array, shown: Array, errors: Array | None) -> Iterator[Curve]:
     """Name the rows of numbers."""
     shape, name = line.question.shape, line.question.program.output_name
     for element in range(numbers.shape[-1]):
@@ -325,7 +331,8 @@ def _curves(line: _MovingQuestion, numbers: Array, windows: curves.Windows, erro
         labels: Sequence[Notation] = (y, PARTIAL(y, x), second(y, x, x))
         for order, values in enumerate(numbers[..., element]):
             error = None if errors is None or order > 1 else errors[order, :, element]
-            yield Curve(labels[order], order, element, values, windows[order][element], error)
+            low, high = shown[order, element].tolist()
+            yield Curve(labels[order], order, element, values, (low, high), error)
 
 
 def _formula(question: Question) -> Notation | None:

@@ -20,7 +20,7 @@ MARKS = {
     "removable": "hole: y has a limit and no value",
     "edge": "end of the domain",
     "vertical": "the slope grows without bound",
-    "undefined": "y has no limit",
+    "undefined": "y has no limit that is seen",
     "nan-trap": "nan-trap: y has a slope, and torch none",
 }
 """Kinds of marks in words."""
