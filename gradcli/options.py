@@ -107,7 +107,8 @@ digits WHOLE QUESTIONS run functions -code variable=GRADCLI_DIGITS words=all bou
 
 output FILE QUESTIONS functions short=-o is_presentation
     Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), .npy (one
-    array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.
+    array), .npz (all arrays); .svg, .png and .pdf of plot, jacobian and hessian; .svg of graph and explain; .dot and
+    .mmd of graph; .py of code. With --format any other suffix.
 
 quiet SWITCH QUESTIONS run map functions short=-q is_presentation is_setting
     Write no warnings and no notes to stderr; errors are written.
@@ -203,14 +204,16 @@ SUFFIXES = {f".{form}": form for form in ("csv", "tsv", "json", "html", *_FURTHE
 """Formats of answers by the suffix of the file."""
 
 LACKS: dict[str, tuple[str, ...]] = {"check": ("npy",), "graph": ("csv", "tsv", "plain", "npy")}
-LACKS |= {"plot": ("latex",)} | dict.fromkeys(("code", "functions", "improve"), ("csv", "tsv", "npy", "npz"))
+LACKS |= {"plot": ("latex", "plain", "npy", "npz")} | dict.fromkeys(
+    ("code", "functions", "improve"), ("csv", "tsv", "npy", "npz")
+)
 """Formats, and files of arrays, that commands lack whose answers are no table of numbers, or no array."""
 
 FIGURES = ("svg", "png", "pdf")
 """Kinds of files of pictures."""
 
-PICTURES = ("plot", "jacobian", "hessian", "graph")
-"""Commands that draw one; a graph as svg alone."""
+PICTURES = ("plot", "jacobian", "hessian", "graph", "explain")
+"""Commands that draw one; a graph, and that of an explanation, as svg alone."""
 
 COLORS = ("auto", "always", "never")
 _ROW_WORDS = "csv tsv jsonl ndjson npy npz parquet pq".split()

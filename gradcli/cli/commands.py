@@ -204,26 +204,16 @@ def check(line: CommandLine) -> Result:
     return replace(line, arguments={**line.arguments, **differences}).answer()
 
 
-def graph(line: CommandLine) -> Result:
-    """Answer with the drawing that is asked for."""
-    drawing, form = line.presentation["drawing"], line.shown.form
+def drawn(line: CommandLine) -> Result:
+    """Answer with the drawing of a graph, or the picture of a matrix, that is asked for."""
+    drawing, form = line.presentation.get("drawing"), line.shown.form
     if drawing is not None and form not in ("table", "markdown", "html"):
         raise UsageError(f"--to {drawing} and --format {form} exclude each other", hint="leave out one of them")
     found = line.answer()
-    from gradcli.results import BackwardGraph
-
-    return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
-
-
-def matrix(line: CommandLine) -> Result:
-    """Answer with a Jacobian or a Hessian, as a picture if that is asked for."""
-    found = line.answer()
-    from gradcli.results import Hessian, Jacobian
-
-    is_picture = bool(line.presentation["picture"])
-    return replace(found, is_picture=is_picture) if isinstance(found, Jacobian | Hessian) else found
+    asked = {"drawing": drawing, "is_picture": line.presentation.get("picture")}
+    return replace(found, **{name: value for name, value in asked.items() if value and hasattr(found, name)})
 
 
-_BODIES = {"check": check, "graph": graph, "jacobian": matrix, "hessian": matrix, DERIVATIVE: derivative}
+_BODIES = {"check": check, "graph": drawn, "jacobian": drawn, "hessian": drawn, DERIVATIVE: derivative}
 ANSWERS = {name: _BODIES.get(name, CommandLine.answer) for name in (*options.QUESTIONS, DERIVATIVE)}
 """Commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

@@ -14,20 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
+from gradcli import options
 from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.options import (
-    COLOR_VARIABLE,
-    COLORS,
-    FIGURES,
-    FORMAT_VARIABLE,
-    FORMATS,
-    LACKS,
-    ON_TERMINALS,
-    PICTURES,
-    SUFFIXES,
-)
+from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -44,7 +35,7 @@ WIDTH = 100
 """Columns of a table in a file."""
 
 OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
-OTHER |= {f".{form}": form for form in FIGURES}
+OTHER |= {f".{form}": form for form in options.FIGURES}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
 _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
@@ -204,6 +195,7 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         UsageError: The suffix and the format differ.
         OutputError: The file cannot be written there.
     """
+    _require_place(path)
     suffix = os.path.splitext(path)[1].lower()
     known = SUFFIXES.get(suffix) or OTHER.get(suffix)
     if told is not None and (known is None or suffix == ".txt"):
@@ -216,7 +208,6 @@ def kind_of(path: str, told: str | None, command: str) -> str:
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
-    _require_place(path)
     return known
 
 
@@ -225,9 +216,11 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     only = _ONLY.get(kind, command)
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
-    if kind in FIGURES and (command not in PICTURES or (command == "graph" and kind != "svg")):
-        raise InputError(f"{command} answers with no picture as {kind}", hint=f"{', '.join(PICTURES)} draw")
-    if kind in FIGURES and command != "graph":
+    is_graph = command in ("graph", "explain")
+    if kind in options.FIGURES and (command not in options.PICTURES or (is_graph and kind != "svg")):
+        hint = "write an .svg" if is_graph else f"{', '.join(options.PICTURES)} draw"
+        raise InputError(f"{command} answers with no picture as {kind}", hint=hint)
+    if kind in options.FIGURES and not is_graph:
         from gradcli.report.pictures.figures import require_matplotlib
 
         require_matplotlib()
@@ -282,7 +275,7 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
         case "npz", Answer():
             write_npz(named(answer), file)
             return
-        case kind, _ if kind in FIGURES:
+        case kind, _ if kind in options.FIGURES:
             file.write(report.picture(answer, kind, shown.theme))
             return
         case "py", Source(language="latex"):

@@ -158,8 +158,8 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
             continue
         confirmation = found.confirmations[block] = confirm(point, derivative, evidence, derived.directions, most)
         if confirmation.holds:
-            is_first = derivative.of == "jacobian"
-            structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
+            sides = (point.shape_of(name) if name else point.shape for name in (derivative.first, derivative.variable))
+            structure = structure_of(derivative, *sides) if derivative.of in ("jacobian", "hessian") else ""
             found.shown[block] = formula(derivative, program, confirmation.note, structure)
             found.derivatives[block] = derivative
         elif reason := confirmation.refuted:

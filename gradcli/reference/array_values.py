@@ -133,9 +133,7 @@ class Values:
         self.missing: dict[Atom, str] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {s: exact(a if str(s) in mapped else a[None], kind) for s, a in every.items()}
-        for s in program.variables:
-            if str(s) in radii:
-                self.values[s] = bounded(self.values[s].middle, radii[str(s)])
+        self.values |= {s: bounded(self.values[s].middle, radii[str(s)]) for s in every if str(s) in radii}
         last = {a: line.symbol for line in program.lines for a in line.call.operands}
         with np.errstate(all="ignore"):
             for line in program.lines:

@@ -11,7 +11,6 @@ wording, numbers                 common to all of these: words, names of entries
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +18,7 @@ from gradcli import keywords
 from gradcli.errors import InputError, UsageError
 from gradcli.options import LACKS
 from gradcli.report.compose.answers import compose
-from gradcli.report.document import Chart, Document, Line, Note, Screen, Styled
+from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import BackwardGraph, Explanation, Hessian, Jacobian, Pass, Plotted, Result, Source
 
@@ -60,7 +59,7 @@ def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None)
     if form == "html" and isinstance(answer, Explanation):
         from gradcli.report.pictures.explain_page import page
 
-        yield page(answer)
+        yield page(printable(answer))
     elif hasattr(module, "pieces"):
         yield from module.pieces(answer, form)
     else:
@@ -117,12 +116,7 @@ def in_python(answer: Result, form: str) -> str:
         case "cell":
             from gradcli.report.render import html
 
-            document, drawn = _compact(answer), ""
-            if isinstance(answer, Plotted):
-                with suppress(InputError):  # without matplotlib it is drawn with characters
-                    drawn = "<svg" + picture(answer, "svg", "light").decode().partition("<svg")[2]
-                    document = tuple(node for node in document if not isinstance(node, Chart))
-            return drawn + html.fragment(document)
+            return html.fragment(_compact(answer))
         case "fragment":
             from gradcli.report.render import latex
 

@@ -385,12 +385,12 @@ Structure = Literal["", "diagonal", "zero"]
 
 
 def structure_of(derivative: Derivative, y: Shape, x: Shape) -> Structure:
-    """Read the structure of a Jacobian block off its formula; empty if none is known.
+    """Read the structure of a block of a Jacobian or a Hessian off its formula; empty if none is known.
 
     Args:
-        derivative: The formula of ∂y/∂x.
-        y: The shape of y.
-        x: The shape of x; of two scalars there is nothing to say.
+        derivative: The formula.
+        y: The shape of the rows.
+        x: The shape of the columns; of two scalars there is nothing to say.
 
     >>> import sympy
     >>> from gradcli.language.parsing import parse

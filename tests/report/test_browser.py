@@ -20,7 +20,7 @@ addEventListener("error", event => found.errors.push(event.message));
 addEventListener("load", () => {
   const lit = () => document.querySelectorAll("svg.graph .lit").length;
   found.lit.push(lit());
-  for (let n = 0; n < steps.length; n++) {
+  for (let n = 0; n <= steps.length; n++) {
     dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
     found.lit.push(lit());
   }
@@ -45,7 +45,7 @@ PHONE = """
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
 def test_the_steps_light_up_and_nothing_overflows_a_phone(tmp_path: Path) -> None:
-    """No error of its script; a value or an adjoint more at each step; no scrolling sideways at 360 pixels."""
+    """All is lit, then a value or an adjoint more at each step; no error, and no scrolling sideways at 360 pixels."""
     answer = Function("y = sigmoid(A@x); sum(y**2)*x[0]").explain({"A": [[1, 2], [3, 4]], "x": [0.5, -0.6]})
     page = tmp_path / "page.html"
     page.write_text(rendered(answer, "html", Screen()).replace("<script>", f"{PROBE}<script>"), encoding="utf-8")
@@ -58,4 +58,4 @@ def test_the_steps_light_up_and_nothing_overflows_a_phone(tmp_path: Path) -> Non
     assert found["pixels"] == 360
     assert found["errors"] == found["wide"] == []
     assert not found["scrolls"]
-    assert found["lit"] == [*range(steps + 1), 0]
+    assert found["lit"] == [steps, *range(steps + 1), 0]

@@ -60,7 +60,7 @@ MOST_LETTERS = 80
 """Most letters of a function that is the title of a plot as a formula."""
 
 FARTHEST, MOST_SIZE = 1e100, 1e300
-"""The largest end of a range, and the size from which on a number of y counts as infinite."""
+"""The longest range, and the size from which on a number of y counts as infinite."""
 
 LIVE_POINTS = 201
 """Points at which a function of Python is called to find its branches."""
@@ -96,9 +96,8 @@ class _MovingQuestion:
     @classmethod
     def over(cls, question: Question, names: Sequence[str], order: int = 1) -> _MovingQuestion:
         """Move one or two numbers, each of which is its parameter."""
-        return cls(
-            question, dict.fromkeys(names, np.zeros(())), [{name: np.ones(())} for name in names], names[0], order
-        )
+        directions = [{name: np.ones(())} for name in names]
+        return cls(question, dict.fromkeys(names, np.zeros(())), directions, names[0], order)
 
     @property
     def moving(self) -> MovingProgram:
@@ -166,6 +165,7 @@ class _MovingQuestion:
         if not found:
             return (-USUAL, USUAL) if far == FAR[0] else (-far, far)
         low, high = min(found), max(found)
+        low, high = (min(low, 0.0), max(high, 0.0)) if abs(found[0]) <= high - low else (low, high)
         rest = max((high - low) / 4, USUAL / 5, abs(low) / 8)
         step = 10.0 ** math.floor(math.log10(high - low + 2 * rest)) / 2
         return math.floor((low - rest) / step) * step, math.ceil((high + rest) / step) * step
@@ -199,19 +199,21 @@ def plot(
     if order not in (1, 2):
         raise InputError(f"--order {order} is not drawn", hint="1 draws y and its derivative, 2 the second one too")
     texts = {name: ends if isinstance(ends, str) else "..".join(map(str, ends)) for name, ends in ranges.items()}
-    named = with_name({**texts, **(box or {})}, self.variables, "--in")
-    given = {name: str(text) for name, text in named.items()}
+    given = with_name({**texts, **(box or {})}, self.variables, "--in")
     if len(given) > (most := 2 if along is None else 1):
         message = f"--in gives {len(given)} ranges, and {'a map has two' if most == 2 else '--along has one'}"
         raise InputError(message, hint="the other variables have a value: --at NAME=VALUE")
     if along is not None:
         return _of_line(*_directed(self, at, given, along, order, dtype))
-    ends = {name: _ends(name, text) for name, text in given.items()}
+    ends = {name: _ends(name, str(text)) for name, text in given.items()}
     for name in ends:
         if name not in self.parameters and not shadowed([name]):
             raise no_such_variable("--in", name, self.parameters)
     values = with_name(at, self.variables)
     if len(ends) == 2:
+        if order > 1 or not values.keys().isdisjoint(ends):
+            what = "--order" if order > 1 else f"--at {', '.join(name for name in ends if name in values)}"
+            raise InputError("a map has y and its gradient, over two variables", hint=f"leave out {what}")
         starts = {name: low for name, (low, _) in ends.items()}
         return _of_two(self._asked({**starts, **values}, tuple(ends), dtype).question(), ends)
     name = next(iter(ends), "") or next(iter(wrt or ()), "") or _only(self, values)
@@ -236,11 +238,9 @@ def _ends(name: str, text: str) -> tuple[float, float]:
         InputError: It is one of tensors, or empty.
     """
     low, high = read_range(text, f"--in {name}")
-    if low.shape or not low < high:
+    if low.shape or not 1 / FARTHEST <= float(high) - float(low) <= FARTHEST:
         hint = "a tensor moves along a direction: --along" if low.shape else f"write --in {name}=-1..1"
-        raise InputError(f"--in {name}={text} is no range of a number", hint=hint)
-    if high - low < 1 / FARTHEST or max(abs(low), abs(high)) > FARTHEST:
-        raise InputError(f"--in {name}={text} is not drawn", hint=f"a range lies in -{FARTHEST:g}..{FARTHEST:g}")
+        raise InputError(f"--in {name}={text} is no range that is drawn", hint=hint)
     return float(low), float(high)
 
 
@@ -260,14 +260,14 @@ def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
 
 
 def _directed(
-    text: ParsedText, at: Inputs | None, box: Mapping[str, str], along: Directions, order: int, dtype: Dtype | None
+    text: ParsedText, at: Inputs | None, box: Mapping[str, Value], along: Directions, order: int, dtype: Dtype | None
 ) -> tuple[_MovingQuestion, tuple[float, float], float]:
     """Read the direction from the values of the tensors; t = 0 is the point itself."""
     question = text._asked(at, None, dtype).question()
     direction = question.directions(along, "plot")
     question = replace(question, wrt=tuple(direction))
     start = {name: question.arrays[name].astype(np.float64) for name in direction}
-    ends = _ends(PARAMETER, next(iter(box.values()), "-1..1"))
+    ends = _ends(PARAMETER, str(next(iter(box.values()), "-1..1")))
     return _MovingQuestion(question, start, [direction], PARAMETER, order), ends, 0.0
 
 
@@ -297,7 +297,7 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
         spans=(*spans, *curves.broken_ranges(points, numbers, errors)),
         tangents=() if touched is None else tuple(_tangents(line, touched)),
         formula=_formula(question),
-        **question.common,
+        **question.common | ({} if question.live is None else {"warnings": ()}),  # no branch of it is left out
     )
 
 

@@ -82,7 +82,8 @@ class Composer(Writer):
             yield from map(note, answer.remarks)
             return
         notes = list(self._notes(answer))
-        if not self.is_full and (equation := self._equation(answer)) is not None:
+        is_picture = isinstance(answer, results.Jacobian | results.Hessian) and answer.is_picture
+        if not self.is_full and not is_picture and (equation := self._equation(answer)) is not None:
             yield equation
             yield from formula_notes(answer)
             yield from notes
@@ -217,6 +218,8 @@ class Composer(Writer):
                     yield self._vjp(answer)
                 if self.is_full or (is_small(answer) and isinstance(answer, results.VJP)):
                     yield self._matrix(answer)
+            case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
+                yield doc.Chart(answer)
             case results.Jacobian():
                 yield self._matrix(answer)
             case results.Hessian():
@@ -352,8 +355,6 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
             return tuple(closed_form(answer, is_full=is_full))
         case results.Improvement():
             return tuple(improvement(answer, is_full=is_full))
-        case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
-            return (doc.Note(line(code(wording.statement(answer)))), doc.Chart(answer))
         case results.Plotted():
             from gradcli.report.compose.plots import plot
 

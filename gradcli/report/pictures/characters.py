@@ -21,7 +21,7 @@ from gradcli.report.numbers import digits
 from gradcli.report.pictures.heat_maps import heat_map
 from gradcli.results import Array
 
-COLORS = ("cyan", "magenta", "yellow", "green")
+COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
 """Colours of y, its derivatives and its tangent, or of the elements of y."""
 
 HEIGHTS = (8, 20)
@@ -32,7 +32,7 @@ FAR = 4.0
 
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 _SIGNS = dict(zip("kink jump pole removable edge vertical undefined nan-trap".split(), "◆○┊○◇◆┊×", strict=True))
-_SHADED = "░"
+_SHADED, _STARS = "░", "*.,+"
 
 
 class Panel(NamedTuple):
@@ -66,7 +66,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
             break
-    return [round(n * step, 12 - math.floor(math.log10(step))) + 0.0 for n in range(first, last + 1)]
+    return [round(n * step, 1 - math.floor(math.log10(step))) + 0.0 for n in range(first, last + 1)]
 
 
 def chart(node: doc.Chart, screen: Screen) -> Iterator[Text]:
@@ -85,19 +85,12 @@ def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:
     width = min(screen.width or 80, 160)
     shown = panels(plot)
     height = max(HEIGHTS[0], min(HEIGHTS[1], width // 4) // (1 if len(shown) == 1 else 2) + 2)
-    labels = [
-        {
-            _cell(place, panel.high, panel.low, height): digits(place)
-            for place in ticks(panel.low, panel.high, height // 3)
-        }
-        for panel in shown
-    ]
+    labels = [_upward(panel.low, panel.high, height) for panel in shown]
     margin = max(len(label) for panel in labels for label in panel.values()) + 1
     columns = max(8, width - margin - 2)
-    low, high = float(plot.points[0]), float(plot.points[-1])
     for panel, own in zip(shown, labels, strict=True):
         yield from _lines(*_panel(plot, panel, (height, columns), screen), own, margin, screen)
-    yield from _axis(low, high, margin, columns, screen)
+    yield from _axis(float(plot.points[0]), float(plot.points[-1]), margin, columns, screen)
     yield _legend(plot, screen)
 
 
@@ -112,19 +105,17 @@ def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Scre
         if span.kind in ("undefined", "nan-trap", "crowded"):
             first, last = (_cell(end, plot.points[0], plot.points[-1], columns) for end in (span.low, span.high))
             cells[:, first : last + 1], styles[:, first : last + 1] = _SHADED, "dim"
-    column = {mark: _cell(mark.place, plot.points[0], plot.points[-1], columns) for mark in plot.marks}
-    for mark, place in column.items():
-        if mark.kind == "pole":
-            cells[:, place], styles[:, place] = _SIGNS["pole"], "dim"
     for curve in sorted([*panel.curves, *_tangents(plot, panel)], key=lambda one: -one.order):
         own = _dots(plot.points, curve, panel, size)
         dots |= own
-        drawn = np.where(curve.order, ".", "*") if screen.ascii else np.vectorize(chr)(0x2800 + dots)
+        drawn = np.array(_STARS[curve.order]) if screen.ascii else np.vectorize(chr)(0x2800 + dots)
         cells, styles = np.where(own, drawn, cells), np.where(own, _color(curve, plot), styles)
-    for mark, place in column.items():
-        there = [limit for limit in mark.value if math.isfinite(limit)]
-        for limit in there if mark.kind != "pole" and panel.curves[0].order == 0 else []:
-            row = _cell(limit, panel.high, panel.low, height)
+    for mark in plot.marks:
+        place = _cell(mark.place, plot.points[0], plot.points[-1], columns)
+        rows = [_cell(limit, panel.high, panel.low, height) for limit in mark.value if math.isfinite(limit)]
+        if mark.kind == "pole" or not rows:
+            cells[:, place] = np.where(cells[:, place] == " ", _SIGNS["pole"], cells[:, place])
+        for row in rows if mark.kind != "pole" and panel.curves[0].order == 0 else []:
             if 0 <= row < height:
                 cells[row, place], styles[row, place] = _SIGNS[mark.kind], "bold"
     return cells, styles
@@ -158,17 +149,24 @@ def _dots(points: Array, curve: results.Curve, panel: Panel, size: tuple[int, in
         steps = math.ceil(max(abs(b - a), x[n + 1] - x[n])) + 1
         columns = np.rint(np.linspace(x[n], x[n + 1], steps)).astype(int)
         rows = np.rint(np.linspace(a, b, steps)).astype(int)
-        kept = (rows >= 0) & (rows < height)
-        if curve.order:
-            kept &= (columns // 2 + rows // 2) % 2 == 0
+        kept = (rows >= 0) & (rows < height) & ((columns // 2 + rows // 2) % (1 + curve.order) == 0)
         dots[rows[kept], columns[kept]] = True
     return np.sum(dots.reshape(size[0], 4, -1, 2) * _DOTS[:, None], axis=(1, 3))
 
 
+def _upward(low: float, high: float, height: int) -> dict[int, str]:
+    """Label some rows of so many, the first of which is the highest."""
+    return {_cell(place, high, low, height): digits(place) for place in ticks(low, high, height // 3)}
+
+
 def _axis(low: float, high: float, margin: int, columns: int, screen: Screen) -> Iterator[Text]:
     line, names = list("─" * columns), [" "] * columns
-    for place in ticks(low, high, max(3, columns // 9)):
-        column, label = _cell(place, low, high, columns), digits(place)
+    for most in range(max(3, columns // 9), 0, -1):
+        labels = {place: digits(place) for place in ticks(low, high, most)}
+        if len(labels) * (1 + max(map(len, labels.values()), default=0)) <= columns:
+            break
+    for place, label in labels.items():
+        column = _cell(place, low, high, columns)
         line[column] = "┬"
         start = max(0, min(columns - len(label), column - len(label) // 2))
         names[start : start + len(label)] = label
@@ -179,8 +177,8 @@ def _axis(low: float, high: float, margin: int, columns: int, screen: Screen) ->
 def _legend(plot: results.Plot, screen: Screen) -> Text:
     found = Text("   ")
     for curve in plot.curves:
-        signs = ("**", "..") if screen.ascii else ("⠤⠤", "⠄⠠")
-        found.append(signs[curve.order > 0], _color(curve, plot))
+        signs = [star * 2 for star in _STARS] if screen.ascii else ("⠤⠤", "⠄⠠", "⠁⠠")
+        found.append(signs[curve.order], _color(curve, plot))
         found.append(f" {screen.in_characters(curve.label.pretty)}   ")
     return found
 
@@ -195,10 +193,10 @@ def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:
     """Yield the tangents as dashed curves, in the panel of y."""
     for one in plot.tangents if panel.curves[0].order == 0 else ():
         values = one.value + one.slope * (plot.points - one.place)
-        yield replace(panel.curves[0], order=len(COLORS) - 1, element=one.element, values=values)
+        yield replace(panel.curves[0], order=3, element=one.element, values=values)
 
 
-_SHADES, _ASCII_SHADES = " ░▒▓█", " .:*#"
+_SHADES = " ░▒▓█"
 _ARROWS, _ASCII_ARROWS = "→↗↑↖←↙↓↘", "-/|\\-/|\\"
 
 
@@ -207,30 +205,29 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     (across, x), (up, y) = plot.axes.items()
     width = min(screen.width or 80, 120)
     height = max(HEIGHTS[0], min(24, width * 2 // 7))
-    labels = {_cell(tick, y[-1], y[0], height): digits(tick) for tick in ticks(y[0], y[-1], height // 4)}
+    labels = _upward(y[0], y[-1], height)
     margin = max(map(len, labels.values())) + 1
     columns = width - margin - 2
     places = np.linspace(len(y) - 1, 0, height), np.linspace(0, len(x) - 1, columns)
     chosen = np.ix_(*(np.rint(one).astype(int) for one in places))
-    values = plot.values[chosen]
-    finite = np.sort(values[np.isfinite(values)])
-    shades, arrows = (_ASCII_SHADES, _ASCII_ARROWS) if screen.ascii else (_SHADES, _ARROWS)
-    levels = finite[(np.arange(1, len(shades)) * len(finite)) // len(shades)] if len(finite) else finite
-    cells = np.array(list(shades))[np.searchsorted(levels, np.nan_to_num(values))]
+    values, known = plot.values[chosen], plot.values[np.isfinite(plot.values)]
+    levels = np.quantile(known, np.arange(1, len(_SHADES)) / len(_SHADES)) if len(known) else known
+    cells = np.array(list(_SHADES))[np.searchsorted(levels, np.nan_to_num(values))]
     cells[~np.isfinite(values)] = " "
+    arrows = _ASCII_ARROWS if screen.ascii else _ARROWS
     styles = np.full(cells.shape, "cyan", dtype="<U8")
-    slopes = [plot.gradient[name][chosen] * (axis[-1] - axis[0]) for name, axis in plot.axes.items()]
+    slopes = [plot.gradient[name][chosen] / (axis[-1] - axis[0]) for name, axis in plot.axes.items()]
     for row in range(1, height, 4):
         for column in range(4, columns, 9):
-            a, b = slopes[0][row, column] / columns * 2, slopes[1][row, column] / height
+            a, b = slopes[0][row, column] * columns, slopes[1][row, column] * height * 2
             if np.isfinite([a, b]).all() and (a or b):
                 cells[row, column] = arrows[round(math.atan2(b, a) / math.pi * 4) % 8]
                 styles[row, column] = "bold"
     for place in plot.singular:
         there = _cell(place[1], y[-1], y[0], height), _cell(place[0], x[0], x[-1], columns)
-        cells[there], styles[there] = "o" if screen.ascii else "•", "yellow"
+        cells[there], styles[there] = "•", "yellow"
     yield from _lines(cells, styles, labels, margin, screen)
     yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
-    least, most = (digits(one) for one in (finite[0], finite[-1])) if len(finite) else ("nan", "nan")
-    ends = f"{plot.output} from {least} ({shades[1]}) to {most} ({shades[-1]})"
-    yield Text(f"   {across} to the right, {up} upward; {ends}")
+    least, most = (f"{one:.6g}" for one in (known.min(), known.max())) if len(known) else ("nan", "nan")
+    ends = f"{plot.output} from {least} ({_SHADES[1]}) to {most} ({_SHADES[-1]})"
+    yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {ends}"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from gradcli import results
 from gradcli.notation import Notation
 from gradcli.report import wording
 from gradcli.report.compose.answers import compose
-from gradcli.report.numbers import in_a_line, printable, rounded
+from gradcli.report.numbers import in_a_line, rounded
 from gradcli.report.pictures.graphs import DIGITS, MOST_BOXES, of_explanation
 from gradcli.report.render import html
 
@@ -27,45 +28,46 @@ def mathml(notation: Notation) -> str:
         from latex2mathml.converter import convert
     except ImportError:
         return html.unicode_math(notation)
-    plain = notation.latex.replace("{[}", "[").replace("{]}", "]").replace(r"\textgreater{}", ">")
-    if r"\(" in plain:
+    if any(command in notation.latex for command in (r"\text", r"\(", "U{+}")):  # of which it reads none
         return html.unicode_math(notation)
-    return str(convert(plain)).replace(r"\_", "_")  # `latex2mathml` reads no commands in \texttt
+    return str(convert(notation.latex))
 
 
 def page(answer: results.Explanation) -> str:
     """Write the page."""
-    answer = printable(answer)
-    title = wording.statement(answer)
-    folder = Path(__file__).parent
-    style, script = ((folder / f"explain_page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    steps = list(_steps(answer))
-    listed = "".join(f'<li data-box="{escape(box)}" data-part="{part}">{words}</li>\n' for box, part, words in steps)
-    picture = of_explanation(answer) if answer.steps_count + len(answer.inputs) <= MOST_BOXES else ""
-    nav = '<nav hidden><button>↺</button><button>◀</button><button>▶</button><span id="step"></span></nav>\n'
-    walk = f'{nav}<div class="picture">\n{picture}</div>\n' if picture else ""
-    body = (
-        f"<style>\n{style}</style>\n<main>\n<h1><code>{escape(title)}</code></h1>\n<p>{_argument(answer)}</p>\n"
-        f"<h2>Step by step: values forward, adjoints backward</h2>\n{walk}"
-        f'<details{" open" * (not picture)}><summary>all steps</summary>\n<ol id="steps">\n{listed}</ol>\n</details>\n'
-        f"<h2>The numbers, the formulas and the verdict</h2>\n{html.fragment(compose(answer, 6), mathml)}</main>\n"
+    title = escape(wording.statement(answer))
+    short = rounded(answer, DIGITS)
+    listed = (f'<li data-box="{escape(box)}" data-part="{part}">{words}</li>\n' for box, part, words in _steps(short))
+    template = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
+    body = template.substitute(
+        title=title,
+        argument=_argument(short),
+        graph=of_explanation(answer) if answer.steps_count + len(answer.inputs) <= MOST_BOXES else "",
+        steps="".join(listed),
+        tables=html.fragment(compose(answer, DIGITS), mathml),
     )
-    return html.PAGE.format(title=escape(title), body=body + (f"<script>\n{script}</script>\n" if picture else ""))
+    return html.PAGE.format(title=title, body=body)
 
 
 def _argument(answer: results.Explanation) -> str:
     """Say in words what v is."""
     y, names = escape(answer.output), ", ".join(f"{escape(name)}.grad" for name in answer.wrt)
-    v = escape(in_a_line(rounded(answer.v, DIGITS)))
+    v = f"v = {escape(in_a_line(answer.v))}"
+    if answer.loss is not None:
+        v += f", the derivative of the loss {escape(answer.loss.expression)}"
     if answer.v.size == 1:
         return (
-            f"<code>{y}.backward()</code> starts with v = {v}, the derivative of {y} by itself. "
-            f"Each step multiplies the adjoint that arrives by a local derivative; at the end stands {names}."
+            f"In PyTorch, <code>{y}.backward()</code> starts with {v}; without a gradient argument that is 1, the "
+            f"derivative of {y} by itself. Each step multiplies the adjoint that arrives by a local derivative; "
+            f"at the end stands {names}."
         )
     return (
-        f"In <code>{y}.backward(gradient=v)</code>, v has a weight for each element of {y}: here v = {v}. "
-        f"The backward pass computes the gradient of sum(v·{y}): row i of the Jacobian J counts v[i] times, and the "
-        f"sum of the rows, vᵀJ, is left in {names}. J itself is never made."
+        f"A gradient is of one number, and {y} has {answer.v.size} elements: <code>{y}.backward()</code> alone "
+        f"is an error of PyTorch: “grad can be implicitly created only for scalar outputs”. "
+        f"In <code>{y}.backward(gradient=v)</code>, v has a weight for each element: here {v}. "
+        f"Where {y} goes on into a loss, v is the derivative of the loss by {y}. The backward pass computes the "
+        f"gradient of sum(v·{y}): row i of the Jacobian J counts v[i] times, and the sum of the rows, vᵀJ, is left "
+        f"in {names}. J itself is never made."
     )
 
 
@@ -84,4 +86,4 @@ def _steps(answer: results.Explanation) -> Iterator[tuple[str, str, str]]:
 
 
 def _numbers(array: results.Array) -> str:
-    return f'<span class="numbers">{escape(in_a_line(rounded(np.asarray(array), DIGITS)))}</span>'
+    return f'<span class="numbers">{escape(in_a_line(np.asarray(array)))}</span>'

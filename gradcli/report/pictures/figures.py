@@ -13,6 +13,7 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import InputError
 from gradcli.report import wording
+from gradcli.report.compose.plots import SPANS
 from gradcli.report.pictures.characters import Panel, panels
 from gradcli.report.pictures.heat_maps import matrices
 
@@ -30,6 +31,12 @@ STYLE: Mapping[str, Any] = {
     "lines.linewidth": 1.6, "svg.hashsalt": "gradcli", "pdf.fonttype": 42,
 }  # fmt: skip
 
+WIDEST, MOST_INSIDE = 58, 4
+"""Most letters of a title; most curves whose legend stands among them."""
+
+USUAL = 0.02, 0.98
+"""Quantiles of y at the ends of the colours of a map: what is beyond may be on the way to a pole."""
+
 MOST_DOTS = 4_096
 """Most elements of a block whose proven zeros are dotted."""
 
@@ -43,13 +50,15 @@ def require_matplotlib() -> None:
     try:
         import matplotlib as _  # noqa: F401
     except ImportError:
-        message = "a figure is drawn by matplotlib, which is not installed"
-        raise InputError(
-            message, hint="pip install 'gradcli[plot]'; without -o the plot is drawn on the terminal"
-        ) from None
+        hint = "pip install 'gradcli[plot]'; without -o the plot is drawn on the terminal"
+        raise InputError("a figure is drawn by matplotlib, which is not installed", hint=hint) from None
 
 
-def figure(answer: results.Plotted | results.Jacobian | results.Hessian, form: str, theme: str) -> bytes:
+Drawn = results.Plotted | results.Jacobian | results.Hessian
+"""What is drawn as a figure."""
+
+
+def figure(answer: Drawn, form: str, theme: str) -> bytes:
     """Draw curves, a map, or the matrices of a Jacobian or a Hessian as svg, png or pdf, on light or dark ground.
 
     Raises:
@@ -94,9 +103,15 @@ def _titled(ax: Any, plot: results.Plotted) -> None:
     title = "" if plot.formula is None else f"${plot.output} = {plot.formula.latex}$".replace(r"\frac", r"\dfrac")
     with contextlib.suppress(ValueError):  # mathtext knows no cases
         MathTextParser("path").parse(title)
-        ax.set_title(title)
+        ax.set_title(title, va="bottom")
     if not ax.get_title():
-        ax.set_title(wording.statement(plot).replace("$", r"\$"), family="monospace")
+        ax.set_title(_shortened(plot), family="monospace")
+
+
+def _shortened(answer: Drawn) -> str:
+    """Write the function in a line that fits, and is no formula to matplotlib."""
+    words = wording.statement(answer)
+    return (f"{words[: WIDEST - 1]}…" if len(words) > WIDEST else words).replace("$", r"\$")
 
 
 def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, str]) -> None:
@@ -113,13 +128,15 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
         if curve.error is not None:
             band = (curve.values - curve.error, curve.values + curve.error)
             ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0)
-    for span in plot.spans:
-        ax.axvspan(span.low, span.high, color=colors["faint"], alpha=0.18, linewidth=0, zorder=-1)
+    for n, span in enumerate(plot.spans):
+        label = None if span.kind in [one.kind for one in plot.spans[:n]] else SPANS[span.kind].partition(":")[0]
+        shade = {"color": colors["faint"], "alpha": 0.18, "linewidth": 0, "zorder": -1, "label": label}
+        ax.axvspan(span.low, span.high, **shade)
     for mark in plot.marks:
-        if mark.kind == "pole":
+        heights = sorted({limit for limit in mark.value if math.isfinite(limit)})
+        if mark.kind == "pole" or not heights:
             ax.axvline(mark.place, color=colors["faint"], linewidth=0.8, linestyle=(0, (2, 3)))
         elif panel.curves[0].order == 0:
-            heights = sorted({limit for limit in mark.value if math.isfinite(limit)})
             color = f"C{mark.element}" if has_several else colors["0"]
             inside = colors["back"] if mark.kind in ("jump", "removable", "edge") else color
             places = [mark.place] * len(heights)
@@ -127,22 +144,24 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
     for one in plot.tangents if panel.curves[0].order == 0 else ():
         ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1)
         ax.plot(one.place, one.value, "o", markersize=4, color=colors["ink"])
-    ax.legend(frameon=False)
+    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(panel.curves) > MOST_INSIDE else {}
+    ax.legend(frameon=False, **beside)
 
 
 def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
     ax = figure.subplots()
     (across, x), (up, y) = plot.axes.items()
     values = np.ma.masked_invalid(plot.values)
-    found = ax.contourf(x, y, values, levels=20, cmap="cividis")
-    ax.contour(x, y, values, levels=10, colors=colors["ink"], linewidths=0.4, alpha=0.6)
+    low, high = np.quantile(values.compressed(), USUAL) if values.count() else (0, 1)
+    levels = np.linspace(low, high if high > low else low + 1, 21)
+    found = ax.contourf(x, y, values, levels=levels, cmap="cividis", extend="both")
+    ax.contour(x, y, values, levels=levels[::2], colors=colors["ink"], linewidths=0.4, alpha=0.6)
     figure.colorbar(found, ax=ax, label=plot.output)
     step = slice(len(x) // 24, None, len(x) // 12)
-    sizes = [axis[-1] - axis[0] for axis in (x, y)]
-    slopes = [plot.gradient[name][step, step] * size for name, size in zip((across, up), sizes, strict=True)]
+    slopes = [plot.gradient[name][step, step] for name in plot.axes]
     length = np.hypot(*slopes)
     arrows = [slope / np.where(length > 0, length, 1) for slope in slopes]
-    ax.quiver(x[step], y[step], *arrows, color="white", pivot="mid", scale=28, width=0.003)
+    ax.quiver(x[step], y[step], *arrows, angles="xy", color="white", pivot="mid", scale=28, width=0.003)
     ax.plot(*plot.singular.T, ".", markersize=1.5, color="#ff5a36")
     ax.set_xlabel(across, style="italic")
     ax.set_ylabel(up, style="italic")
@@ -156,16 +175,17 @@ def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colo
     heights, widths = ([max(size, sum(along) / 12) for size in along] for along in sizes)
     ratios = {"height_ratios": heights, "width_ratios": widths}
     axes = figure.subplots(len(blocks), len(blocks[0]), squeeze=False, **ratios)
+    look = {"cmap": "RdBu_r", "aspect": "auto", "interpolation": "nearest"}
     for row, line in zip(blocks, axes, strict=True):
         for one, ax in zip(row, line, strict=True):
             ax.set_facecolor("#d63fd6")  # numbers that are not finite
-            image = ax.imshow(
-                np.ma.masked_invalid(one.numbers), cmap="RdBu_r", vmin=-(most or 1), vmax=most or 1, aspect="auto",
-                interpolation="nearest",
-            )  # fmt: skip
+            image = ax.imshow(np.ma.masked_invalid(one.numbers), vmin=-(most or 1), vmax=most or 1, **look)
             if one.is_open.size <= MOST_DOTS:
-                ax.plot(*np.nonzero(one.is_open == 0)[::-1], ".", color=colors["faint"], markersize=2)
+                ax.plot(
+                    *np.nonzero((one.is_open == 0) & (one.numbers == 0))[::-1], ".", color=colors["faint"], markersize=3
+                )
             ax.set_title(one.label.pretty)
-            ax.set_xticks(range(one.numbers.shape[1]) if one.numbers.shape[1] <= 12 else [])
-            ax.set_yticks(range(one.numbers.shape[0]) if one.numbers.shape[0] <= 12 else [])
-    figure.colorbar(image, ax=axes)
+            ax.locator_params(integer=True, min_n_ticks=1)
+    is_finite = all(np.isfinite(one.numbers).all() for row in blocks for one in row)
+    figure.colorbar(image, ax=axes, label="" if is_finite else "magenta: not finite")
+    figure.suptitle(_shortened(answer), family="monospace")

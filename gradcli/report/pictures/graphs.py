@@ -11,6 +11,7 @@ import graphlib
 import itertools
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -34,22 +35,6 @@ LONGEST, DIGITS = 40, 5
 
 SWEEPS = 8
 """Times that the layers are ordered, down and up."""
-
-STYLE = """
-svg.graph:root { background: #fff; }
-svg.graph { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; color: #1b1f24; }
-svg.graph rect { fill: #8881; stroke: #8889; }
-svg.graph text { fill: currentColor; }
-svg.graph .title { font-weight: 600; }
-svg.graph .adjoint { fill: #b3470f; }
-svg.graph path { fill: none; stroke: #888; }
-svg.graph marker path { fill: #888; stroke: none; }
-@media (prefers-color-scheme: dark) {
-  svg.graph:root { background: #14181d; }
-  svg.graph { color: #e6e9ed; }
-  svg.graph .adjoint { fill: #ff9d5c; }
-}
-"""
 
 
 class Box(NamedTuple):
@@ -89,10 +74,11 @@ def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str) -> str:
             left += boxes[n].width + BETWEEN
         top += max(boxes[n].height for n in layer) + BELOW
     parts = [*_arrows(boxes, ways, corners), *_boxes(boxes, corners)]
+    style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     height = top - BELOW + 1
     return (
         f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}">\n<style>{STYLE}</style>\n'
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}"><style>\n{style}</style>\n'
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0 8 4 0 8z"/></marker></defs>\n{"".join(parts)}</svg>\n'
     )
@@ -151,26 +137,18 @@ def _boxes(boxes: Sequence[Box], corners: dict[int, tuple[float, float]]) -> Ite
 def _arrows(
     boxes: Sequence[Box], ways: Sequence[Sequence[int]], corners: dict[int, tuple[float, float]]
 ) -> Iterator[str]:
-    """Draw a curve for each edge; curves that leave or reach one box do so side by side."""
-
-    def port(n: int, others: Sequence[Sequence[int]], way: Sequence[int], other: int) -> float:
-        by_place = sorted(others, key=lambda one: corners[one[other]][0] + boxes[one[other]].width / 2)
-        return corners[n][0] + boxes[n].width * (by_place.index(way) + 1) / (len(by_place) + 1)
-
+    """Draw a curve for each edge, from the middle of a box below to the middle of another."""
+    middles = {n: x + boxes[n].width / 2 for n, (x, _) in corners.items()}
     for way in ways:
-        first, last = way[0], way[-1]
-        x = port(first, [one for one in ways if one[0] == first], way, 1)
-        y = corners[first][1] + boxes[first].height
+        x, y = middles[way[0]], corners[way[0]][1] + boxes[way[0]].height
         path = f"M{x:.1f} {y:.1f}"
         for n in way[1:]:
-            u, v = corners[n][0] + boxes[n].width / 2, corners[n][1]
-            u = port(n, [one for one in ways if one[-1] == last], way, -2) if n == last else u
+            is_last, u, v = n == way[-1], middles[n], corners[n][1]
             half = (v - y) / 2
-            path += f"C{x:.1f} {y + half:.1f} {u:.1f} {v - half:.1f} {u:.1f} {v - (n == last):.1f}"
-            if n != last:
-                below = min(corners[k][1] for k in corners if corners[k][1] > v) - BELOW
-                path += f"V{below:.1f}"
-                v = below
+            path += f"C{x:.1f} {y + half:.1f} {u:.1f} {v - half:.1f} {u:.1f} {v - is_last:.1f}"
+            if not is_last:
+                v = min(top for _, top in corners.values() if top > v) - BELOW
+                path += f"V{v:.1f}"
             x, y = u, v
         yield f'<path class="edge" d="{path}" marker-end="url(#tip)"/>\n'
 
@@ -183,16 +161,17 @@ def of_explanation(answer: results.Explanation) -> str:
     operations = {step.name: step.operation.pretty for step in answer.steps}
     values = {**answer.inputs, **{step.name: step.value for step in answer.steps}}
     adjoints = {adjoint.name: adjoint for adjoint in answer.adjoints}
-    names = {name: n for n, name in enumerate(values)}
+    used = ((adjoint.name, term.source) for adjoint in answer.adjoints for term in adjoint.terms)
+    edges = [(a, b) for a, b in used if a in values and b in values]
+    linked = {name for edge in edges for name in edge} or set(values)  # constants stand alone
+    names = {name: n for n, name in enumerate(name for name in values if name in linked)}
     boxes = []
-    for name, value in values.items():
+    for name in names:
         title = f"{name} = {operations[name]}" if name in operations else name
         found = adjoints.get(name)
         label, adjoint = ("", None) if found is None else (found.notation.pretty, found.value)
-        boxes.append(_box(title, value, label, adjoint, name))
-    used = ((adjoint.name, term.source) for adjoint in answer.adjoints for term in adjoint.terms)
-    edges = [(names[a], names[b]) for a, b in used if a in names and b in names]
-    return svg(boxes, edges, statement(answer))
+        boxes.append(_box(title, values[name], label, adjoint, name))
+    return svg(boxes, [(names[a], names[b]) for a, b in edges], statement(answer))
 
 
 def of_graph(answer: results.BackwardGraph) -> str:

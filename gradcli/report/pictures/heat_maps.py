@@ -42,7 +42,8 @@ def matrices(answer: results.Jacobian | results.Hessian) -> tuple[list[list[Matr
     for one in components(answer):
         height = math.prod(one.rows or ())
         numbers = np.asarray(one.array, float).reshape(height, one.array.size // height if height else 0)
-        formula = answer.symbolic.get(one.variable) if isinstance(answer, results.Jacobian) and one.variable else None
+        formulas = answer.symbolic.get(one.by or "", {}) if isinstance(answer, results.Hessian) else answer.symbolic
+        formula = formulas.get(one.variable or "")
         structure = formula.structure if formula is not None else ""
         is_diagonal = structure == "diagonal" and height == numbers.shape[1]
         is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
@@ -56,21 +57,26 @@ def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iter
     blocks, most = matrices(answer)
     levels = _ASCII_LEVELS if screen.ascii else _LEVELS
     room = max(4, ((screen.width or 80) - 4) // 2)
+    legend: dict[str, None] = {}
     for one in itertools.chain(*blocks):
         yield Text(screen.in_characters(f"{one.label.pretty}   {' x '.join(map(str, one.numbers.shape))}"))
-        parts = _shrunk(one.numbers, MOST_LINES, room), _shrunk(one.is_open, MOST_LINES, room)
-        for row, is_open in zip(*parts, strict=True):
+        numbers, is_open = (_shrunk(part, MOST_LINES, room) for part in (one.numbers, one.is_open))
+        for row, open_row in zip(numbers, is_open, strict=True):
             line = Text("  ")
-            for number, maybe in zip(row, is_open, strict=True):
+            for number, is_unproven in zip(row, open_row, strict=True):
                 if not np.isfinite(number):
-                    line.append(" ?", "bold red")
+                    sign, style, words = " ?", "bold red", "? is not finite"
                 elif number == 0:
-                    line.append("  " if maybe else " .", "dim")
+                    sign, style, words = "  " if is_unproven else " .", "dim", ". is 0 for all values, blank is 0"
                 else:
-                    level = levels[min(7, int(abs(number) / most * 8))]
-                    line.append(("-" if number < 0 else " ") + level, "blue" if number < 0 else "red")
+                    level, words = levels[min(7, int(abs(number) / most * 8))], f"{levels[-1]} is {digits(most)}"
+                    sign, style = (f"-{level}", "blue") if number < 0 else (f" {level}", "red")
+                line.append(sign, style)
+                legend[words] = None
             yield line
-    yield Text(screen.in_characters(f"{levels[-1]} is {digits(most)}; . is 0 for all values"))
+        if numbers.shape != one.numbers.shape:
+            legend["each sign is the largest of some next to each other"] = None
+    yield Text(screen.in_characters("; ".join(legend)))
 
 
 def _shrunk(numbers: Array, rows: int, columns: int) -> Array:

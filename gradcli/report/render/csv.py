@@ -48,6 +48,10 @@ def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[R
     match answer:
         case results.Plot():
             return _curves(answer)
+        case results.PlotMap(axes=axes, gradient=gradient, output=y):
+            columns = [*np.meshgrid(*axes.values()), answer.values, *gradient.values()]
+            header = [*axes, y, *(f"d{y}_d{name}" for name in axes)]
+            return header, ([*map(digits, row)] for row in zip(*(one.ravel() for one in columns), strict=True))
         case results.ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
         case results.Checking():
@@ -61,12 +65,14 @@ def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[R
 
 
 def _curves(plot: results.Plot) -> tuple[Row, Iterable[Row]]:
-    """List a row for each point, with the marks there in the last column."""
-    marks: dict[float, list[str]] = {}
-    for mark in plot.marks:
-        marks.setdefault(mark.place, []).append(mark.kind)
+    """List a row for each point, with the marks and the ranges there in the last column."""
+    found: list[tuple[float, float, str]] = [(mark.place, mark.place, mark.kind) for mark in plot.marks]
+    found += [(span.low, span.high, span.kind) for span in plot.spans]
     columns = [plot.points, *(curve.values for curve in plot.curves)]
-    rows = ([*map(digits, row), " ".join(dict.fromkeys(marks.get(row[0], ())))] for row in zip(*columns, strict=True))
+    rows = (
+        [*map(digits, row), " ".join(dict.fromkeys(kind for low, high, kind in found if low <= row[0] <= high))]
+        for row in zip(*columns, strict=True)
+    )
     return [plot.variable, *(curve.column for curve in plot.curves), "mark"], rows
 
 

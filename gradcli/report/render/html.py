@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 
+from gradcli.errors import InputError
 from gradcli.notation import Notation
 from gradcli.report import document as doc, drawings
 from gradcli.report.document import Screen
 from gradcli.report.pictures.characters import chart
+from gradcli.report.pictures.figures import figure
 
 COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
 """Colours of verdicts: as far from white as from black."""
@@ -95,7 +97,10 @@ def _parts(node: doc.Node, math: Math) -> Iterator[str]:
         case doc.ScriptText(source=source):
             yield _drawn(source)
         case doc.Chart():
-            yield _drawn("\n".join(line.plain for line in chart(node, _SCREEN)))
+            try:
+                yield "<svg" + figure(node.plot, "svg", "light").decode().partition("<svg")[2]
+            except InputError:  # without matplotlib
+                yield _drawn("\n".join(line.plain for line in chart(node, _SCREEN)))
         case _:
             yield _table(drawings.table(node), math)
 
@@ -159,8 +164,8 @@ def _inline(part: doc.Inline, math: Math, *, is_alone: bool) -> str:
             return f'<span class="{role}">{shown}</span>'
         case doc.ArrayNumbers() | doc.EquationCell(right=doc.ArrayNumbers()):
             return f'<span class="numbers">{shown}</span>'
-        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
-            return math(notation)
-        case doc.EquationCell(right=doc.FormulaText(notation=notation)):
-            return math(notation)
+        case doc.Symbol(notation=one) | doc.FormulaText(notation=one):
+            return math(one)
+        case doc.EquationCell(right=doc.FormulaText(notation=one)):
+            return math(one)
     return f'<span class="math">{shown}</span>'

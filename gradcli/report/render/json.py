@@ -68,7 +68,7 @@ def _names(symbolic: Any) -> dict[str, Notation]:
 
 def _structures(one: Any) -> dict[str, str]:
     if isinstance(one, results.ClosedForm):
-        return {name: formula.structure for (_, name), formula in one.blocks.items() if formula.structure}
+        return {name: formula.structure for (by, name), formula in one.blocks.items() if formula.structure and not by}
     found = one.symbolic.items() if isinstance(one, results.Differentiation) else ()
     return {name: formula.structure for name, formula in found if formula.structure}
 
@@ -117,6 +117,7 @@ constant=is_constant required=is_required default remarks~ warnings~
 
 _OWN: Mapping[type, str] = {
     results.Plot: "schema command expression dtype inputs variable u? points curves marks~ spans~ tangents~ warnings~",
+    results.PlotMap: "schema command expression dtype inputs axes values gradient singular warnings~",
     results.Curve: "name=label order element values error?",
     results.Mark: "kind place element value slope",
     results.MarkedRange: "kind low high element",
