@@ -13,8 +13,8 @@ Examples:
 Options:
 
 box RANGES spelling=in
-    The range of the variable: -3..3, or -pi..pi; of a second one for a map. By default one that shows kinks, poles and
-    zeros, or -5..5.
+    The range of the variable: -3..3, or -pi..pi; of a second one for a map. By default one that shows the kinks, poles
+    and zeros in -10..10, or -5..5.
 
 along DIRECTIONS
     The direction in which tensors move from their --at: ones, e0, or a value. The curve is over t, by default in -1..1.
