@@ -34,8 +34,8 @@ MOST_POINTS = 2_000
 BEND = 1 / 500
 """Part of the window by which a piece of a curve may differ from its chord."""
 
-STEPS = 11
-"""Distances from a place on either side."""
+STEPS, NEAREST = 11, 16
+"""Distances from a place on either side, and the least one in its own width, next to which numbers are not its."""
 
 SHRUNK = 0.93
 """Ratio of two differences, one step after the other, from which on there is no limit: a logarithm has 1."""
@@ -107,7 +107,7 @@ class PlottedFunction:
 
 
 def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
-    """Find the limit of numbers at distances that shrink by 4, and at the end may stay.
+    """Find the limit of numbers at distances that shrink by 4.
 
     Args:
         numbers: The numbers.
@@ -118,7 +118,7 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
     >>> [_middle(tendency(numbers, d)) for numbers in (3 + d, np.log(d), 1 / d)]
     [3.0, -inf, inf]
     """
-    numbers = numbers[np.diff(distances, prepend=np.inf) < 0]
+    numbers = numbers[: max(3, np.count_nonzero(distances >= NEAREST * width))]
     last = numbers[-4:]
     if np.isnan(last).any():
         return Limit("absent")
@@ -130,12 +130,13 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
     if len(changes) < 2 or (abs(changes) <= noise).any():
         return _finite(numbers[-1], noise)
     ratios = changes[1:] / changes[:-1]
-    if (ratios >= SHRUNK).all():
-        return Limit("infinite", arb(np.copysign(np.inf, changes[-1])))
     if (abs(ratios) >= SHRUNK).any():
-        return Limit("unknown")
+        if (spread := abs(changes).max()) <= 2.0**-20 * abs(numbers).max():  # nobody sees how it goes on
+            return _finite(numbers[-1], spread)
+        is_endless = (ratios >= SHRUNK).all()
+        return Limit("infinite", arb(np.copysign(np.inf, changes[-1]))) if is_endless else Limit("unknown")
     limits = numbers[2:] + changes[1:] * ratios / (1 - ratios)
-    return _finite(limits[-1], abs(limits[-1] - limits[-2]) + noise + 2 * width / distances[-1] * abs(changes[-1]))
+    return _finite(limits[-1], abs(limits[-1] - limits[-2]) + noise + 2 / NEAREST * abs(changes[-1]))
 
 
 def _finite(number: float, error: float) -> Limit:
@@ -173,8 +174,7 @@ def classify_places(
     beyond = (high - low) / 16
     rooms = np.minimum(np.diff([low - beyond, *middles, high + beyond]), beyond)
     widths = np.array([place.high - place.low for place in narrow])
-    shrinking = np.stack([rooms[:-1], rooms[1:]])[..., None] * 4.0 ** -np.arange(1, STEPS + 1)
-    distances = np.maximum(shrinking, 4 * widths[:, None])
+    distances = np.stack([rooms[:-1], rooms[1:]])[..., None] * 4.0 ** -np.arange(1, STEPS + 1)
     around = middles[:, None] + np.array([-1, 1])[:, None, None] * distances
     evaluate = subject.truths if len(middles) <= MOST_ENCLOSED and subject.is_small else subject.evaluate
     there = subject.evaluate(middles)

@@ -102,7 +102,8 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
         lacks = uncleared(function, lows[None], highs[None])
         if level:  # at the edge of a domain one half has a point inside, but for rounding
             halves = lacks.reshape(-1, 2)
-            halves[halves.max(axis=1) == OUTSIDE, 1] = HOLE
+            lost = np.flatnonzero(halves.max(axis=1) == OUTSIDE)
+            halves[lost, halves[lost].argmax(axis=1)] = HOLE
         kept = lacks > OUTSIDE
         lows, highs, lacks = lows[kept], highs[kept], lacks[kept]
         if not len(lows) or len(lows) > MOST_CELLS or highs[0] - lows[0] <= finest:

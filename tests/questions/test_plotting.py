@@ -40,8 +40,14 @@ PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
     "abs(1.3*(x + 1.22)) in -1.2573114355111321..-0.8264620003658325": [("kink", -1.22, (-1.3, 1.3))],
     "1/(x - 4.8) in -5..5": [("pole", 4.8, None)],
     "1/(exp(0.43*x) - 3.3) in -1.9615034490124117..8.494480075816504": [("pole", math.log(3.3) / 0.43, None)],
-    "1/(exp(0.862337328865936*x) - 1.3813032175640148) in 0.3558197197835488..0.382608748114429": [
-        ("pole", math.log(1.3813032175640148) / 0.862337328865936, None)
+    "1/(exp(0.6568545478468586*x) - 0.9609966516680201) in -0.060597776306643904..-0.060488273585075386": [
+        ("pole", math.log(0.9609966516680201) / 0.6568545478468586, None)
+    ],
+    "(exp(1.2218275793552957*x) - 10.329924856032166)/(x - 1.911108447882425) in 1.88..1.96": [
+        ("removable", 1.911108447882425, None)
+    ],
+    "1/(x**3 - 0.750898464465843) in 0.908922803791814..0.9089230048548541": [
+        ("pole", 0.750898464465843 ** (1 / 3), None)
     ],
     "relu(x) - relu(x - 1e-9)": [("kink", 0, (0, 1)), ("kink", 1e-9, (1, 0))],
     "abs(sin(x)) in -7..7": [("kink", n * math.pi, (-1, 1)) for n in range(-2, 3)],
@@ -151,6 +157,8 @@ def test_curves_are_torchs_numbers_dense_where_they_bend() -> None:
     middle = (x[1:] + x[:-1]) / 2
     between = np.interp(middle, x, exact[0])
     assert abs(between - np.sin(20 * middle) * middle).max() < 6 / 200
+    many = plotted("sin(1000*x)", x=(0, 1)).curves[0].values[1:]  # its first points lie on no more than three periods
+    assert np.count_nonzero(np.diff(np.sign(many))) == 318
 
 
 SPANS: dict[str, list[tuple[str, float, float]]] = {
