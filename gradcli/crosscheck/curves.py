@@ -118,7 +118,7 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
     >>> [_middle(tendency(numbers, d)) for numbers in (3 + d, np.log(d), 1 / d)]
     [3.0, -inf, inf]
     """
-    numbers = numbers[: max(3, np.count_nonzero(distances >= NEAREST * width))]
+    numbers = numbers[: max(4, np.count_nonzero(distances >= NEAREST * width))]
     last = numbers[-4:]
     if np.isnan(last).any():
         return Limit("absent")
@@ -127,7 +127,7 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
     numbers = numbers[np.isfinite(numbers)][-5:]
     changes = np.diff(numbers)
     noise = 2.0**-40 * abs(numbers).max()
-    if len(changes) < 2 or (abs(changes) <= noise).any():
+    if len(changes) < 3 or (abs(changes) <= noise).any():
         return _finite(numbers[-1], noise)
     ratios = changes[1:] / changes[:-1]
     if (abs(ratios) >= SHRUNK).any():
@@ -163,7 +163,7 @@ def classify_places(
 
     The numbers on both sides are midpoints of balls, or torch's where the places or the elements are many.
     """
-    wide = max((high - low) * 2**-20, 8 * np.spacing(max(abs(low), abs(high))))
+    wide = max((high - low) * 2**-20, 64 * np.spacing(max(abs(low), abs(high))))
     crowded = [place for place in places if place.high - place.low > wide]
     narrow = [place for place in places if place not in crowded]
     count = math.prod(subject.moving.shapes.get(subject.moving.program.output, ()))

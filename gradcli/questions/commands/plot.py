@@ -59,8 +59,8 @@ GRID, CELLS = 121, 161
 MOST_LETTERS = 80
 """Most letters of a function that is the title of a plot as a formula."""
 
-FARTHEST, MOST_SIZE = 1e100, 1e300
-"""The longest range, and the size from which on a number of y counts as infinite."""
+FARTHEST, NARROWEST, MOST_SIZE = 1e100, 2.0**-36, 1e300
+"""The longest range; the narrowest, in parts of its ends; the size from which on a number of y counts as infinite."""
 
 LIVE_POINTS = 201
 """Points at which a function of Python is called to find its branches."""
@@ -238,7 +238,8 @@ def _ends(name: str, text: str) -> tuple[float, float]:
         InputError: It is one of tensors, or empty.
     """
     low, high = read_range(text, f"--in {name}")
-    if low.shape or not 1 / FARTHEST <= float(high) - float(low) <= FARTHEST:
+    least = max(1 / FARTHEST, NARROWEST * float(np.max(np.abs([low, high]))))
+    if low.shape or not least <= float(high) - float(low) <= FARTHEST:
         hint = "a tensor moves along a direction: --along" if low.shape else f"write --in {name}=-1..1"
         raise InputError(f"--in {name}={text} is no range that is drawn", hint=hint)
     return float(low), float(high)
