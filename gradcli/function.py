@@ -91,11 +91,7 @@ class Function(ParsedText):
         vjp = vjp.vjp
 
     def closed_form(
-        self,
-        of: str = "",
-        *,
-        shape: Mapping[str, GivenShape] | None = None,
-        wrt: Sequence[str] | None = None,
+        self, of: str = "", *, shape: Mapping[str, GivenShape] | None = None, wrt: Sequence[str] | None = None
     ) -> results.ClosedForm:
         """Derive the formula of a derivative, for values that are not known and sizes that need not be.
 

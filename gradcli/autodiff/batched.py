@@ -210,7 +210,7 @@ def along(batch: Batch, directions: Sequence[Mapping[str, Array]], order: int = 
     Args:
         batch: The points.
         directions: By variable; each has variables of its own, and together they have those of `batch.wrt`.
-        order: The highest derivative: 1, or 2 of a single direction, by differentiating torch's own gradients.
+        order: The highest derivative: 1, or 2 along the sum of the directions, by differentiating torch's gradients.
 
     Raises:
         InputError: Torch refuses the points, or cannot differentiate an operation twice.

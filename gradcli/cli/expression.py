@@ -319,8 +319,8 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
     assigned = _VALUE.fullmatch(first) and first.partition("=")[0].strip()
     if any(assigned in _NAME.findall(word.partition("=")[2]) for word in others):
         return f'put the statements in one text: "{"; ".join((first, *others))}"'
-    if "--in" in known and any(".." in word for word in others):
-        return "write " + " ".join(f"--in {word}" for word in others if ".." in word)
+    if "--in" in known and all(".." in word and ("=" in word or len(others) == 1) for word in others):
+        return "write " + " ".join(map("--in {}".format, others))
     if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
         return "write " + " ".join(f"--at {word}" for word in others)
     if "--order" in known and len(others) == 2 and all(map(_NUMBER.fullmatch, others)):

@@ -150,10 +150,7 @@ def _positions(
 
 
 def _compare(
-    derivative: Derivative,
-    evidence: Evidence,
-    values: Mapping[sympy.Symbol, Any],
-    sizes: Mapping[sympy.Symbol, int],
+    derivative: Derivative, evidence: Evidence, values: Mapping[sympy.Symbol, Any], sizes: Mapping[sympy.Symbol, int]
 ) -> Confirmation | None:
     """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
 

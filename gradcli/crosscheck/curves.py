@@ -34,8 +34,8 @@ MOST_POINTS = 2_000
 BEND = 1 / 500
 """Part of the window by which a piece of a curve may differ from its chord."""
 
-STEPS, NEAREST = 11, 16
-"""Distances from a place on either side, and the least one in its own width, next to which numbers are not its."""
+STEPS, FAR_STEPS, NEAREST = 20, 11, 16
+"""Distances from a place on either side; those that are farther; the least one, in the width of the place."""
 
 SHRUNK = 0.93
 """Ratio of two differences, one step after the other, from which on there is no limit: a logarithm has 1."""
@@ -43,8 +43,8 @@ SHRUNK = 0.93
 FEWEST = 2
 """Points next to each other without a number that are a range."""
 
-SEEN = 250
-"""Part of a window from which on an error is seen."""
+SEEN, MOST_SIZE = 1 / 250, 1e300
+"""Part of a window from which on an error is seen; the size from which on a number is shown as infinite."""
 
 FEW_TRUTHS, MOST_TRUTHS, NEAR = 40, 400, 10
 """Points at which the truth is enclosed: over the whole line, and where digits are lost; those near one."""
@@ -69,11 +69,13 @@ class PlottedFunction:
     Attributes:
         moving: The Program on the line.
         evaluate: Torch's y and derivatives at values of the parameter.
+        dtype: The dtype of torch's inputs.
         is_fixed: Whether the Program is the function on the whole line, as it is not of one that branches.
     """
 
     moving: MovingProgram
     evaluate: Evaluate
+    dtype: str
     is_fixed: bool = True
 
     @property
@@ -90,7 +92,7 @@ class PlottedFunction:
         steps, rows = way(self.moving.directions[0]), math.prod(shapes.get(program.output, ()))
         found = np.full((2, len(parameter), rows), np.nan)
         for n in range(len(parameter)):
-            inputs = {**self.moving.start, **{name: array[n] for name, array in moved.items()}}
+            inputs = {**self.moving.start, **{name: array[n].astype(self.dtype) for name, array in moved.items()}}
             try:
                 run = Reference(program, shapes, inputs).plan(list(steps)).run(BITS)
             except OverBudgetError:
@@ -139,6 +141,12 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
     return _finite(limits[-1], abs(limits[-1] - limits[-2]) + noise + 2 / NEAREST * abs(changes[-1]))
 
 
+def _limit(numbers: Array, distances: Array, width: float) -> Limit:
+    """Find a limit from all distances, or else, as a tiny pole is seen by nobody, from those that are farther."""
+    near, far = (tendency(numbers[:count], distances[:count], width) for count in (STEPS, FAR_STEPS))
+    return near if near.kind == "finite" or far.kind == "unknown" else far
+
+
 def _finite(number: float, error: float) -> Limit:
     return Limit("finite", arb(_shortest(number, error), 4 * error + 1e-9 * abs(number)))
 
@@ -183,7 +191,7 @@ def classify_places(
     for n, element in np.ndindex(len(middles), count):
         width, near = float(widths[n]), numbers[:, :, n, :, element]
         values, slopes = (
-            [tendency(one, steps, width) for one, steps in zip(sides, distances[:, n], strict=True)] for sides in near
+            [_limit(one, steps, width) for one, steps in zip(sides, distances[:, n], strict=True)] for sides in near
         )
         kind = _kind(values, slopes, there[:2, n, element], abs(np.nan_to_num(near[0])).max(), narrow[n].is_hole)
         if kind is not None:
@@ -220,17 +228,17 @@ def _kind(
 
 
 def sample(
-    evaluate: Evaluate, marks: Sequence[Mark], spans: Sequence[MarkedRange], low: float, high: float
+    subject: PlottedFunction, marks: Sequence[Mark], spans: Sequence[MarkedRange], low: float, high: float
 ) -> tuple[Array, Array]:
     """Take points along the line, dense where a curve bends, and on both sides of each break.
 
     Returns:
         The points, ascending, and the numbers there, of shape (orders, N, elements); NaN at a break of a curve.
     """
-    reach = 2.0**-40 * (high - low)
+    reach = max(2.0**-40 * (high - low), 4 * float(np.finfo(subject.dtype).eps) * max(abs(low), abs(high)))
     around = [place for mark in marks for place in (mark.place - reach, mark.place, mark.place + reach)]
     points = np.union1d(np.linspace(low, high, FIRST), [place for place in around if low <= place <= high])
-    numbers = evaluate(points)
+    numbers = subject.evaluate(points)
     for _ in range(8):
         places = np.flatnonzero(_bends(points, numbers, windows(points, numbers, marks, spans)))
         places = places[np.argsort(-np.diff(points)[places], kind="stable")[: MOST_POINTS - len(points)]]
@@ -238,7 +246,7 @@ def sample(
             break
         fresh = (points[places] + points[places + 1]) / 2
         points = np.insert(points, places + 1, fresh)
-        numbers = np.insert(numbers, places + 1, evaluate(fresh), axis=1)
+        numbers = np.insert(numbers, places + 1, subject.evaluate(fresh), axis=1)
     numbers[1:][:, np.isnan(numbers[0])] = np.nan  # torch may go on where y has no value: log has the slope 1/x at -1
     for mark in marks:
         first = 1 if mark.kind in ("kink", "vertical", "nan-trap") else 0
@@ -284,12 +292,12 @@ def lost_digits(subject: PlottedFunction, points: Array, numbers: Array, shown: 
         with np.errstate(invalid="ignore"):
             both = (np.clip(one, low, high) for one in (numbers[:2, places], subject.truths(points[places])))
             off = np.nan_to_num(abs(np.subtract(*both)))
-        if not (off > (high - low) / SEEN).any():
+        if not (off > (high - low) * SEEN).any():
             return None
     ends = np.pad(off, ((0, 0), (NEAR, NEAR), (0, 0)), "edge")
     largest = np.lib.stride_tricks.sliding_window_view(ends, 2 * NEAR + 1, axis=1).max(axis=-1)
     found: Array = np.apply_along_axis(lambda one: np.interp(points, points[places], one), 1, largest)
-    return np.where(found > (high - low) / SEEN, found, 0)
+    return np.where(found > (high - low) * SEEN, found, 0)
 
 
 def _bends(points: Array, numbers: Array, shown: Array) -> Mask:
@@ -326,17 +334,17 @@ def windows(points: Array, numbers: Array, marks: Sequence[Mark], spans: Sequenc
         marks: The places, of which some may be poles.
         spans: The ranges with more places than can be marked.
     """
+    numbers = np.where(abs(numbers) > MOST_SIZE, np.copysign(np.inf, numbers), numbers)
     is_endless = np.asarray(np.isinf(numbers).any(axis=1))
     is_endless[:, [span.element for span in spans]] = True
     for mark in marks:
-        is_endless[:, mark.element] |= not np.isfinite(mark.value).all() or mark.kind == "removable"
+        is_endless[:, mark.element] |= np.isinf(mark.value).any() or mark.kind in ("removable", "undefined")
         is_endless[1:, mark.element] |= np.isinf(mark.slope).any()
     found = np.empty((*is_endless.shape, 2))
     for order, element in np.ndindex(*is_endless.shape):
-        with np.errstate(over="ignore"):
-            rounding = abs(found[0, element]).max() * 2.0**-40 / (points[-1] - points[0]) ** order if order else 0.0
-        curve = numbers[order, :, element]
-        found[order, element] = _window(points, curve, rounding, is_endless=bool(is_endless[order, element]))
+        rounding = abs(found[0, element]).max() * 2.0**-40 / (points[-1] - points[0]) ** order if order else 0.0
+        is_cut = bool(is_endless[order, element])
+        found[order, element] = _window(points, numbers[order, :, element], rounding, is_endless=is_cut)
     return found
 
 
@@ -379,6 +387,5 @@ def singular_middles(region: MovingProgram, edges: Sequence[Array], evaluate: Ev
         changes.append(found.max(axis=2) - found.min(axis=2))
     small, large = changes
     with np.errstate(invalid="ignore"):
-        size = abs(large).max(axis=1, keepdims=True, initial=0)
-        jumps = ~np.isfinite(small) | (small > 0.4 * large) & (small > 1e-9 * size)
+        jumps = ~np.isfinite(small) | ~(small <= 0.4 * large) & (small > 1e-9 * abs(found).max(axis=2))
     return middle[:, jumps.any(axis=0)].T

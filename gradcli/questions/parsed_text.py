@@ -163,11 +163,7 @@ class ParsedText:
         return found
 
     def _asked(
-        self,
-        at: Inputs | None,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
+        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
     ) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))

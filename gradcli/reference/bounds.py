@@ -236,16 +236,18 @@ def norm(a: Bounds) -> Array:
 
 def monotone(function: Callable[[Array], Array], a: Bounds, losses: int = LOSS) -> Bounds:
     """Apply a function that only rises where it has values, or only falls, and loses so many roundings."""
-    middle, low, high = function(a.middle), function(a.low), function(a.high)
+    low, high = function(a.low), function(a.high)
+    middle = np.where(a.radius > 0, low / 2 + high / 2, function(a.middle))
     reach = np.maximum(abs(high - middle), abs(middle - low))
     loss = losses * unit(middle) * np.maximum(abs(low), abs(high))
     return bounded(middle, reach + loss + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST))
 
 
 def of_angle(function: Callable[[Array], Array], a: Bounds) -> Bounds:
-    """Apply the sine or the cosine, whose slope is at most 1."""
-    middle = function(a.middle)
-    radius = a.radius + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
+    """Apply the sine or the cosine, whose slope is that at the middle, by the other one, and changes by at most 1."""
+    middle, slope = function(a.middle), (np.cos if function is np.sin else np.sin)(a.middle)
+    reach = np.minimum(a.radius, (1.001 * abs(slope) + 1e-15 + a.radius / 2) * a.radius)  # its own rounding, enlarged
+    radius = reach + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
     return bounded(middle, np.where(abs(a.middle) + a.radius < _LARGEST_ANGLE, radius, np.inf))
 
 

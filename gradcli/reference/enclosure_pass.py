@@ -26,14 +26,7 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.exact_forms import Numbering
-from gradcli.reference.piecewise import (
-    Group,
-    branch,
-    changed,
-    grouped,
-    jump_of,
-    slope_of_choice,
-)
+from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
 from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, plus, rule_of, times
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
         return call.operands[0], ties(values, line)
     mask = np.full(value.middle.shape, False) if line.symbol in values.missing else ~value.is_known
     if op.kind is Kind.ELEMENTWISE:
-        is_near, are_known = nearness(values, line)
+        is_near, are_known, _ = nearness(values, line)
         return line.symbol, np.asarray((mask | is_near) & are_known)
     if op.kind is Kind.MATRIX and not op.keeps_shape:  # where its slopes are not known
         mask = mask | ~is_apart(value)
@@ -120,12 +120,13 @@ def ties(values: Values, line: Line) -> Mask:
     return ~(won | lost) & operand.is_known
 
 
-def nearness(values: Values, line: Line) -> tuple[Mask, Mask]:
-    """Tell where an operation on numbers may be at a kink or an edge of its domain; where its operands are known."""
+def nearness(values: Values, line: Line) -> tuple[Mask, Mask, Mask]:
+    """Tell where an operation on numbers may be at a kink or an edge, where its operands are known, and may differ."""
     call, shape = line.call, values.shapes[line.symbol]
     inside = (values.shapes.get(a, ()) for a in call.operands)
     operands = [spread(own, shape).there(values.bounds_of(a)) for own, a in zip(inside, call.operands, strict=True)]
     is_near: Mask = np.zeros((1,) * (len(shape) + 1), bool)
     for distance in {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
         is_near = is_near | ~is_apart(compile_bounds(distance)(rule_of(call).environment(operands)))
-    return is_near, functools.reduce(np.logical_and, (a.is_known for a in operands))
+    are_known = functools.reduce(np.logical_and, (a.is_known for a in operands))
+    return is_near, are_known, functools.reduce(np.logical_or, (a.radius > 0 for a in operands))

@@ -26,15 +26,18 @@ from gradcli.reference.rules import rule_of
 CELLS = 256
 """Cells at the beginning."""
 
-OUTSIDE, BREAK, HOLE = 1, 2, 3
-"""What a cell may hold: no point of the domain, a place without a derivative, a place without a value; 0 is nothing."""
+BREAK, HOLE = 1, 2
+"""What a cell may hold: a place without a derivative, or without a value; 0 is nothing."""
 
 SEEN, NOISE = 2.0**-20, 2.0**-46
 """Parts of the line, and of its numbers or of 1, up to which two cells are at one place: between them rounding may hide
 both ends of each cell."""
 
-MOST_CELLS = 1_024
-"""Most cells that are halved again: a function with more places has them marked as ranges."""
+BESIDE = 4.5
+"""Distance of the points beside a cell from its middle, in its own width."""
+
+MOST_CELLS, LONGEST_RUN = 1_024, 16
+"""Most cells that are halved again: of more, those with so many next to each other are left as ranges."""
 
 
 class SingularRange(NamedTuple):
@@ -74,11 +77,6 @@ class MovingProgram(NamedTuple):
                 found[name] = found.get(name, self.start[name]) + parameter.reshape(-1, *(1,) * u.ndim) * u
         return found
 
-    def radii(self, reach: Array) -> dict[str, Array]:
-        """Return how far these variables move where each parameter moves by at most `reach`, of the same shapes."""
-        sizes = [{name: abs(u) for name, u in direction.items()} for direction in self.directions]
-        return self._replace(start=dict.fromkeys(self.start, np.zeros(())), directions=sizes).inputs_at(reach)
-
 
 def singular_places(function: MovingProgram, low: float, high: float) -> list[SingularRange]:
     """List the places of a line where a Program of primitives may have no value or no derivative, in order.
@@ -98,14 +96,16 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     """
     ends = np.linspace(low, high, CELLS + 1)
     lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(max(abs(low), abs(high)))
-    for level in itertools.count():
+    crowds: list[SingularRange] = []
+    while True:
         lacks = uncleared(function, lows[None], highs[None])
-        if level:  # at the edge of a domain one half has a point inside, but for rounding
-            halves = lacks.reshape(-1, 2)
-            lost = np.flatnonzero(halves.max(axis=1) == OUTSIDE)
-            halves[lost, halves[lost].argmax(axis=1)] = HOLE
-        kept = lacks > OUTSIDE
+        kept = lacks > 0
         lows, highs, lacks = lows[kept], highs[kept], lacks[kept]
+        if len(lows) > MOST_CELLS:  # long runs are set aside, as they may hold many places
+            runs = np.cumsum(np.append(0, lows[1:] != highs[:-1]))
+            is_long = np.bincount(runs)[runs] > LONGEST_RUN
+            crowds += [SingularRange(lows[runs == n][0], highs[runs == n][-1]) for n in np.unique(runs[is_long])]
+            lows, highs, lacks = lows[~is_long], highs[~is_long], lacks[~is_long]
         if not len(lows) or len(lows) > MOST_CELLS or highs[0] - lows[0] <= finest:
             break
         middles = (lows + highs) / 2
@@ -113,7 +113,8 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     apart = min(SEEN * (high - low), NOISE * max(high - low, abs(low), abs(high), 1.0))
     gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
     groups = zip(*(np.split(part, gaps) for part in (lows, highs, lacks)), strict=True) if len(lows) else ()
-    return [SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups]
+    places = (SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups)
+    return sorted([*places, *crowds])
 
 
 def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Array, Array]:
@@ -128,27 +129,29 @@ def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Arr
     """
     below, above = [edge[:-1] for edge in edges], [edge[1:] for edge in edges]
     lows, highs = (np.stack(np.meshgrid(*ends, indexing="ij")).reshape(2, -1) for ends in (below, above))
-    kept = uncleared(function, lows, highs) > OUTSIDE
+    kept = uncleared(function, lows, highs) > 0
     return lows[:, kept], highs[:, kept]
 
 
 def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray[np.int_]:
-    """Tell what each cell may hold: 0, `OUTSIDE`, `BREAK` or `HOLE`, the largest of what its operations say.
+    """Tell what each cell may hold: 0, `BREAK` or `HOLE`, the largest of what its operations say.
 
-    The corners of the cells are evaluated too: where an operation has no bounds on a cell, and none at any corner, the
-    cell is outside of its domain.
+    Points on all sides of a cell are evaluated too, as far from it as rounding may hide an end of a domain: where an
+    operation has no bounds on the cell, and none at any of these, the cell is outside of its domain.
 
     Args:
         function: The function.
         lows: The lower ends of the cells, of shape (parameters, N).
         highs: Their upper ends.
     """
-    middles, reach = (lows + highs) / 2, np.nextafter((highs - lows) / 2, np.inf)
-    corners = [np.stack(corner) for corner in itertools.product(*zip(lows, highs, strict=True))]
+    middles, beyond = (lows + highs) / 2, BESIDE * (highs - lows)
+    corners = [np.stack(corner) for corner in itertools.product(*zip(middles - beyond, middles + beyond, strict=True))]
     count, parts = lows.shape[1], 1 + len(corners)
     moved = function.inputs_at(np.concatenate([middles, *corners], axis=1))
-    radii = function.radii(np.pad(reach, ((0, 0), (0, len(corners) * count))))
-    radii = {name: radius + np.spacing(abs(moved[name])) * (radius > 0) for name, radius in radii.items()}
+    radii = {name: np.zeros_like(array) for name, array in moved.items()}
+    for name, array in moved.items():  # the last corner is the highest one
+        reach = abs(array[-count:] - array[:count]) / (2 * BESIDE) + 2 * np.spacing(abs(array[-count:]))
+        radii[name][:count] = np.where(array[-count:] == array[:count], 0, reach)
     found = np.zeros(count, int)
 
     def note(lacks: npt.NDArray[np.int_]) -> None:
@@ -165,12 +168,12 @@ def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray
         elif call.op.kind is Kind.MATRIX:
             note(HOLE * ~is_known if call.op.keeps_shape else BREAK * ~is_apart(value))
         elif call.op.kind is Kind.ELEMENTWISE:
-            is_near, operands_known = nearness(values, line)
-            note(BREAK * (is_near & operands_known))
+            is_near, operands_known, moves = nearness(values, line)
+            note(BREAK * (is_near & operands_known & moves))
             if call.op.domain and not any(rule_of(call).edges):  # a pole, or an end of the domain without a value
                 known = np.broadcast_to(operands_known, is_known.shape)[:count]
                 has_corner = is_known.reshape(parts, count, -1)[1:].any(axis=0).reshape(is_known[:count].shape)
-                note(np.where(~is_known[:count] & known, np.where(has_corner, HOLE, OUTSIDE), 0))
+                note(HOLE * (~is_known[:count] & known & has_corner))
 
     given = {**function.start, **moved}
     variables = function.program.variables

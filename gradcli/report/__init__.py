@@ -16,7 +16,7 @@ from typing import Any
 
 from gradcli import keywords
 from gradcli.errors import InputError, UsageError
-from gradcli.options import LACKS
+from gradcli.options import LACKS, PICTURES
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
@@ -70,8 +70,8 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
     """Draw an answer.
 
     Args:
-        answer: Curves, a map, a Jacobian, a Hessian, or a graph.
-        form: svg, png or pdf; a graph is drawn as svg alone.
+        answer: Curves, a map, a Jacobian, a Hessian, a graph, or an explanation.
+        form: svg, png or pdf; a graph, and that of an explanation, is drawn as svg alone.
         theme: The ground of a figure: light or dark.
 
     Raises:
@@ -89,7 +89,7 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
 
             return figure(answer, form, theme)
     command = getattr(answer, "command", "functions")
-    raise InputError(f"{command} answers with no picture", hint="plot, jacobian, hessian and graph draw one")
+    raise InputError(f"{command} answers with no picture", hint=f"{', '.join(PICTURES)} draw one")
 
 
 def pass_line(one: Pass, screen: Screen) -> str:

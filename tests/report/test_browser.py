@@ -46,7 +46,7 @@ PHONE = """
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
 def test_the_steps_light_up_and_nothing_overflows_a_phone(tmp_path: Path) -> None:
     """All is lit, then a value or an adjoint more at each step; no error, and no scrolling sideways at 360 pixels."""
-    answer = Function("y = sigmoid(A@x); sum(y**2)*x[0]").explain({"A": [[1, 2], [3, 4]], "x": [0.5, -0.6]})
+    answer = Function("step = sigmoid(A@x); sum(step**2)*x[0]").explain({"A": [[1, 2], [3, 4]], "x": [0.5, -0.6]})
     page = tmp_path / "page.html"
     page.write_text(rendered(answer, "html", Screen()).replace("<script>", f"{PROBE}<script>"), encoding="utf-8")
     (tmp_path / "phone.html").write_text(PHONE, encoding="utf-8")

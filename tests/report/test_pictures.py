@@ -150,7 +150,7 @@ def test_the_page_of_an_explanation_says_all_without_its_script() -> None:
         "x value given, y_1 value forward, t1 value forward, z value forward, "
         "z adjoint backward, t1 adjoint backward, y_1 adjoint backward, x adjoint backward"
     )
-    assert all(f'<g class="box" id="{name}">' in text for name in ("x", "y_1", "t1", "z"))
+    assert all(f'<g class="box" data-name="{name}">' in text for name in ("x", "y_1", "t1", "z"))
     assert "v has a weight for each element: here v = [1, 3]" in text
     assert '<span class="math">y_1[0]</span>' in text
     assert '<span class="math">vᵀJ = x.grad</span>' in text

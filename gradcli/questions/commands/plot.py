@@ -59,8 +59,8 @@ GRID, CELLS = 121, 161
 MOST_LETTERS = 80
 """Most letters of a function that is the title of a plot as a formula."""
 
-FARTHEST, NARROWEST, MOST_SIZE = 1e100, 2.0**-36, 1e300
-"""The longest range; the narrowest, in parts of its ends; the size from which on a number of y counts as infinite."""
+FARTHEST, NARROWEST = 1e100, 2.0**-36
+"""The longest range; the narrowest, in parts of its ends."""
 
 LIVE_POINTS = 201
 """Points at which a function of Python is called to find its branches."""
@@ -117,13 +117,12 @@ class _MovingQuestion:
         batch, moved = self.question.batch(tuple(self.start)), self.inputs_at(parameters)
         live = None if is_recorded else batch.live
         batch = replace(batch, inputs={**batch.inputs, **moved}, points=parameters.shape[-1], live=live)
-        found = along(batch, self.directions, self.order)
-        return np.where(abs(found) > MOST_SIZE, np.copysign(np.inf, found), found)
+        return along(batch, self.directions, self.order)
 
     @property
     def subject(self) -> curves.PlottedFunction:
         """The readings of the function."""
-        return curves.PlottedFunction(self.moving, self.evaluate, self.question.live is None)
+        return curves.PlottedFunction(self.moving, self.evaluate, self.question.dtype, self.question.live is None)
 
     def places(self, low: float, high: float) -> list[SingularRange]:
         """List the places where there may be no derivative; a function of Python is recorded again where it branches.
@@ -206,9 +205,9 @@ def plot(
     if along is not None:
         return _of_line(*_directed(self, at, given, along, order, dtype))
     ends = {name: _ends(name, str(text)) for name, text in given.items()}
-    for name in ends:
+    for name in (*ends, *(wrt or ())):
         if name not in self.parameters and not shadowed([name]):
-            raise no_such_variable("--in", name, self.parameters)
+            raise no_such_variable("--in" if name in ends else "--wrt", name, self.parameters)
     values = with_name(at, self.variables)
     if len(ends) == 2:
         if order > 1 or not values.keys().isdisjoint(ends):
@@ -277,15 +276,15 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
     question = line.question
     if question.live is not None and line.order > 1:
         raise InputError("of a function of Python, the second derivative is not drawn", hint="leave out --order")
-    if (count := math.prod(question.shape)) > MOST_CURVES:
+    if not 0 < (count := math.prod(question.shape)) <= MOST_CURVES:
         shape, name = show(question.shape), question.program.output_name
-        message = f"{name} has shape {shape}, and at most {MOST_CURVES} elements are drawn"
+        message = f"{name} has shape {shape}, and 1 to {MOST_CURVES} elements are drawn"
         raise TooLargeError(message, hint=f"plot one of the {count:,}: {name} = ...; {name}[0]")
     low, high = line.shown_range() if ends is None else ends
     doing("looking for kinks and poles")
     marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
     doing("drawing")
-    points, numbers = curves.sample(line.evaluate, marks, spans, low, high)
+    points, numbers = curves.sample(line.subject, marks, spans, low, high)
     shown = curves.windows(points, numbers, marks, spans)
     errors = curves.lost_digits(line.subject, points, numbers, shown)
     return Plot(
@@ -316,7 +315,7 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
         command="plot",
         axes=dict(zip(ends, axes, strict=True)),
         values=y,
-        gradient=dict(zip(ends, slopes, strict=True)),
+        gradient={name: np.where(np.isnan(y), np.nan, slope) for name, slope in zip(ends, slopes, strict=True)},
         formula=_formula(question),
         singular=curves.singular_middles(plane.moving, edges, plane.evaluate),
         **question.common,

@@ -196,7 +196,7 @@ def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:
         yield replace(panel.curves[0], order=3, element=one.element, values=values)
 
 
-_SHADES = " ░▒▓█"
+_SHADES = "░▒▓█"
 _ARROWS, _ASCII_ARROWS = "→↗↑↖←↙↓↘", "-/|\\-/|\\"
 
 
@@ -212,7 +212,7 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     chosen = np.ix_(*(np.rint(one).astype(int) for one in places))
     values, known = plot.values[chosen], plot.values[np.isfinite(plot.values)]
     levels = np.quantile(known, np.arange(1, len(_SHADES)) / len(_SHADES)) if len(known) else known
-    cells = np.array(list(_SHADES))[np.searchsorted(levels, np.nan_to_num(values))]
+    cells = np.array(list(_SHADES))[np.searchsorted(levels, np.nan_to_num(values), "right")]
     cells[~np.isfinite(values)] = " "
     arrows = _ASCII_ARROWS if screen.ascii else _ARROWS
     styles = np.full(cells.shape, "cyan", dtype="<U8")
@@ -229,5 +229,5 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     yield from _lines(cells, styles, labels, margin, screen)
     yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
     least, most = (f"{one:.6g}" for one in (known.min(), known.max())) if len(known) else ("nan", "nan")
-    ends = f"{plot.output} from {least} ({_SHADES[1]}) to {most} ({_SHADES[-1]})"
+    ends = f"{plot.output} from {least} ({_SHADES[0]}) to {most} ({_SHADES[-1]})"
     yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {ends}"))

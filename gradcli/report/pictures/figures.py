@@ -73,7 +73,7 @@ def figure(answer: Drawn, form: str, theme: str) -> bytes:
     grounds = ("axes.facecolor", "figure.facecolor", "savefig.facecolor")
     style: Any = {**STYLE, **dict.fromkeys(inks, colors["ink"]), **dict.fromkeys(grounds, colors["back"])}
     file = io.BytesIO()
-    with mpl.rc_context(style):
+    with mpl.rc_context(style), np.errstate(all="ignore"):
         drawn = Figure(SIZE, layout="constrained")
         match answer:
             case results.Plot():
@@ -144,8 +144,8 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
     for one in plot.tangents if panel.curves[0].order == 0 else ():
         ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1)
         ax.plot(one.place, one.value, "o", markersize=4, color=colors["ink"])
-    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(panel.curves) > MOST_INSIDE else {}
-    ax.legend(frameon=False, **beside)
+    outside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(panel.curves) > MOST_INSIDE else {}
+    ax.legend(frameon=False, **outside)
 
 
 def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
@@ -172,7 +172,7 @@ def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colo
     """Draw the blocks next to each other on one symmetric scale; zeros that the formula proves are dotted."""
     blocks, most = matrices(answer)
     sizes = [row[0].numbers.shape[0] for row in blocks], [one.numbers.shape[1] for one in blocks[0]]
-    heights, widths = ([max(size, sum(along) / 12) for size in along] for along in sizes)
+    heights, widths = ([max(size, sum(along) / 12, 1) for size in along] for along in sizes)
     ratios = {"height_ratios": heights, "width_ratios": widths}
     axes = figure.subplots(len(blocks), len(blocks[0]), squeeze=False, **ratios)
     look = {"cmap": "RdBu_r", "aspect": "auto", "interpolation": "nearest"}

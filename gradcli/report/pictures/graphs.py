@@ -59,13 +59,20 @@ Edge = tuple[int, int]
 
 
 def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str) -> str:
-    """Draw a graph as an element of SVG; a file needs the name space that it has."""
+    """Draw a graph as an element of SVG; a file needs the name space that it has.
+
+    Raises:
+        InputError: It has too many boxes.
+    """
+    if len(boxes) > MOST_BOXES:
+        message = f"the graph has {len(boxes):,} nodes, and at most {MOST_BOXES} are drawn"
+        raise InputError(message, hint="gradcli graph -o FILE.dot is for Graphviz, which draws more")
     layers = _layers(len(boxes), edges)
     ways = _routed(layers, edges)
     boxes = [*boxes, *[Box(())] * (max(map(max, ways), default=0) + 1 - len(boxes))]
     _order(layers, [pair for way in ways for pair in itertools.pairwise(way)])
     widths = [sum(boxes[n].width for n in layer) + BETWEEN * (len(layer) - 1) for layer in layers]
-    width, top = max(widths) + 2, 1.0
+    width, top = max(widths, default=0) + 2, 1.0
     corners: dict[int, tuple[float, float]] = {}
     for layer, wide in zip(layers, widths, strict=True):
         left = (width - wide) / 2
@@ -92,7 +99,7 @@ def _layers(count: int, edges: Sequence[Edge]) -> list[list[int]]:
         depth[n] = 1 + max((depth[a] for a in above[n]), default=-1)
     for n in [n for n in above if not above[n]]:  # inputs next to their use
         depth[n] = min((depth[b] for a, b in edges if a == n), default=1) - 1
-    return [[n for n in range(count) if depth[n] == level] for level in range(max(depth.values()) + 1)]
+    return [[n for n in range(count) if depth[n] == level] for level in range(max(depth.values(), default=-1) + 1)]
 
 
 def _routed(layers: list[list[int]], edges: Sequence[Edge]) -> list[list[int]]:
@@ -125,7 +132,7 @@ def _boxes(boxes: Sequence[Box], corners: dict[int, tuple[float, float]]) -> Ite
         if not box.lines:
             continue
         x, y = corners[n]
-        named = f' id="{escape(box.name)}"' if box.name else ""
+        named = f' data-name="{escape(box.name)}"' if box.name else ""
         size = f'x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
         yield f'<g class="box"{named}><rect {size} rx="5"/>'
         for k, (style, words) in enumerate(box.lines):
@@ -175,14 +182,7 @@ def of_explanation(answer: results.Explanation) -> str:
 
 
 def of_graph(answer: results.BackwardGraph) -> str:
-    """Draw a backward graph from its output down, with the value and the gradient that arrives at each node.
-
-    Raises:
-        InputError: It has too many nodes.
-    """
-    if len(answer.nodes) > MOST_BOXES:
-        message = f"the graph has {len(answer.nodes):,} nodes, and at most {MOST_BOXES} are drawn"
-        raise InputError(message, hint="-o FILE.dot is for Graphviz, which draws more")
+    """Draw a backward graph from its output down, with the value and the gradient that arrives at each node."""
     boxes = [_box(f"{n.name}: {node_text(n)}", n.value, "grad", n.adjoint, "") for n in answer.nodes]
     return svg(boxes, [(edge.source, edge.target) for edge in answer.edges], statement(answer))
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from gradcli import results
 from gradcli.notation import Notation
 from gradcli.report.document import Screen
-from gradcli.report.numbers import components, digits
+from gradcli.report.numbers import components
 from gradcli.results import Array
 
 MOST_LINES = 40
@@ -69,7 +69,7 @@ def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iter
                 elif number == 0:
                     sign, style, words = "  " if is_unproven else " .", "dim", ". is 0 for all values, blank is 0"
                 else:
-                    level, words = levels[min(7, int(abs(number) / most * 8))], f"{levels[-1]} is {digits(most)}"
+                    level, words = levels[min(7, int(abs(number) / most * 8))], f"{levels[-1]} is {most:.6g}"
                     sign, style = (f"-{level}", "blue") if number < 0 else (f" {level}", "red")
                 line.append(sign, style)
                 legend[words] = None
