@@ -40,8 +40,8 @@ STEPS, FAR_STEPS, NEAREST = 20, 11, 16
 SHRUNK = 0.93
 """Ratio of two differences, one step after the other, from which on there is no limit: a logarithm has 1."""
 
-FEWEST = 2
-"""Points next to each other without a number that are a range."""
+SHORTEST = 1 / 2_000
+"""Part of the line from which on points next to each other without a number are a range."""
 
 SEEN, MOST_SIZE = 1 / 250, 1e300
 """Part of a window from which on an error is seen; the size from which on a number is shown as infinite."""
@@ -265,7 +265,7 @@ def broken_ranges(points: Array, numbers: Array, errors: Array | None) -> list[M
         for kind, mask in lost.items():
             changes = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
             for first, last in zip(changes[::2], changes[1::2] - 1, strict=True):
-                if last - first >= FEWEST:
+                if points[last] - points[first] >= SHORTEST * (points[-1] - points[0]):
                     found.append(MarkedRange(kind, float(points[first]), float(points[last]), element))
     return found
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -124,7 +123,7 @@ class Values:
         kind: type[np.floating[Any]] = np.float64,
         *,
         mapped: Sequence[str] = (),
-        radii: Mapping[str, Array] = MappingProxyType({}),
+        radii: Mapping[str, Array] | None = None,
         seen: Callable[[Values, Line], None] | None = None,
     ) -> None:
         self.program, self.shapes, self.kind = program, shapes, kind
@@ -133,7 +132,7 @@ class Values:
         self.missing: dict[Atom, str] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {s: exact(a if str(s) in mapped else a[None], kind) for s, a in every.items()}
-        self.values |= {s: bounded(self.values[s].middle, radii[str(s)]) for s in every if str(s) in radii}
+        self.values |= {s: bounded(self.values[s].middle, radii[str(s)]) for s in every if radii and str(s) in radii}
         last = {a: line.symbol for line in program.lines for a in line.call.operands}
         with np.errstate(all="ignore"):
             for line in program.lines:

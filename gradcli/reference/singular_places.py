@@ -26,15 +26,12 @@ from gradcli.reference.rules import rule_of
 CELLS = 256
 """Cells at the beginning."""
 
-BREAK, HOLE = 1, 2
-"""What a cell may hold: a place without a derivative, or without a value; 0 is nothing."""
+OUTSIDE, BREAK, HOLE = 1, 2, 3
+"""What a cell may hold: no point of the domain, a place without a derivative, a place without a value; 0 is nothing."""
 
 SEEN, NOISE = 2.0**-20, 2.0**-46
-"""Parts of the line, and of its numbers or of 1, up to which two cells are at one place: between them rounding may hide
-both ends of each cell."""
-
-BESIDE = 4.5
-"""Distance of the points beside a cell from its middle, in its own width."""
+"""Parts of the line, and of its numbers, up to which two cells are at one place: those without a value where nobody
+sees two, others where rounding may have cleared what is between."""
 
 MOST_CELLS, LONGEST_RUN = 1_024, 16
 """Most cells that are halved again: of more, those with so many next to each other are left as ranges."""
@@ -94,27 +91,32 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     >>> [round(place.low, 9) for place in singular_places(function, -3, 3)]
     [-1.414213562, 1.414213562]
     """
-    ends = np.linspace(low, high, CELLS + 1)
-    lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(max(abs(low), abs(high)))
-    crowds: list[SingularRange] = []
-    while True:
+    ends, size = np.linspace(low, high, CELLS + 1), max(abs(low), abs(high))
+    lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(size)
+    aside: list[tuple[Array, Array]] = []
+    for level in itertools.count():
         lacks = uncleared(function, lows[None], highs[None])
-        kept = lacks > 0
+        if level:  # rounding may hide both ends of a domain within a cell: it is a place as a whole
+            is_lost = lacks.reshape(-1, 2).max(axis=1) == OUTSIDE
+            aside.append((lows[::2][is_lost], highs[1::2][is_lost]))
+        kept = lacks > OUTSIDE
         lows, highs, lacks = lows[kept], highs[kept], lacks[kept]
-        if len(lows) > MOST_CELLS:  # long runs are set aside, as they may hold many places
+        if len(lows) > MOST_CELLS:  # long runs may hold many places
             runs = np.cumsum(np.append(0, lows[1:] != highs[:-1]))
             is_long = np.bincount(runs)[runs] > LONGEST_RUN
-            crowds += [SingularRange(lows[runs == n][0], highs[runs == n][-1]) for n in np.unique(runs[is_long])]
+            aside.append((lows[is_long], highs[is_long]))
             lows, highs, lacks = lows[~is_long], highs[~is_long], lacks[~is_long]
         if not len(lows) or len(lows) > MOST_CELLS or highs[0] - lows[0] <= finest:
             break
         middles = (lows + highs) / 2
         lows, highs = np.stack([lows, middles], 1).ravel(), np.stack([middles, highs], 1).ravel()
-    apart = min(SEEN * (high - low), NOISE * max(high - low, abs(low), abs(high), 1.0))
+    lows, highs = (np.concatenate(parts) for parts in zip((lows, highs), *aside, strict=True))
+    lacks, order = np.pad(lacks, (0, len(lows) - len(lacks)), constant_values=HOLE), np.argsort(lows)
+    lows, highs, lacks = lows[order], np.maximum.accumulate(highs[order]), lacks[order]
+    apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, SEEN * (high - low), NOISE * size)
     gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
     groups = zip(*(np.split(part, gaps) for part in (lows, highs, lacks)), strict=True) if len(lows) else ()
-    places = (SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups)
-    return sorted([*places, *crowds])
+    return [SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups]
 
 
 def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Array, Array]:
@@ -129,28 +131,27 @@ def singular_cells(function: MovingProgram, edges: Sequence[Array]) -> tuple[Arr
     """
     below, above = [edge[:-1] for edge in edges], [edge[1:] for edge in edges]
     lows, highs = (np.stack(np.meshgrid(*ends, indexing="ij")).reshape(2, -1) for ends in (below, above))
-    kept = uncleared(function, lows, highs) > 0
+    kept = uncleared(function, lows, highs) > OUTSIDE
     return lows[:, kept], highs[:, kept]
 
 
 def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray[np.int_]:
-    """Tell what each cell may hold: 0, `BREAK` or `HOLE`, the largest of what its operations say.
+    """Tell what each cell may hold: 0, `OUTSIDE`, `BREAK` or `HOLE`, the largest of what its operations say.
 
-    Points on all sides of a cell are evaluated too, as far from it as rounding may hide an end of a domain: where an
-    operation has no bounds on the cell, and none at any of these, the cell is outside of its domain.
+    The corners of the cells are evaluated too: where an operation has no bounds on a cell, and none at any corner, the
+    cell is outside of its domain.
 
     Args:
         function: The function.
         lows: The lower ends of the cells, of shape (parameters, N).
         highs: Their upper ends.
     """
-    middles, beyond = (lows + highs) / 2, BESIDE * (highs - lows)
-    corners = [np.stack(corner) for corner in itertools.product(*zip(middles - beyond, middles + beyond, strict=True))]
+    corners = [np.stack(corner) for corner in itertools.product(*zip(lows, highs, strict=True))]
     count, parts = lows.shape[1], 1 + len(corners)
-    moved = function.inputs_at(np.concatenate([middles, *corners], axis=1))
+    moved = function.inputs_at(np.concatenate([(lows + highs) / 2, *corners], axis=1))
     radii = {name: np.zeros_like(array) for name, array in moved.items()}
     for name, array in moved.items():  # the last corner is the highest one
-        reach = abs(array[-count:] - array[:count]) / (2 * BESIDE) + 2 * np.spacing(abs(array[-count:]))
+        reach = abs(array[-count:] - array[:count]) + 2 * np.spacing(abs(array[-count:]))
         radii[name][:count] = np.where(array[-count:] == array[:count], 0, reach)
     found = np.zeros(count, int)
 
@@ -173,7 +174,7 @@ def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray
             if call.op.domain and not any(rule_of(call).edges):  # a pole, or an end of the domain without a value
                 known = np.broadcast_to(operands_known, is_known.shape)[:count]
                 has_corner = is_known.reshape(parts, count, -1)[1:].any(axis=0).reshape(is_known[:count].shape)
-                note(HOLE * (~is_known[:count] & known & has_corner))
+                note(np.where(~is_known[:count] & known, np.where(has_corner, HOLE, OUTSIDE), 0))
 
     given = {**function.start, **moved}
     variables = function.program.variables

@@ -73,7 +73,7 @@ class MarkedRange(Record):
 
     Attributes:
         kind: `undefined`: y has no value; `nan-trap`: torch has no derivative, and y a value; `inaccurate`: digits are
-            lost that are seen; `crowded`: more places without a derivative than can be marked.
+            lost that are seen; `crowded`: places without a derivative, or one, that cannot be told apart.
         low: Its beginning.
         high: Its end.
         element: The flat position of the element of y.

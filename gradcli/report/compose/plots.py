@@ -29,7 +29,7 @@ SPANS = {
     "undefined": "undefined: y has no value",
     "nan-trap": "nan-trap: y has a value, and torch no derivative",
     "inaccurate": "inaccurate: digits are lost",
-    "crowded": "more places without a derivative than can be marked",
+    "crowded": "crowded: places without a derivative that cannot be told apart",
 }
 """Kinds of ranges in words."""
 
