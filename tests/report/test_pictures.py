@@ -3,6 +3,7 @@
 import io
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,26 @@ def test_figures_are_files_of_their_kind(form: str, gradcli: Command, folder: Pa
         assert first.startswith(heads[form])
         assert gradcli(*words, "-o", f"a.{form}").code == 0
         assert (folder / f"a.{form}").read_bytes() == first
+
+
+PARTS = {
+    ("abs(x) + 1/(x - 1)", "-2..2"): {"kink": 1, "pole": 1},
+    ("where(x > 0, sqrt(x), x)", "-1..1"): {"nan-trap": 1, "vertical": 1},
+    ("floor(x) + sqrt(x + 1.5)", "-2..0.5"): {"undefined": 1, "edge": 1, "jump": 2},
+    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): {"inaccurate": 2, "removable": 1, "band": 2},
+}
+
+
+@pytest.mark.parametrize(("text", "box"), PARTS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_figure_has_all_that_is_found(text: str, box: str, theme: str) -> None:
+    """Marks, ranges, bands of errors and the tangent, in each panel in which they are seen; and its ground."""
+    answer = Function(text).plot({"x": 0.25}, box={"x": box})
+    svg = picture(answer, "svg", theme).decode()
+    found = Counter(re.findall(r'<g id="(\w+-?\w+)">', svg))
+    assert {name: found[name] for name in PARTS[text, box]} == PARTS[text, box]
+    assert found["tangent"] == 1
+    assert ("#14181d" in svg) == (theme == "dark")
 
 
 def test_what_has_no_picture_says_so() -> None:

@@ -127,22 +127,23 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
         ax.plot(x, curve.values, label=curve.label.pretty, gid=f"curve {curve.column}", **line)
         if curve.error is not None:
             band = (curve.values - curve.error, curve.values + curve.error)
-            ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0)
+            ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0, gid="band")
     for n, span in enumerate(plot.spans):
         label = None if span.kind in [one.kind for one in plot.spans[:n]] else SPANS[span.kind].partition(":")[0]
         shade = {"color": colors["faint"], "alpha": 0.18, "linewidth": 0, "zorder": -1, "label": label}
-        ax.axvspan(span.low, span.high, **shade)
+        ax.axvspan(span.low, span.high, gid=span.kind, **shade)
     for mark in plot.marks:
         heights = sorted({limit for limit in mark.value if math.isfinite(limit)})
         if mark.kind == "pole" or not heights:
-            ax.axvline(mark.place, color=colors["faint"], linewidth=0.8, linestyle=(0, (2, 3)))
+            ax.axvline(mark.place, color=colors["faint"], linewidth=0.8, linestyle=(0, (2, 3)), gid=mark.kind)
         elif panel.curves[0].order == 0:
             color = f"C{mark.element}" if has_several else colors["0"]
             inside = colors["back"] if mark.kind in ("jump", "removable", "edge") else color
             places = [mark.place] * len(heights)
-            ax.plot(places, heights, "o", markersize=5, markeredgecolor=color, markerfacecolor=inside, zorder=3)
+            look = {"markersize": 5, "markeredgecolor": color, "markerfacecolor": inside, "zorder": 3}
+            ax.plot(places, heights, "o", gid=mark.kind, **look)
     for one in plot.tangents if panel.curves[0].order == 0 else ():
-        ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1)
+        ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1, gid="tangent")
         ax.plot(one.place, one.value, "o", markersize=4, color=colors["ink"])
     outside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(panel.curves) > MOST_INSIDE else {}
     ax.legend(frameon=False, **outside)
