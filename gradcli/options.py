@@ -110,6 +110,12 @@ output FILE QUESTIONS functions short=-o is_presentation
     array), .npz (all arrays); .svg, .png and .pdf of plot, jacobian and hessian; .svg of graph and explain; .dot and
     .mmd of graph; .py of code. With --format any other suffix.
 
+picture SWITCH jacobian hessian is_presentation
+    Draw the signs and sizes of the entries, and the zeros that the formula proves, in place of the numbers.
+
+theme CHOICE plot jacobian hessian choices=light|dark default=light is_presentation is_setting
+    The ground of a figure in a file.
+
 quiet SWITCH QUESTIONS run map functions short=-q is_presentation is_setting
     Write no warnings and no notes to stderr; errors are written.
 

@@ -8,12 +8,6 @@ Examples:
   gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
 
 Options: DERIVATIVES JUDGED
-
-picture SWITCH is_presentation
-    Draw the signs and sizes of the entries, and the zeros that the formula proves, in place of the numbers.
-
-theme CHOICE choices=light|dark default=light is_presentation is_setting
-    The ground of a figure in a file.
 """
 
 from __future__ import annotations

@@ -8,12 +8,6 @@ Examples:
   gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
 
 Options: DERIVATIVES JUDGED
-
-picture SWITCH is_presentation
-    Draw the signs and sizes of the entries, and the zeros that the formula proves, in place of the numbers.
-
-theme CHOICE choices=light|dark default=light is_presentation is_setting
-    The ground of a figure in a file.
 """
 
 from __future__ import annotations

@@ -21,9 +21,6 @@ along DIRECTIONS
 
 order WHOLE bounds=1..2 default=1
     The highest derivative that is drawn.
-
-theme CHOICE choices=light|dark default=light is_presentation is_setting
-    The ground of a figure in a file.
 """
 
 from __future__ import annotations

@@ -41,12 +41,14 @@ def plot(answer: results.Plotted, digits: int | None) -> Iterator[doc.Node]:
     if not isinstance(answer, results.Plot):
         return
     number = Writer(digits, is_full=False).number
+    names = [f"{curve.label.pretty}: " for curve in answer.curves if curve.order == 0]
+    names = names if len(names) > 1 else [""]
     for span in answer.spans[:MOST_ROWS]:
-        yield note(f"{SPANS[span.kind]} in {number(span.low)}..{number(span.high)}")
+        yield note(f"{names[span.element]}{SPANS[span.kind]} in {number(span.low)}..{number(span.high)}")
     rows = []
     for mark in answer.marks[:MOST_ROWS]:
         sides = (" | ".join(dict.fromkeys(map(number, pair))) for pair in (mark.value, mark.slope))
-        rows.append(lines(number(mark.place), MARKS[mark.kind], *sides))
+        rows.append(lines(number(mark.place), names[mark.element] + MARKS[mark.kind], *sides))
     if rows:
         header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
         yield doc.Table(header, tuple(rows), labels=2)
