@@ -49,7 +49,7 @@ SEEN, MOST_SIZE = 1 / 250, 1e300
 FEW_TRUTHS, MOST_TRUTHS, NEAR = 40, 400, 10
 """Points at which the truth is enclosed: over the whole line, and where digits are lost; those near one."""
 
-MOST_ENCLOSED, MOST_ELEMENTS = 24, 256
+MOST_ENCLOSED, MOST_ELEMENTS = 100, 256
 """Places whose sides are enclosed, and elements of all lines of a function that is: of more, torch's numbers count."""
 
 BITS = 256

@@ -129,7 +129,7 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.cos: partial(of_angle, np.cos),
     sympy.tan: lambda a: divide(of_angle(np.sin, a), of_angle(np.cos, a)),
     sympy.atan2: angle,
-    sympy.cosh: lambda a: monotone(np.cosh, absolute(a)),  # which rises by more than it falls
+    sympy.cosh: lambda a: add(exact(1), multiply(exact(2), whole_power(monotone(np.sinh, multiply(exact(0.5), a)), 2))),
     sympy.erf: partial(monotone, partial(one_by_one, math.erf), losses=LOSS * 2**11),
     sympy.erfc: _erfc,
     sympy.besseli: _bessel,

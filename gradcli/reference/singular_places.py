@@ -93,25 +93,25 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     """
     ends, size = np.linspace(low, high, CELLS + 1), max(abs(low), abs(high))
     lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(size)
-    aside: list[tuple[Array, Array]] = []
+    aside, lacks = [], np.zeros(0, int)
     for level in itertools.count():
-        lacks = uncleared(function, lows[None], highs[None])
+        parents, lacks = lacks, uncleared(function, lows[None], highs[None])
         if level:  # rounding may hide both ends of a domain within a cell: it is a place as a whole
-            is_lost = lacks.reshape(-1, 2).max(axis=1) == OUTSIDE
-            aside.append((lows[::2][is_lost], highs[1::2][is_lost]))
+            is_lost = (lacks.reshape(-1, 2).max(axis=1) == OUTSIDE) & (parents == HOLE)
+            aside.append((lows[::2][is_lost], highs[1::2][is_lost], parents[is_lost]))
         kept = lacks > OUTSIDE
         lows, highs, lacks = lows[kept], highs[kept], lacks[kept]
         if len(lows) > MOST_CELLS:  # long runs may hold many places
             runs = np.cumsum(np.append(0, lows[1:] != highs[:-1]))
             is_long = np.bincount(runs)[runs] > LONGEST_RUN
-            aside.append((lows[is_long], highs[is_long]))
+            aside.append((lows[is_long], highs[is_long], lacks[is_long]))
             lows, highs, lacks = lows[~is_long], highs[~is_long], lacks[~is_long]
         if not len(lows) or len(lows) > MOST_CELLS or highs[0] - lows[0] <= finest:
             break
         middles = (lows + highs) / 2
         lows, highs = np.stack([lows, middles], 1).ravel(), np.stack([middles, highs], 1).ravel()
-    lows, highs = (np.concatenate(parts) for parts in zip((lows, highs), *aside, strict=True))
-    lacks, order = np.pad(lacks, (0, len(lows) - len(lacks)), constant_values=HOLE), np.argsort(lows)
+    lows, highs, lacks = (np.concatenate(parts) for parts in zip((lows, highs, lacks), *aside, strict=True))
+    order = np.argsort(lows)
     lows, highs, lacks = lows[order], np.maximum.accumulate(highs[order]), lacks[order]
     apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, SEEN * (high - low), NOISE * size)
     gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
