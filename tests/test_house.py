@@ -217,7 +217,7 @@ CEILINGS = {
     "*": 690,
     "autodiff": 590,
     "claims": 1400,
-    "cli": 1610,
+    "cli": 1600,
     "codegen": 520,
     "crosscheck": 2870,
     "diagnose": 1760,

@@ -245,8 +245,9 @@ def monotone(function: Callable[[Array], Array], a: Bounds, losses: int = LOSS) 
 
 def of_angle(function: Callable[[Array], Array], a: Bounds) -> Bounds:
     """Apply the sine or the cosine, whose slope is that at the middle, by the other one, and changes by at most 1."""
-    middle, slope = function(a.middle), (np.cos if function is np.sin else np.sin)(a.middle)
-    reach = np.minimum(a.radius, (1.001 * abs(slope) + 1e-15 + a.radius / 2) * a.radius)  # its own rounding, enlarged
+    middle, reach, other = function(a.middle), a.radius, np.cos if function is np.sin else np.sin
+    if reach.any():
+        reach = np.minimum(reach, (1.001 * abs(other(a.middle)) + 1e-15 + reach / 2) * reach)  # more than its rounding
     radius = reach + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
     return bounded(middle, np.where(abs(a.middle) + a.radius < _LARGEST_ANGLE, radius, np.inf))
 

@@ -176,7 +176,6 @@ def uncleared(function: MovingProgram, lows: Array, highs: Array) -> npt.NDArray
                 has_corner = is_known.reshape(parts, count, -1)[1:].any(axis=0).reshape(is_known[:count].shape)
                 note(np.where(~is_known[:count] & known, np.where(has_corner, HOLE, OUTSIDE), 0))
 
-    given = {**function.start, **moved}
-    variables = function.program.variables
-    Values(function.program, function.shapes, given, variables, mapped=tuple(moved), radii=radii, seen=see)
+    program, shapes, given = function.program, function.shapes, {**function.start, **moved}
+    Values(program, shapes, given, program.variables, mapped=tuple(moved), radii=radii, seen=see)
     return found
