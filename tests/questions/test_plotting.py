@@ -177,6 +177,7 @@ SPANS: dict[str, list[tuple[str, float, float]]] = {
     "floor(1000*x) in -3..3": [("crowded", -3, 3)],
     "abs(sin(1/x)) in -3..3": [("crowded", 0, 0)],
     "exp(x) in 690..709": [],
+    "log(x)*abs(x**3 + 2*x**2 - 1) in -3..3": [("undefined", -3, 0)],
     "sqrt(0.01 - x**2) in -5..5": [("undefined", -5, -0.1), ("undefined", 0.1, 5)],
     "1/floor(x) in -2..3": [("undefined", 0, 1)],
     "exp(1/x) in -1..1": [("undefined", 0, 0.0014)],
