@@ -3,7 +3,8 @@
 Bounds list the places where there may be no derivative; the numbers on both sides of each say which kind it is:
 midpoints of balls, or torch's where the places or the elements are many.  They are taken at distances that shrink by 4:
 if their differences shrink too, there is a limit, and if they do not, the numbers grow without bound, as those of a
-logarithm do, step by step.  Points are added until each lies on the chord of its neighbours, as far as is seen.
+logarithm do, step by step.  Points are added until each lies on the chord of its neighbours, and the derivative is the
+slope of the pieces next to it, to the accuracy of a picture.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BEND = 1 / 500
 """Part of the window by which a piece of a curve may differ from its chord."""
 
 STEPS, FAR_STEPS, NEAREST = 20, 11, 16
-"""Distances from a place on either side; those that are farther; the least one, in the width of the place."""
+"""Distances from a place on a side; how many of the largest are tried alone; the least one, in widths of the place."""
 
 SHRUNK = 0.93
 """Ratio of two differences, one step after the other, from which on there is no limit: a logarithm has 1."""
@@ -47,7 +48,7 @@ SEEN, MOST_SIZE = 1 / 250, 1e300
 """Part of a window from which on an error is seen; the size from which on a number is shown as infinite."""
 
 FEW_TRUTHS, MOST_TRUTHS, NEAR = 40, 400, 10
-"""Points at which the truth is enclosed: over the whole line, and where digits are lost; those near one."""
+"""Points at which the truth is enclosed, at first and if digits are lost; neighbours on a side that share an error."""
 
 MOST_ENCLOSED, MOST_ELEMENTS = 100, 256
 """Places whose sides are enclosed, and elements of all lines of a function that is: of more, torch's numbers count."""
@@ -133,7 +134,7 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
         return _finite(numbers[-1], noise)
     ratios = changes[1:] / changes[:-1]
     if (abs(ratios) >= SHRUNK).any():
-        if (spread := abs(changes).max()) <= 2.0**-20 * abs(numbers).max():  # nobody sees how it goes on
+        if (spread := abs(changes).max()) <= 2.0**-20 * abs(numbers).max():  # no change that is visible
             return _finite(numbers[-1], spread)
         is_endless = (ratios >= SHRUNK).all()
         return Limit("infinite", arb(np.copysign(np.inf, changes[-1]))) if is_endless else Limit("unknown")
@@ -142,7 +143,7 @@ def tendency(numbers: Array, distances: Array, width: float = 0.0) -> Limit:
 
 
 def _limit(numbers: Array, distances: Array, width: float) -> Limit:
-    """Find a limit from all distances, or else, as a tiny pole is seen by nobody, from those that are farther."""
+    """Find a limit from all distances; without a finite one, from the largest, where a tiny pole does not count."""
     near, far = (tendency(numbers[:count], distances[:count], width) for count in (STEPS, FAR_STEPS))
     return near if near.kind == "finite" or far.kind == "unknown" else far
 
@@ -167,7 +168,7 @@ def _shortest(number: float, error: float) -> float:
 def classify_places(
     subject: PlottedFunction, places: Sequence[SingularRange], low: float, high: float
 ) -> tuple[list[Mark], list[MarkedRange]]:
-    """Say what each place is for each element of y: a mark, or nothing; ranges that hold many places are spans.
+    """Mark each place for each element of y that is singular there; a place too wide for a mark is a crowded range.
 
     The numbers on both sides are midpoints of balls, or torch's where the places or the elements are many.
     """
@@ -332,7 +333,7 @@ def windows(points: Array, numbers: Array, marks: Sequence[Mark], spans: Sequenc
         points: The values of the parameter.
         numbers: y and its derivatives, of shape (orders, N, elements).
         marks: The places, of which some may be poles.
-        spans: The ranges with more places than can be marked.
+        spans: The crowded ranges: the curves of their elements may have poles there.
     """
     numbers = np.where(abs(numbers) > MOST_SIZE, np.copysign(np.inf, numbers), numbers)
     is_endless = np.asarray(np.isinf(numbers).any(axis=1))

@@ -29,9 +29,9 @@ CELLS = 256
 OUTSIDE, BREAK, HOLE = 1, 2, 3
 """What a cell may hold: no point of the domain, a place without a derivative, a place without a value; 0 is nothing."""
 
-SEEN, NOISE = 2.0**-20, 2.0**-46
-"""Parts of the line, and of its numbers, up to which two cells are at one place: those without a value where nobody
-sees two, others where rounding may have cleared what is between."""
+VISIBLE, NOISE = 2.0**-20, 2.0**-46
+"""Gaps between two cells of one place: of cells without a value in parts of the line, as nearer poles cannot be told
+apart in a picture; of others in parts of the parameter, as rounding may have cleared the cells between."""
 
 MOST_CELLS, LONGEST_RUN = 1_024, 16
 """Most cells that are halved again: of more, those with so many next to each other are left as ranges."""
@@ -113,7 +113,7 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     lows, highs, lacks = (np.concatenate(parts) for parts in zip((lows, highs, lacks), *aside, strict=True))
     order = np.argsort(lows)
     lows, highs, lacks = lows[order], np.maximum.accumulate(highs[order]), lacks[order]
-    apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, SEEN * (high - low), NOISE * size)
+    apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, VISIBLE * (high - low), NOISE * size)
     gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
     groups = zip(*(np.split(part, gaps) for part in (lows, highs, lacks)), strict=True) if len(lows) else ()
     return [SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups]

@@ -28,7 +28,7 @@ def mathml(notation: Notation) -> str:
         from latex2mathml.converter import convert
     except ImportError:
         return html.unicode_math(notation)
-    if any(command in notation.latex for command in (r"\text", r"\(", "U{+}")):  # which it cannot set
+    if any(command in notation.latex for command in (r"\text", r"\(", "U{+}")):  # `latex2mathml` cannot set these
         return html.unicode_math(notation)
     return str(convert(notation.latex))
 

@@ -13,7 +13,6 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import InputError
 from gradcli.report import wording
-from gradcli.report.compose.plots import SPANS
 from gradcli.report.pictures.characters import Panel, panels
 from gradcli.report.pictures.heat_maps import matrices
 
@@ -129,7 +128,7 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
             band = (curve.values - curve.error, curve.values + curve.error)
             ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0, gid="band")
     for n, span in enumerate(plot.spans):
-        label = None if span.kind in [one.kind for one in plot.spans[:n]] else SPANS[span.kind].partition(":")[0]
+        label = None if span.kind in [one.kind for one in plot.spans[:n]] else span.kind
         shade = {"color": colors["faint"], "alpha": 0.18, "linewidth": 0, "zorder": -1, "label": label}
         ax.axvspan(span.low, span.high, gid=span.kind, **shade)
     for mark in plot.marks:
