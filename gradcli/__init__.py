@@ -26,7 +26,7 @@ language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                classes of answers; notation of mathematics
 options, keywords, errors        every option, its name in Python, and every error
-signals                          interrupts
+signals, complete_output         interrupts; streams that write all they are given, or raise
 progress                         the step being done, shown to waiting users; the time budget; pauses of the collector
 showing                          display of an answer in Python: print, notebooks, JSON
 

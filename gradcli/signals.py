@@ -89,6 +89,12 @@ def readable(descriptor: int, seconds: float | None = None) -> bool:
     return True
 
 
+def wait_until_writable(descriptor: int) -> None:
+    """Wait until a descriptor takes bytes, or is closed at its other end; a signal is heard as in `readable`."""
+    while not select.select([], [descriptor], [], LOOK)[1]:
+        pass
+
+
 def _is_in_foreground() -> bool:
     """Tell whether this process is in the foreground of its terminal, and so gets typed input."""
     try:

@@ -25,6 +25,7 @@ ALLOWED = {
     "showing": "options",
     "notation": "notation",
     "signals": "",
+    "complete_output": "signals",
     "progress": "",
     "guide": "",
     "language": "errors language progress",
@@ -39,13 +40,14 @@ ALLOWED = {
     "codegen questions recording progress",
     "function": "files options results questions",
     "recording": "autodiff errors language recording results",
-    "running": "autodiff crosscheck errors function language progress questions recording results running",
+    "running": "autodiff complete_output crosscheck errors function language progress questions recording results "
+    "running",
     "report": "errors keywords notation options results report",
-    "files": "errors options results language files signals",
+    "files": "complete_output errors options results language files signals",
     "mapping": "gradcli crosscheck errors files function mapping questions results running",
     "requests": "errors options results function files requests",
-    "cli": "gradcli errors options results language function guide mapping questions running files report requests "
-    "signals cli progress warm",
+    "cli": "gradcli complete_output errors options results language function guide mapping questions running files "
+    "report requests signals cli progress warm",
     "warm": "gradcli autodiff cli options running signals warm",
     "__init__": "errors results function running report showing",
     "__main__": "warm",

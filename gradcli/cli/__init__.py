@@ -22,6 +22,7 @@ from __future__ import annotations
 import sys
 
 from gradcli import signals
+from gradcli.complete_output import complete_standard_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def process(*, is_forked: bool = False) -> int:
     takes a fifth of a short command.
     """
     signals.end_on_interrupt(INTERRUPTED)
+    complete_standard_streams()
     try:
         code = main()
         if not is_forked:

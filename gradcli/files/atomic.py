@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
+from gradcli.complete_output import open_descriptor
 from gradcli.errors import OutputError
 from gradcli.signals import undone
 
@@ -43,7 +44,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     if stream is not None or (before is not None and not stat.S_ISREG(before.st_mode)):
         number = stream and ({"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2]))
         # A copy of the descriptor, so that closing this output leaves the program its own.
-        with open(final if number is None else os.dup(number), "wb") as open_file:
+        with open(final, "wb") if number is None else open_descriptor(os.dup(number)) as open_file:
             yield open_file
         return
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed

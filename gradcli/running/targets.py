@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import io
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any, TextIO
 
+from gradcli.complete_output import text_output
 from gradcli.errors import InputError, did_you_mean
 from gradcli.recording.user_files import is_of_user, line_of_file
 
@@ -149,8 +151,8 @@ def away_from_output() -> Iterator[TextIO | None]:
             kept = os.dup(1)
             after.callback(os.close, kept)
             after.callback(os.dup2, kept, 1)
-            if output is not None and is_own:
-                output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
+            if isinstance(output, io.TextIOWrapper) and is_own:
+                output = text_output(kept, output)
             os.dup2(2, 1)
         after.enter_context(contextlib.redirect_stdout(sys.stderr))
         yield output

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     import socket
     from io import TextIOWrapper
 
+NOT_FLUSHED = 120
+"""Exit code of Python where the rest of the output cannot be written at its end."""
+
 _FIRST = (
     "--version; --help; vjp --help; functions sin --format markdown; vjp x**2+sin(x) --at 1,2 --v 1,1 --full; vjp x+; "
     "jacobian [x*y,x+y] --at x=3 --at y=5 --json; grad abs(x) --at 0; check x**3 --at 2 --claim 3*x**2; "
@@ -230,6 +233,10 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
         code = 1
     atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        with contextlib.suppress(OSError, ValueError):
+        try:
             stream.flush()
+        except OSError:
+            code = NOT_FLUSHED if stream is sys.stdout else code
+        except ValueError:  # it is closed
+            pass
     leave(code)

@@ -79,6 +79,15 @@ def test_a_call_ends_as_a_start_does(text: str, code: int, light: Warm, folder: 
     assert (b"Error" in cold.stderr) == (b"Error" in forked.stderr)
 
 
+def test_output_that_cannot_be_written_at_the_end_is_no_success(light: Warm, folder: Path) -> None:
+    """Python has an exit code for it."""
+    (folder / "script.py").write_text(
+        "import sys; sys.stdout = open(1, 'w', closefd=False); sys.stdout.write('held back')"
+    )
+    codes = [process("sh", "-c", '"$0" "$@" >/dev/full', *words).code for words in _both(light, "script.py")]
+    assert codes == [120, 120]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT])
 def test_a_signal_reaches_the_call(number: signal.Signals, light: Warm, folder: Path) -> None:
     """And the program that was typed ends of it, after the call has."""
