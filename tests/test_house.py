@@ -175,6 +175,8 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
 DOORS = {
     ("cli/streams.py", "except Exception"),
     ("running/targets.py", "except Exception"),
+    ("running/script_process.py", "except BaseException"),
+    ("running/script_process.py", "except Exception"),
     ("running/scripts.py", "except Exception"),
     ("warm/server.py", "except BaseException"),
 }

@@ -73,4 +73,6 @@ def process(*, is_forked: bool = False) -> int:
         from gradcli.running.targets import end
 
         end(code)
+    if code == INTERRUPTED:
+        signals.die_if_typed()
     return code

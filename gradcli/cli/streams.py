@@ -276,7 +276,8 @@ def run(words: Sequence[str], **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script([*words], given["command"])
-        from gradcli.running.scripts import MOST_PASSES, ScriptRecorder, UserScript, answer_passes, own_traceback
+        from gradcli.running.script_process import UserScript, answer_passes
+        from gradcli.running.scripts import MOST_PASSES, ScriptRecorder
         from gradcli.running.targets import away_from_output
 
         script = UserScript(*given_script)
@@ -285,18 +286,14 @@ def run(words: Sequence[str], **given: Any) -> Stream:
             recorder = ScriptRecorder(printer, check=is_checked, seconds=given["budget"], wrt=wrt)
             ended = answer_passes(script, recorder)
         printer.end()
-        code = printer.code
-        if isinstance(ended, SystemExit):
-            if isinstance(ended.code, str):
-                remark(f"{ended.code}\n")
-            code = (ended.code if isinstance(ended.code, int) else int(ended.code is not None)) or code
-        elif ended is not None:
-            remark(own_traceback(ended))
-            code = 1
+        if ended is not None:
+            code = ended or printer.code
         elif not printer.count:
             raise InputError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
         elif given["only"] is not None and given["only"] > printer.count:
             raise InputError(f"there is no pass {given['only']}: {script.name} makes {printer.count}")
+        else:
+            code = printer.code
         if printer.count == MOST_PASSES:
             remark(f"note: the first {MOST_PASSES} passes are answered\n")
         return code

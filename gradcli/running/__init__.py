@@ -7,6 +7,7 @@ cuts               a check that a gradient is the function's, with nothing held 
 blaming            the `autograd.Function` that gives wrong gradients, and where
 python_functions   a `Function` of all this; two implementations, held to the same truth
 scripts            a whole script, its values after a pass, its backward passes, and where NaN begins in one
+script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 plain_functions    recording, checking and derivatives as functions
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.

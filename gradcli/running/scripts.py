@@ -1,4 +1,4 @@
-"""Whole script, run and recorded below autograd, with an answer to each of its backward passes.
+"""Recording of a whole script below autograd, with an answer to each of its backward passes.
 
 After a pass, only the values that the script still holds are kept.
 """
@@ -10,19 +10,10 @@ import inspect
 import math
 import os
 import runpy
-import sys
-import threading
 import time
-import traceback
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures.thread import _threads_queues
-from dataclasses import dataclass, replace
-from importlib.abc import InspectLoader
-from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
-from pathlib import Path
-from types import CodeType
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -49,85 +40,6 @@ MOST_PASSES = 100
 
 Tell = Callable[[Pass], None]
 """Function that takes each pass when it is over."""
-
-
-@dataclass(frozen=True)
-class UserScript:
-    """Script in the form in which Python is given it.
-
-    Attributes:
-        name: The path of the file; `-c` or `-` of a text.
-        arguments: Arguments of its command line.
-        text: Its text; None for that of the file.
-    """
-
-    name: str
-    arguments: Sequence[str] = ()
-    text: str | None = None
-
-    def run(self) -> None:
-        """Run it as the main module, with its own command line and import path."""
-        before, folder, main = sys.argv, sys.path[0], sys.modules["__main__"]
-        sys.argv = [self.name, *self.arguments]
-        sys.path[0] = "" if self.text is not None else str(Path(self.name).resolve().parent)
-        try:
-            if self.text is None:
-                runpy.run_path(self.name, run_name="__main__")
-            else:
-                loader = _TextLoader(self.name, self.text)
-                sys.modules["__main__"] = module = module_from_spec(ModuleSpec("__main__", loader))
-                loader.exec_module(module)
-        finally:
-            sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
-
-
-class _TextLoader(InspectLoader):
-    """Loader of a module from a text, whose lines tracebacks then show."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name, self.text = name, text
-
-    def get_source(self, fullname: str) -> str:
-        """Return the text, which tracebacks quote."""
-        return self.text
-
-    def get_code(self, fullname: str) -> CodeType:
-        """Compile the text."""
-        return self.source_to_code(self.text, self.name)
-
-
-def answer_passes(script: UserScript, recorder: ScriptRecorder) -> BaseException | None:
-    """Run a script as Python does, and answer its backward passes as they happen.
-
-    Returns:
-        The error or the `SystemExit` that ended it early; None if it came to its end.
-    """
-    others = {threading.main_thread(), *threading.enumerate()}
-    with torch.enable_grad(), recorder:
-        try:
-            script.run()
-        except (Exception, SystemExit) as error:
-            return error
-        finally:
-            for thread in set(threading.enumerate()) - others:
-                # Workers of a pool wait for more until Python ends.
-                if not thread.daemon and thread not in _threads_queues:
-                    thread.join()
-    return None
-
-
-def own_traceback(error: BaseException) -> str:
-    """Format an error of a script as Python would, without the frames of the code that runs the script."""
-    told = traceback.TracebackException.from_exception(error)
-    waiting = [told]
-    for one in waiting:
-        one.stack[:] = [frame for frame in one.stack if not frame.filename.startswith(_RUNNING)]
-        waiting += [other for other in (one.__cause__, one.__context__) if other is not None and other not in waiting]
-    return "".join(told.format())
-
-
-_RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__)
-"""Prefixes of the files whose frames run and record a script."""
 
 
 # -- recording

@@ -128,12 +128,23 @@ def guarded(what: str) -> Iterator[None]:
 
 
 def end(code: int) -> None:
-    """End the process with an exit code if a thread of the user's would keep it from ending."""
+    """Prepare the end of a process that ran code of the user, whose handlers of the exit print to standard error.
+
+    Args:
+        code: The exit code, with which the process ends now if a thread of a function would keep it from ending; those
+            of a script end as under Python.
+    """
     main = threading.main_thread()
-    if any(thread is not main and not thread.daemon for thread in threading.enumerate()):
+    is_kept = any(thread is not main and not thread.daemon for thread in threading.enumerate())
+    if is_kept and "gradcli.running.script_process" not in sys.modules:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         os._exit(code)
+    with contextlib.suppress(OSError):
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr
 
 
 @contextlib.contextmanager
@@ -147,6 +158,12 @@ def away_from_output() -> Iterator[TextIO | None]:
     if output is not None:
         output.flush()
     with contextlib.ExitStack() as after:
+        errors = sys.stderr
+        if errors is None:  # it is closed, and a file that is opened must not be in its place
+            errors = after.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            if is_own and not _is_open(2):
+                after.callback(os.close, 2)
+                os.dup2(errors.fileno(), 2)
         with contextlib.suppress(OSError):  # one of them is closed
             kept = os.dup(1)
             after.callback(os.close, kept)
@@ -154,8 +171,15 @@ def away_from_output() -> Iterator[TextIO | None]:
             if isinstance(output, io.TextIOWrapper) and is_own:
                 output = text_output(kept, output)
             os.dup2(2, 1)
-        after.enter_context(contextlib.redirect_stdout(sys.stderr))
+        after.enter_context(contextlib.redirect_stdout(errors))
         yield output
+
+
+def _is_open(number: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.fstat(number)
+        return True
+    return False
 
 
 def _where(error: BaseException) -> str:

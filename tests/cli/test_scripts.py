@@ -64,9 +64,9 @@ LINE = "pass 1   own.py, line 3   by x   |grad| 10   ✓ agree (proven)"
 SCRIPTS = [
     (ONE, 0, [LINE, "2·x[j]"], []),
     (ONE + "print('mine')\n", 0, [LINE], ["mine"]),
-    (ONE + "1/0\n", 1, [LINE], ['File "own.py", line 4, in <module>', "ZeroDivisionError: division by zero"]),
+    (ONE + "1/0\n", 1, [LINE], ['own.py", line 4, in <module>', "ZeroDivisionError: division by zero"]),
     (ONE + "import sys\nsys.exit(3)\n", 3, [LINE], []),
-    ("x = = 1\n", 1, [], ['File "own.py", line 1', "SyntaxError: invalid syntax"]),
+    ("x = = 1\n", 1, [], ['own.py", line 1', "SyntaxError: invalid syntax"]),
     ("import torch\n", 2, [], ["error: own.py makes no backward pass", "gradcli vjp FILE.py::NAME --at VALUE"]),
     (
         START + "y = x\nwhile y.data.norm() < 1000:\n    y = y*2\ny.backward(torch.tensor([0.5, 1.0]))\n",
