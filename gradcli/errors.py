@@ -309,6 +309,13 @@ class InputError(GradcliError):
     kind = "value"
 
 
+class UserCodeError(InputError):
+    """An error of the user's own code in a backward pass: there is no answer, and gradcli is not at fault."""
+
+    kind = "user-code"
+    exit_code = 1
+
+
 class TooLargeError(GradcliError):
     """An answer that would need more memory or time than the stated budget."""
 

@@ -3,6 +3,7 @@
 run                              a Program to tensors; every line with its adjoint; random numbers of a text
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
 backward_passes                  backward passes as a user runs them, and the graph that torch built
+backward_errors                  errors of a backward pass: torch's, and those of the user's code
 batched                          many points at once; many more, block by block on all cores; finite differences
 
 Knows nothing of formulas, and not whether its numbers are right.

@@ -18,7 +18,8 @@ from typing import Any
 
 from gradcli import progress
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
+from gradcli.autodiff.backward_errors import backward_error, raise_of_backward
+from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.wengert import Atom, Program
@@ -149,8 +150,8 @@ def walk(
         if v is not None and y.requires_grad:
             try:
                 y.backward(gradient=tensor_of(v, y.dtype))
-            except RuntimeError as error:
-                raise backward_error(error) from None
+            except BaseException as error:
+                raise_of_backward(error, y)
         _meet(program, ran, values, met)
         numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
         nodes, edges = _graph(y, met, tensors, leaves, numbers)

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, backward_error, derivative_of, dtype_name, tensor_of
+from gradcli.autodiff.backward_errors import raise_of_backward
+from gradcli.autodiff.run import Forward, Tensor, derivative_of, dtype_name, tensor_of
 
 Array = npt.NDArray[Any]
 
@@ -103,13 +104,14 @@ def gradients(y: Tensor, leaves: Sequence[Tensor], v: Tensor, *, differentiable:
 
     Raises:
         InputError: Torch has no derivative for an operation.
+        UserCodeError: Code of the user's that runs in the backward pass fails.
     """
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
     try:
         found = torch.autograd.grad(y, leaves, v, retain_graph=True, create_graph=differentiable, allow_unused=True)
-    except RuntimeError as error:
-        raise backward_error(error) from None
+    except BaseException as error:
+        raise_of_backward(error, y)
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.backward_errors import backward_error
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
@@ -179,13 +180,6 @@ def derivative_of(tensor: Tensor) -> Array:
     found = array_of(tensor)
     found += 0.0
     return found
-
-
-def backward_error(error: RuntimeError) -> Exception:
-    """Turn torch's error in a backward pass into an error of the input, unless it is out of memory."""
-    if "allocate memory" in str(error):
-        return error
-    return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
 
 
 def prepared(program: Program, *, twice: bool = False) -> Program:

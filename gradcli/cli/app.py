@@ -119,7 +119,8 @@ def _program(**_: Any) -> None:
 
     \b
     Exit codes:
-      0 answered; 1 answered, but the check did not pass (check, --strict);
+      0 answered; 1 answered, but the check did not pass (check, --strict),
+      or code of your own raised an error in its backward pass;
       2 the input is wrong; 70 a bug of gradcli; 74 the output could not
       be written; 130 interrupted; 141 broken pipe.
     """

@@ -5,6 +5,7 @@ calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
 cuts               a check that a gradient is the function's, with nothing held constant
 blaming            the `autograd.Function` that gives wrong gradients, and where
+whole_numbers      arguments that torch takes as an index
 python_functions   a `Function` of all this; two implementations, held to the same truth
 scripts            a whole script, its values after a pass, its backward passes, and where NaN begins in one
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings

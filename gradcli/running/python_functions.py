@@ -31,6 +31,7 @@ from gradcli.results import Array, Checking, ClosedForm, RowSource
 from gradcli.running.calling import give_values, name_of, require_constants, require_names, signature
 from gradcli.running.recorded import FunctionCall, Recorded
 from gradcli.running.targets import Target, load
+from gradcli.running.whole_numbers import asks_for_index, sets_to_try
 
 Called = Callable[..., Any]
 
@@ -123,9 +124,7 @@ class PythonFunction(Function):
     def _asked(
         self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
     ) -> Inquiry:
-        given = self._by_name(at)
-        values = {name: self._value(name, value) for name, value in given.items()}
-        made = self._recorded(values, dtype, frozenset(wrt or ()))
+        made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()))
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: array for name, array in made.arrays.items() if name not in constants}
         if wrt is None:
@@ -142,48 +141,60 @@ class PythonFunction(Function):
 
     def recorded(self, at: Inputs | None = None) -> Recorded:
         """Record the function at a point."""
-        given = {name: self._value(name, value) for name, value in self._by_name(at).items()}
-        return self._recorded(given, None, frozenset())
+        return self._recorded(self._by_name(at), None, frozenset())
 
-    def _recorded(self, given: Mapping[str, Array], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
+    def _recorded(self, given: Mapping[str, Any], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
         """Record the function with arguments of the types that it takes.
 
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
-        dtype, or needs whole numbers, it is called again with those.
+        dtype, or torch asks for an index, it is called again with those.
         """
         function, own = self._function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
-        known = {name: array for name, array in given.items() if name in self._taken.kinds}
+        arrays = {name: self._value(name, value) for name, value in given.items()}
+        known = {name: array for name, array in arrays.items() if name in self._taken.kinds}
         require_names(self._taken, tuple(given), self.expression)
-        first: InputError | None = None
-        for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):
-            call = FunctionCall(function, self.expression, self._taken, known, kind, whole, self.borrowed)
-            try:
-                made = call.recorded()
-                others = {name: array for name, array in given.items() if name not in known}
-                require_constants(tuple(others), made.constants, self._taken, self.expression)
-                constants = {name: made.recorder.leaves[name].tensor for name in others}
-                return call.recorded(constants, others) if others else made
-            except InputError as error:
-                is_of_types = isinstance(error, WrongDtypeError) or isinstance(error.__cause__, _OF_TYPES)
-                if not (is_of_types or (whole and first)):
-                    raise
-                first = first or error
+        kinds: list[Dtype] = [dtype] if dtype is not None else list(dict.fromkeys((own or "float64", *_DTYPES)))
+        first: InputError | None = None  # of types; another one, with whole numbers, is of the code
+        other: InputError | None = None
+        asks, sets = False, [*self._whole_sets(given, known, wrt)]
+        for whole in (frozenset[str](), *sets):
+            for kind in kinds if asks or not whole else ():
+                call = FunctionCall(function, self.expression, self._taken, known, kind, whole, self.borrowed)
+                try:
+                    return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
+                except InputError as error:
+                    is_of_types = isinstance(error, WrongDtypeError) or isinstance(error.__cause__, _OF_TYPES)
+                    if not (is_of_types or whole):
+                        raise
+                    asks |= error.__cause__ is not None and asks_for_index(error.__cause__)
+                    first, other = first or error, other or (None if is_of_types else error)
         assert first is not None  # noqa: S101
-        raise first
+        if asks and not sets:
+            first.add("whole numbers have no derivative: --wrt names a tensor elsewhere to differentiate by")
+        raise other or first
 
-    def _types(
-        self, given: Mapping[str, Array], asked: Dtype | None, dtype: Dtype, wrt: frozenset[str]
-    ) -> Iterator[tuple[Dtype, frozenset[str]]]:
-        """Give the dtypes and the sets of whole-number parameters to try, the likeliest first."""
-        candidates = [
-            name for name in self._taken.tensors
-            if name in given and name not in wrt and np.all(given[name] == np.round(given[name]))
-        ][::-1]  # targets and indices come last  # fmt: skip
-        dtypes: list[Dtype] = [dtype] if asked is not None else list(dict.fromkeys((dtype, "float64", "float32")))
-        sets = [[], *([name] for name in candidates), *(candidates[:n] for n in range(2, len(candidates) + 1))]
-        yield from ((kind, frozenset(whole)) for whole in sets for kind in dtypes)
+    def _with_constants(self, call: FunctionCall, others: Mapping[str, Array]) -> Recorded:
+        """Record a call, and once more if tensors that it finds elsewhere are given values."""
+        made = call.recorded()
+        require_constants(tuple(others), made.constants, self._taken, self.expression)
+        constants = {name: made.recorder.leaves[name].tensor for name in others}
+        return call.recorded(constants, others) if others else made
+
+    def _whole_sets(
+        self, given: Mapping[str, Any], known: Mapping[str, Array], wrt: frozenset[str]
+    ) -> Iterator[frozenset[str]]:
+        """Give the sets of arguments that may be whole numbers: a floating-point one to differentiate by is left.
+
+        None is needed where a tensor elsewhere is differentiated by, or where the whole numbers were given as such.
+        """
+        tensors = [name for name in self._taken.tensors if name in known]
+        candidates = [one for one in tensors if one not in wrt and np.all(known[one] == np.round(known[one]))]
+        floating = {name for name in tensors if not _is_of_integers(given[name])}
+        for whole in sets_to_try(candidates):
+            if floating - whole or not floating or wrt - {*tensors}:
+                yield whole
 
 
 def _dtype_of(values: Sequence[Any]) -> Dtype | None:
@@ -192,6 +203,15 @@ def _dtype_of(values: Sequence[Any]) -> Dtype | None:
     known: dict[Any, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
     return known.get(next(kinds, None))
 
+
+def _is_of_integers(value: Any) -> bool:
+    """Tell whether a value was given as whole numbers by its type: a tensor of an index."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point()
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iub"
+
+
+_DTYPES: tuple[Dtype, ...] = ("float64", "float32")
 
 _OF_TYPES = (TypeError, RuntimeError, IndexError)
 """Errors that torch raises where an argument should be of another type."""
