@@ -2,8 +2,9 @@
 
 `x[i]` is an index, a sum `sum(... for k in range(n))`, cases are `a if c else b`; SymPy's printer of Python writes
 arithmetic and conditions.  The formulas are those of the symbolic reading, which the reference has confirmed; nothing
-is differentiated here.  What does not depend on the indices of the entry, such as the sum of a softmax or the inverse
-of a matrix, gets a name and is computed once.
+is differentiated here.  Entries at which a formula gives other numbers than torch, as at a tie, get torch's.  What does
+not depend on the indices of the entry, such as the sum of a softmax or the inverse of a matrix, gets a name and is
+computed once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.library_calls import NUMPY as IN_NUMPY, function_at
 from gradcli.language.program.numeric import array_of
-from gradcli.results import Array, Formula
+from gradcli.results import Array, Formula, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 from gradcli.symbolic.printing import without_sure_conditions
@@ -42,7 +43,17 @@ _SPECIAL = {"lgamma": "gammaln", "besseli": "iv"}
 """The names in `scipy.special` of functions that are called otherwise there."""
 
 
-def numpy_script(task: Task, v: Array, derivatives: Mapping[str, Derivative], shown: Mapping[str, Formula]) -> str:
+Numbers = Mapping[tuple[Index, Index], float]
+"""Numbers of some entries of a Jacobian block, by the indices of row and column."""
+
+
+def numpy_script(
+    task: Task,
+    v: Array,
+    derivatives: Mapping[str, Derivative],
+    shown: Mapping[str, Formula],
+    numbers: Mapping[str, Numbers],
+) -> str:
     """The script that prints vᵀJ for each variable of `wrt`.
 
     Args:
@@ -50,6 +61,7 @@ def numpy_script(task: Task, v: Array, derivatives: Mapping[str, Derivative], sh
         v: The numbers of the gradient vector.
         derivatives: The formula by variable, for each in `wrt`.
         shown: The same as text, for the comments.
+        numbers: Torch's numbers of the entries at which a formula gives others, by variable.
 
     Raises:
         TooLargeError: Values that follow no rule are too many to be written out.
@@ -76,9 +88,23 @@ def numpy_script(task: Task, v: Array, derivatives: Mapping[str, Derivative], sh
         comments += ["# ..."] * (len(cells) > MOST_CELLS) + [f"# {shown[name].note}"] * bool(shown[name].note)
         block, product = names.take(f"J_{word}"), names.take(f"vjp_{word}")
         lines = Indexed(names, variables, derivative).statements(block, v.shape + task.arrays[name].shape)
+        lines += _with_numbers(block, numbers.get(name, {}))
         blocks.append([*comments, *lines, f"{product} = np.tensordot({gradient}, {block}, axes={v.ndim})"])
         prints.append(f"print({product})")
     return used_imports(assembled(definitions, *blocks, prints))
+
+
+def _with_numbers(block: str, numbers: Numbers) -> list[str]:
+    """Assign torch's numbers to the entries of a block at which the formula gives others."""
+    if not numbers:
+        return []
+    places, values = zip(*sorted(((*row, *column), number) for (row, column), number in numbers.items()), strict=True)
+    index = ", ".join(str(list(axis)) for axis in zip(*places, strict=True))
+    assigned = list(values) if index else values[0]
+    return [
+        _comment("# torch's numbers, where the formula gives others"),
+        laid_out(f"{block}[{index or ()}] = {assigned}"),
+    ]
 
 
 def _comment(text: str) -> str:

@@ -30,7 +30,8 @@ readings `disagree`.
 3. Compare (`compare`).  A number that is off may be rounding: torch's passes on balls that round tell (`rounding`).
 4. Where there is no value or no slope, look from both sides (`singular`).
 5. Call an entry that nothing decides `unchecked`, with the reason.
-6. Compare the formulas with the same balls: only confirmed ones are shown (`confirming`, `formulas`).
+6. Compare the formulas with the same balls: only confirmed ones are shown, and where they do not hold is said
+   (`confirming`, `formulas`, `formula_values`).
 7. Make one answer of all entries: the worst verdict, and how many were looked at (`summary`).
 
 point, sample                    a Program at a point with torch's numbers, and the choice of the entries to check
@@ -44,6 +45,7 @@ boundaries                       conditions that values decided, and that may be
 hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
 confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
+formula_values                   values of formulas at the entries of an answer, and the entries where one does not hold
 curves                           curves along a line, and what its singular places are
 many_points                      the choice of the points to judge among many, and one check of them all
 """

@@ -111,9 +111,13 @@ def _at_the_point(
     compared = None
     with suppress(OverWorkError):
         compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
-    has_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # cases that only torch has
-    is_told = compared is None or not compared.refuted or not (has_cases or point.may_be_singular)
-    return compared if is_told else None
+    return None if compared is not None and compared.refuted and has_cases_at(point) else compared
+
+
+def has_cases_at(point: Point) -> bool:
+    """Tell whether cases of the function may meet at a point, or a domain end there: a formula need not hold there."""
+    has_own_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # cases that only torch has
+    return has_own_cases or point.may_be_singular
 
 
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
@@ -176,7 +180,7 @@ def _compare(
                 continue
             if not found.overlaps(truth):
                 numbers = f"the formula gives {float(found.mid())}, the truth is {float(truth.mid())}"
-                return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
+                return Confirmation(holds=False, refuted=f"at {place_of(derivative, row, column)} {numbers}")
             # Wide balls overlap whatever the formula says.
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
@@ -184,7 +188,7 @@ def _compare(
     return Confirmation(holds=True, entries=count) if confirmed else None
 
 
-def _place(derivative: Derivative, row: Index, column: Index) -> str:
+def place_of(derivative: Derivative, row: Index, column: Index) -> str:
     """Name an entry of a derivative for a message: `y[0] by x[1]`."""
     match derivative.of:
         case "jvp":

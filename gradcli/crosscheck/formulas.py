@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations_with_replacement
@@ -18,14 +17,14 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import BITS, FIRST_BITS, KNOWN_BITS, ZERO_BITS, Block, Evidence, is_sharp, number_of
-from gradcli.crosscheck.confirming import Confirmation, Directions, confirm, lookups
-from gradcli.crosscheck.point import Point, flat, unravel
+from gradcli.crosscheck.compare import KNOWN_BITS, Block, Evidence, number_of
+from gradcli.crosscheck.confirming import Confirmation, Directions, confirm, has_cases_at
+from gradcli.crosscheck.formula_values import FormulaValues, mismatches
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import OverWorkError, environment, evaluate
-from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
@@ -42,9 +41,6 @@ from gradcli.symbolic.printing import formula, with_names
 
 MAX_FORMULAS = 30
 """Most formulas to derive for an answer; each takes a walk over the whole Program."""
-
-MOST_DIRECTIONS = 64
-"""Most columns of a Jacobian to enclose with the reference to confirm formulas."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +117,6 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
         return derive()
     except NoFormulaError as error:
         return str(error)
-
-
-def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
-    """Enclose columns of these variables at a point; None where the work is over the reference's budget or time."""
-    directions = point.directions(names)
-    with suppress(OverTimeError), time_limit():
-        return Evidence.enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
-    return None
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
@@ -209,14 +197,45 @@ def concluded(
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
     if check is not None:
-        check = _with_conventions(check, point, derived, formulas)
+        check = _with_conventions(check, point, formulas)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 
-def _with_conventions(check: Check, point: Point, derived: Derived, formulas: Formulas) -> Check:
+def with_mismatches(
+    formulas: Formulas, judgement: Judgement, point: Point, derived: Derived, v: Array | None = None
+) -> tuple[Formulas, Check]:
+    """Compare the formulas that are shown at each entry of a point, and say at which entries one does not hold.
+
+    Where cases of the function meet, or a domain ends, that is a remark; elsewhere the formula is refuted.
+
+    Args:
+        formulas: The formulas after their confirmation.
+        judgement: The verdicts on the entries, and their check so far.
+        point: The Program and its inputs.
+        derived: The formulas before their confirmation, and the directions.
+        v: The gradient vector, if entries are of vᵀJ.
+    """
+    check = judgement.check
+    values = FormulaValues(point, formulas.derivatives, v, judgement.evidence, derived.directions)
+    found = mismatches(values, judgement.entries)
+    known = formulas.derivatives
+    wrong = {block: one for block, one in found.items() if one.contradicts and not has_cases_at(point)}
+    refuted = {block: next(one.remarks(known[block])) for block, one in wrong.items()}
+    remarks = [remark for block, one in found.items() if block not in refuted for remark in one.remarks(known[block])]
+    shown = {
+        block: replace(formula, holds_here=block not in found or not found[block].differs)
+        for block, formula in formulas.shown.items()
+        if block not in refuted
+    }
+    formulas = replace(formulas, shown=shown, refuted=formulas.refuted | refuted, omitted=formulas.omitted | refuted)
+    check = replace(check, notes=tuple(dict.fromkeys((*check.notes, *remarks))))
+    return formulas, with_refuted(check, refuted, derived)
+
+
+def _with_conventions(check: Check, point: Point, formulas: Formulas) -> Check:
     """Add the value of the formula to the notes of kinks at which torch takes another side."""
-    known = {x: d for (_, x), d in derived.blocks.items() if ("", x) in formulas.shown and isinstance(d, Derivative)}
-    values, findings = _Formulas(point, known, None, None), []
+    known = {block: derivative for block, derivative in formulas.derivatives.items() if not block[0]}
+    values, findings = FormulaValues(point, known), []
     for finding in check.findings:
         is_entry = finding.verdict == "kink" and not finding.of and finding.column is not None
         value = values.value(finding) if is_entry else None
@@ -242,9 +261,6 @@ def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -
 
 MAX_OPINIONS = 1_024
 """Most entries to list: as many as the judge looks at where it does not sample."""
-
-FORMULA_WORK = 100_000
-"""Most ball operations for the values of all formulas together: about half a second."""
 
 Differences = Mapping[Entry, tuple[float, float]]
 """Difference quotient of an entry and its error, by entry."""
@@ -281,7 +297,7 @@ def opinions(
         v: The gradient vector, if entries are of vᵀJ.
         evidence: The rows of y that each element of x reaches; formulas of vᵀJ leave out the other rows.
     """
-    formulas = _Formulas(point, derivatives, v, evidence.reached if evidence else None)
+    values = FormulaValues(point, {("", name): one for name, one in derivatives.items()}, v, evidence)
     found = []
     for entry in itertools.islice(entries, MAX_OPINIONS):
         ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
@@ -289,7 +305,7 @@ def opinions(
         found.append(
             replace(
                 published(entry),
-                formula=formulas.value(entry),
+                formula=values.value(entry),
                 radius=None if ball is None else float(ball.rad()),
                 difference=quotient,
                 difference_error=error,
@@ -311,56 +327,3 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
         return None
     with precision(KNOWN_BITS * 2):
         return float(abs(arb(number) - truth).mid() / unit) + 0.0
-
-
-class _Formulas:
-    """Evaluator of the entries of a Jacobian by its confirmed formulas, within `FORMULA_WORK`."""
-
-    def __init__(
-        self,
-        point: Point,
-        derivatives: Mapping[str, Derivative],
-        v: Array | None,
-        reached: Mapping[tuple[str, int], Sequence[int]] | None,
-    ) -> None:
-        self.point = point
-        self.derivatives = derivatives
-        self.v = None if v is None else v.ravel()
-        self.reached = reached
-        self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
-
-    def value(self, entry: Entry) -> float | None:
-        """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
-        derivative = self.derivatives.get(entry.variable or "")
-        if derivative is None:
-            return None
-        column = entry.column or ()
-        if entry.row is not None:
-            weights = {entry.row: 1.0}
-        elif self.v is not None and self.reached is not None:
-            j = flat(column, self.point.shape_of(derivative.variable))
-            rows = self.reached.get((derivative.variable, j), [])
-            weights = {unravel(row, self.point.shape): float(self.v[row]) for row in rows if self.v[row] != 0}
-        else:
-            return None
-        for bits in BITS[:-1]:
-            with precision(bits):
-                total, env = arb(0), self._environment(derivative.variable, bits)
-                for row, weight in weights.items():
-                    expression, indices = derivative.entry_formula(row, column)
-                    try:
-                        total += evaluate(expression, {**env, **indices}) * arb(weight)
-                    except OverWorkError:
-                        return None
-            # At the last precision, less than 2**(-bits/2) counts as 0.
-            least = -bits // 2 if bits == ZERO_BITS else -math.inf
-            if exists(total) and is_sharp(total, KNOWN_BITS, least):
-                return float(total.mid()) + 0.0
-        return None
-
-    def _environment(self, variable: str, bits: int) -> Mapping[sympy.Symbol, object]:
-        """Map symbols to values; one map per precision, as it keeps the sums that it has computed."""
-        if (variable, bits) not in self._environments:
-            values = {**lookups(self.point), **self.derivatives[variable].sizes}
-            self._environments[variable, bits] = environment(values, FORMULA_WORK / len(self.derivatives))
-        return self._environments[variable, bits]

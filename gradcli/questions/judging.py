@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.crosscheck.compare import Tolerance
-from gradcli.crosscheck.formulas import Derived, Formulas, concluded as concluded_at
+from gradcli.crosscheck.formulas import Derived, Formulas, concluded as concluded_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
@@ -55,20 +55,33 @@ def checked(question: Question, numbers: Numbers, derived: Derived | None = None
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
     """
     judgement = judged(question, numbers) if question.check else None
-    known = {} if question.live is None or derived is not None else question.live.formulas
-    formulas, found = known.get(question.wrt), judgement.check if judgement else None
-    if formulas is None:
-        formulas, found = concluded(question, judgement, derived or question.derived)
-        if not formulas.refuted:
-            known[question.wrt] = formulas
+    formulas, found = concluded(question, numbers, judgement, derived)
     shown = {"symbolic": by_variable(formulas.shown), "symbolic_omitted": by_variable(formulas.omitted)}
     return {**question.common, **shown, "value": question.value, "check": found}
 
 
-def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
-    """Confirm formulas by the reference, and add a finding to the check for each that it contradicts."""
+def concluded(
+    question: Question, numbers: Numbers, judgement: Judgement | None, derived: Derived | None = None
+) -> tuple[Formulas, Check | None]:
+    """Confirm formulas by the reference, at each entry that was judged; the check says where one does not hold.
+
+    Args:
+        question: The function at its point.
+        numbers: Torch's.
+        judgement: The verdicts on them, if they were judged.
+        derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
+    """
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
-    return concluded_at(check, question.point, evidence, question.program, derived)
+    known = {} if question.live is None or derived is not None else question.live.formulas
+    formulas, derived = known.get(question.wrt), derived or question.derived
+    if formulas is None:
+        formulas, check = concluded_at(check, question.point, evidence, question.program, derived)
+        if not formulas.refuted:
+            known[question.wrt] = formulas
+    if judgement is None or check is None:
+        return formulas, check
+    v = numbers.v if isinstance(numbers, Torch) and not numbers.passes else None
+    return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
 
 
 def whole_derivatives(question: Question, v: Array | None = None) -> Torch:

@@ -75,6 +75,7 @@ class Formula(Record):
         note: The place where it was confirmed, if not at the entries of this answer.
         structure: The structure of the whole block, for all values and sizes.
         function: Both sides of the equation of the element of y that is differentiated, if that is short.
+        holds_here: Whether it holds at all entries of this answer; if not, a note of the check names those where not.
         abbreviation: A function that finds the abbreviated form, called when that is read.
     """
 
@@ -83,6 +84,7 @@ class Formula(Record):
     note: str = ""
     structure: Literal["", "diagonal", "zero"] = ""
     function: tuple[Notation, Notation] | None = None
+    holds_here: bool = True
     abbreviation: Callable[[], Abbreviation] | None = field(default=None, compare=False, repr=False)
 
     @property

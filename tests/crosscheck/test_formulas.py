@@ -1,10 +1,17 @@
 """Formulas at points where their cases meet: the reference refutes what is wrong, and no formula by cases for a tie."""
 
 import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from unittest import mock
 
+import numpy as np
 import pytest
+import sympy
 
 from gradcli import Function
+from gradcli.crosscheck.formulas import Derived, derive_formulas
 from tests.checks import check_of
 
 CONDITIONS = ("x == 0", "x**3 != 0", "x >= 0", "x**2 <= 0")
@@ -31,3 +38,102 @@ def test_a_formula_that_counts_a_tie_twice_is_not_shown() -> None:
     """The largest of [x, x] has the slope 1; a sum over all places of the largest would say 2."""
     answer = Function("amax([x, x])").grad({"x": 3.0})
     assert (float(answer.grad["x"]), dict(answer.symbolic)) == (1.0, {})
+
+
+DIAGONAL = "the formula has no value at y[0,0] by A[0,0], where the derivative is 0; nor at 3 more"
+TIE = "the formula does not hold at y[1] by x[1], where it gives 2 and the derivative is 1"
+
+REMARKS: list[tuple[str, str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
+    ("vjp", "maximum(x, 1)*minimum(x, 1)", {"x": [0, 1, 2]}, {"v": "ones"}, (TIE,)),
+    ("vjp", "maximum(x, 1)*minimum(x, 1)", {"x": [0, 3, 2]}, {"v": "ones"}, ()),
+    ("jacobian", "maximum(x, 1)*minimum(x, 1)", {"x": [0, 1, 2]}, {}, (TIE,)),
+    ("check", "maximum(x, 1)*minimum(x, 1)", {"x": [0, 1, 2]}, {}, (TIE,)),
+    ("check", "maximum(x, 1)*minimum(x, 1)", {"x": [0, 1, 1]}, {}, (f"{TIE}; nor at 1 more",)),
+    (
+        "grad",
+        "maximum(x, 1)*minimum(x, 1)",
+        {"x": 1},
+        {},
+        ("the formula does not hold at y by x, where it gives 2 and the derivative is 1",),
+    ),
+    (
+        "grad",
+        "sum(sorted(x)**2)",
+        {"x": [1, 1, 2]},
+        {},
+        ("the formula does not hold at y by x[0], where it gives 4 and the derivative is 2; nor at 1 more",),
+    ),
+    ("grad", "sum(sorted(x)**2)", {"x": [1, 3, 2]}, {}, ()),
+    (
+        "jvp",
+        "maximum(x, 1)*minimum(x, 1)",
+        {"x": [1, 2]},
+        {"u": [1, 1]},
+        ("the formula does not hold at (Ju)[0], where it gives 2 and the derivative is 1",),
+    ),
+    ("vjp", "cdist(A, A)", {"A": [[1, 2], [3, 4]]}, {"v": "ones"}, (DIAGONAL,)),
+    (
+        "grad",
+        "norm(x**2) + x[0]",
+        {"x": [0, 0]},
+        {},
+        ("the formula has no value at y by x[0], where the derivative is 1; nor at 1 more",),
+    ),
+    ("vjp", "relu(x) + x**2", {"x": [0, 1]}, {"v": "ones"}, ()),
+    ("vjp", "where(x > 1, x**2, x*2 - 1)", {"x": [0, 1, 2]}, {"v": "ones"}, ()),
+    ("vjp", "prod(x)*x", {"x": [0, 1, 2]}, {"v": "ones"}, ()),
+    ("vjp", "sin(x)/x", {"x": [0, 1]}, {"v": "ones"}, ()),
+]
+
+
+@pytest.mark.parametrize(("command", "text", "at", "more", "remarks"), REMARKS)
+def test_a_formula_that_is_wrong_at_the_point_says_where(
+    command: str, text: str, at: Mapping[str, Any], more: Mapping[str, Any], remarks: tuple[str, ...]
+) -> None:
+    """The remark names an entry with both numbers, and counts the others; a formula that holds has none."""
+    answer = getattr(Function(text), command)(at, **more)
+    assert tuple(note for note in check_of(answer).notes if "formula" in note) == remarks
+    block = answer.symbolic if command == "jvp" else next(iter(answer.symbolic.values()))
+    assert block.holds_here == (not remarks)
+
+
+def test_a_product_over_many_rows_is_compared_too() -> None:
+    """Without a Jacobian the entries are of v times J: 1 of x[1], where the sum of the formula has 2."""
+    x = np.linspace(2, 3, 3_000)
+    x[1] = 1
+    answer = Function("maximum(x, 1)*minimum(x, 1)").vjp({"x": x}, "ones")
+    note = "the formula does not hold at y by x[1], where it gives 2 and the derivative is 1"
+    assert (answer.jacobian, [one for one in check_of(answer).notes if "formula" in one]) == (None, [note])
+
+
+def test_entries_that_a_formula_is_not_compared_at_are_counted() -> None:
+    """Next to a tie the work may not suffice for all of them; at a smooth point a formula is the same everywhere."""
+    counted = []
+    for x in ([0, 1, 2], [0, 3, 2]):
+        with mock.patch("gradcli.crosscheck.formula_values.FORMULA_WORK", 60):
+            answer = Function("maximum(x, 1)*minimum(x, 1)").jacobian({"x": x})
+        counted += [note for note in check_of(answer).notes if "compared" in note]
+    assert counted == ["the formula was compared at 1 of 9 entries that were checked"]
+
+
+def test_a_formula_is_compared_at_each_entry_of_a_smooth_point() -> None:
+    """A planted 1 in one of 300 entries is found, and no case of the function explains it."""
+    derive = derive_formulas
+
+    def planted(*args: Any) -> Derived:
+        derived = derive(*args)
+        (block,) = derived.blocks.values()
+        assert not isinstance(block, str)
+        ((case, expression),) = block.cases
+        wrong = expression + sympy.KroneckerDelta(block.columns[0], 151)
+        return replace(derived, blocks={("", "x"): replace(block, cases=((case, wrong),))})
+
+    answers = []
+    for derived_by in (derive, planted):
+        with mock.patch("gradcli.questions.question.derive_formulas", derived_by):
+            answers.append(Function("sum(x**2)").grad({"x": np.arange(300.0)}))
+    right, wrong = answers
+    assert (check_of(right).verdict, check_of(wrong).verdict) == ("agree", "disagree")
+    (finding,) = check_of(wrong).findings
+    assert finding.note.endswith("at y by x[151], where it gives 303 and the derivative is 302")
+    assert ("x" in right.symbolic, "x" in wrong.symbolic) == (True, False)

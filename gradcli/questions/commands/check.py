@@ -355,7 +355,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
     judgement = judging.advised(question, look.judgement, v, tolerance)
-    confirmed, check = judging.concluded(question, judgement, look.derived)
+    confirmed, check = judging.concluded(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")

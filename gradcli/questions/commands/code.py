@@ -22,6 +22,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -29,11 +30,15 @@ import numpy as np
 from gradcli.codegen.numpy_script import numpy_script
 from gradcli.codegen.script import Task, gradcli_text, latex_document, torch_script
 from gradcli.codegen.self_writing import WIDTH
-from gradcli.crosscheck.formulas import confirmed, evidence_at
+from gradcli.crosscheck.confirming import has_cases_at
+from gradcli.crosscheck.formula_values import FormulaValues, numbers_of_torch
+from gradcli.crosscheck.formulas import confirmed
+from gradcli.crosscheck.judge import judge
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.questions.commands.vjp import answered
+from gradcli.questions.judging import whole_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.results import Array, Language, Source, by_variable
@@ -98,17 +103,23 @@ def code(
 
 
 def _numpy(question: Question, task: Task, v: Array) -> str:
-    """The script with the formulas that the reference confirms."""
+    """Write the script with the formulas that the reference confirms, and torch's numbers where one does not hold."""
     hint = "--to torch needs no formula"
     if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
         count = f"the Jacobian has {question.jacobian_entries:,} entries; "
         raise TooLargeError(f"{count}a NumPy script fills 1 to {JACOBIAN_ENTRIES:,} from the formula", hint=hint)
-    evidence = evidence_at(question.point, question.wrt)
-    found = confirmed(question.point, question.program, question.derived, evidence)
+    judgement = judge(question.point, whole_derivatives(question), question.wrt)
+    found = confirmed(question.point, question.program, question.derived, judgement.evidence)
     for (_, name), reason in found.omitted.items():
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint=f"{hint}, or leave the variable out by --wrt")
-    return numpy_script(task, v, by_variable(found.derivatives), by_variable(found.shown))
+    values = FormulaValues(question.point, found.derivatives)
+    numbers = by_variable(numbers_of_torch(values, judgement.entries))
+    shown, check = found.shown, judgement.check
+    if check.sampled and has_cases_at(question.point):
+        part = f"the formula was compared with torch at {check.checked:,} of {check.entries:,} entries"
+        shown = {block: replace(one, note="; ".join(filter(None, (one.note, part)))) for block, one in shown.items()}
+    return numpy_script(task, v, by_variable(found.derivatives), by_variable(shown), numbers)
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

@@ -181,6 +181,8 @@ class Composer(Writer):
                 formula = answer.symbolic.get(name)
             case _:
                 return None
+        if formula is not None and not formula.holds_here:
+            return None  # it does not equal the number
         (part,) = components(answer)
         is_product = isinstance(answer, results.VJP)
         label, number = PARTIAL(y, x) if is_product else part.label, part.array
