@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,18 +12,24 @@ from flint import arb
 
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import with_findings
+from gradcli.language import ops
 from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
+from gradcli.reference.array_values import Values
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array, Check, Entry, Verdict
 
 BITS = 512
 """Precision at which a condition is decided."""
+
+ROOM = 4
+"""Factor on the reference's budget for one condition."""
 
 
 Boundary = tuple[Verdict, str]
@@ -78,7 +85,8 @@ def at_boundaries(
             with time_limit():
                 lines = tuple(needed(guards.program.lines, guard.condition))
                 point = _point(replace(guards.program, lines=lines, output=guard.condition), shapes, inputs)
-                verdict = _verdict(point, wrt) if point.may_be_singular else None  # or rounding may decide
+                is_open = point.may_be_singular and not _is_decided(point, wrt)
+                verdict = _verdict(point, wrt) if is_open else None  # or rounding may decide
         except (OverBudgetError, OverTimeError):
             yield boundary("unchecked", guard.shown, guard.changes)
             return
@@ -92,9 +100,25 @@ def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, 
     return Point.from_inputs(program, known, {name: inputs[name] for name in program.names})
 
 
+def _is_decided(point: Point, wrt: Sequence[str]) -> bool:
+    """Tell whether a condition certainly stays what it is next to the point, as others decide it."""
+    steps = () if point.critical is None else [ops.ROWS[spots.name] for spots in point.critical.spots]
+    if point.critical is None or any(op.is_step and not op.sense for op in steps):  # bounds know of no jump to the side
+        return False
+    moving = [symbol for symbol in point.program.variables if str(symbol) in wrt]
+    bounds = Values(point.program, point.shapes, point.inputs, moving).value
+    return bool((bounds.radius == 0).all())
+
+
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
-    """Call a condition without a derivative a kink, and one that floats decide otherwise inaccurate; else None."""
-    run = Reference(point.program, point.shapes, point.inputs).plan(point.directions(wrt)).run(BITS)
+    """Call a condition without a derivative a kink, and one that floats decide otherwise inaccurate; else None.
+
+    All elements that may change it move together, as `(x == 0).any()` changes at no other place where x has two zeros.
+    """
+    own = Reference(point.program, point.shapes, point.inputs)
+    reference, directions = own.admitting(ROOM * own.budget), _directions(point, own, wrt)
+    values = reference.made_of({reference.program.output: np.arange(math.prod(point.shape))})
+    run = reference.wired(directions, values).run(BITS)
     if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):
         return "kink"
     found = numeric.run(point.program, {symbol: point.inputs[str(symbol)] for symbol in point.program.variables})
@@ -102,3 +126,17 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     with precision(BITS):
         is_other = any(isinstance(ball, arb) and ball != floats[flat] for flat, ball in run.values.items())
     return "inaccurate" if is_other else None
+
+
+def _directions(point: Point, reference: Reference, wrt: Sequence[str]) -> list[Direction]:
+    """List the elements of variables that may change a condition: those that its critical elements are made of."""
+    found = point.directions(wrt)
+    if point.critical is None or point.critical.unknown or any(s.count > len(s.elements) for s in point.critical.spots):
+        return found
+    critical = {reference.renamed.get(spots.atom, spots.atom): spots.elements for spots in point.critical.spots}
+    try:
+        made_of = reference.wide.made_of(critical)
+    except OverBudgetError:
+        return found
+    reached = {symbol: frozenset(elements.tolist()) for symbol, elements in made_of.items()}
+    return [(symbol, j) for symbol, j in found if j in reached.get(symbol, ())]

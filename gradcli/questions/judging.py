@@ -24,6 +24,7 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
+from gradcli.questions.held_values import with_held_values
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Verdict, by_variable
@@ -109,6 +110,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
         found = withheld(found, reason)
     if question.live is not None:
+        found = with_held_values(question, numbers, found)
         return replace(found, check=question.live.commented(found.check, question.wrt))
     if question.program.guards is None:
         return found

@@ -8,6 +8,7 @@ decompositions     calls that torch's tables do not decompose, in functions of t
 torch_meanings     torch's own computation of a call: the meaning of rows that have none
 memory             values by the memory that holds them
 decisions          branches, masks and positions that values decide
+steps              masks and other values that change in jumps alone, which are not held constant
 places, user_files  the place of a call in the user's code, and names there; the user's own files
 
 Runs nothing by itself: `gradcli.running` runs code of the user under it, and the language asks it for the meaning of

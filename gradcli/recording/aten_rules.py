@@ -53,14 +53,32 @@ def _xor(a: AtenLowering, self: Value, other: Value) -> Any:
 
 
 def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Atom:
-    """Fold conditions over dimensions, two at a time: where one decides, the others are not asked."""
+    """Fold conditions over dimensions, one half with the other: where one decides, the others are not asked."""
     shape, found = a.shape(self), _truth(a, self)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     for one in sorted((n % max(len(shape), 1) for n in dims), reverse=True):
-        parts = [_select(a, found, one, n) for n in range(a.shape(found)[one])]
-        found = functools.reduce(functools.partial(a.row, row), parts)
+        if not a.shape(found)[one]:  # no conditions: all of them hold, and none does
+            left = tuple(size for n, size in enumerate(a.shape(found)) if n != one)
+            found = _truth(a, a.row("full", left, int(row == "logical_and")))
+        else:
+            while (size := a.shape(found)[one]) > 1:
+                half = (size + 1) // 2  # of an odd number, both halves have the one in the middle
+                found = a.row(row, *(_slice(a, found, one, *ends) for ends in ((0, half), (size - half, size))))
+            found = _select(a, found, one, 0)
         found = a.row("unsqueeze", found, one) if keepdim else found
     return found
+
+
+def _heaviside(a: AtenLowering, self: Value, values: Value) -> Any:
+    """Write the step as choices, which pass on the derivative by the values at 0."""
+    return a.text("where(x == 0, v, where(x < 0, 0, 1))", x=self, v=values)
+
+
+def _copied(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
+    """Take a condition as 1 and 0 where the copy is of numbers, and numbers as conditions where it is of truths."""
+    if dtype is torch.bool:
+        return _truth(a, self)
+    return a.number(self) if dtype else self
 
 
 # -- the same elements, elsewhere
@@ -208,7 +226,8 @@ RULES: Mapping[str, Rule] = {
     **_each("any _is_any_true", functools.partial(_joined, "logical_or")),
     **_each("all _is_all_true", functools.partial(_joined, "logical_and")),
     "where": lambda a, condition, self, other: a.row("where", _truth(a, condition), self, other),
-    **_each("clone contiguous _to_copy positive", lambda a, self, dtype=None, **_: a.number(self) if dtype else self),
+    **_each("clone contiguous _to_copy positive", _copied),
+    "heaviside": _heaviside,
     "expand": lambda a, self, size, **_: a.expanded(self, size),
     "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
     "select": _select,

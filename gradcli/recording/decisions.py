@@ -35,6 +35,10 @@ ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
 """Operations that give positions decided by the order of values."""
 
 
+FOLDS = {"all": "all", "_is_all_true": "all", "any": "any", "_is_any_true": "any"}
+"""Operations that make one condition of many, by the name that users have for them."""
+
+
 class RecordedDecisions:
     """Record of the decisions that values make.
 
@@ -46,6 +50,7 @@ class RecordedDecisions:
         lost: Places where numbers leave torch, in words.
         remarks: Remarks, each with the line after which it matters.
         low: The first dtype with fewer digits than are judged, and the place where it occurs.
+        folded: Conditions that are one for all elements of another, or for any of them: `all` or `any`, and the other.
         ordered: Calls that gave positions next to values, by the memory of the positions, until these are used.
     """
 
@@ -55,6 +60,7 @@ class RecordedDecisions:
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
         self.low = ""
+        self.folded: dict[Atom, tuple[str, Atom]] = {}
         self.ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
 
     def read(self, tensor: Tensor, number: Any, place: CallPlace) -> None:
@@ -144,7 +150,7 @@ class RecordedDecisions:
         """
         guards = list(dict.fromkeys(self.guards))
         part = self.recorder.lines.program([guard.condition for guard in guards])
-        text = ProgramText(part.lines, {atom: name for name, atom in program.named.items()})
+        text = self._text(part, program)
         free, held = released(part)  # a condition on a value held constant changes with it all the same
         found = []
         for guard in guards:
@@ -152,6 +158,15 @@ class RecordedDecisions:
             changes = "other elements are taken" if guard.branch is None else "another branch is taken"
             found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, changes))
         return Guards(free, tuple(found))
+
+    def _text(self, part: Program, program: Program) -> ProgramText:
+        """Make the writer of conditions, which writes one for all elements, or for any, as it was called."""
+        text = ProgramText(part.lines, {atom: name for name, atom in program.named.items()})
+        for line in part.lines:
+            if (folded := self.folded.get(line.symbol)) is not None:
+                name, operand = folded
+                text.named.setdefault(line.symbol, f"{name}({text.expression(operand).text})")
+        return text
 
     def told(self, program: Program) -> Iterator[str]:
         """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""

@@ -27,10 +27,11 @@ from gradcli.recording import aten_calls as calls
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
 from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
-from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
+from gradcli.recording.decisions import FOLDS, LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
+from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
 
 MOST_CALLS = 100_000
@@ -57,6 +58,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         changed: Tensors found elsewhere that the function changes.
         origins: Places of the calls that gave values.
         of_arguments: The values that follow from the arguments of the function.
+        live_steps: Values of Programs that autograd does not follow, and that change in jumps alone.
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
@@ -77,7 +79,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self._values = Memory(self.lines, self._derived)
         self._made: dict[int, Tensor] = {}
         self._lifted = set[int]()  # memories of numbers that Python has
-        self._followed, self.of_arguments = set[Atom](), set[Atom]()
+        self._followed, self.of_arguments, self.live_steps = set[Atom](), set[Atom](), set[Atom]()
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places()
@@ -154,7 +156,10 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def program(self, output: Atom) -> Program:
         """Give the Program that computes a value, with its text."""
-        program = self.lines.program([self.lines.number(output)])
+        found = with_live_steps(self.lines.program([self.lines.number(output)]))
+        program = found.program
+        self.live_steps |= found.steps
+        self.origins |= {copy: self.origins[one] for copy, one in found.copies.items() if one in self.origins}
         inside = {line.symbol for line in program.lines}
         named = {name: atom for atom, (name, _) in self.named.items() if atom in inside}
         last = next((name for name, atom in named.items() if atom == program.output), "")
@@ -264,6 +269,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
+        if name in FOLDS and results[0] is not None:
+            self.decisions.folded[results[0]] = FOLDS[name], inputs[0]
         for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs, place)

@@ -215,7 +215,9 @@ def _elementwise(
 ) -> Local:
     routes = [spread(own, shape) for own in inside]
     wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
-    if call.op.sense:
+    if is_self_comparison(call):  # it changes nowhere
+        found = truth(wide[0].is_known & (0 in call.op.sense), wide[0].is_known & (0 not in call.op.sense))
+    elif call.op.sense:
         found = compared(wide[0], wide[1], call.op.sense, at_ties=is_fixed)
     elif call.op.is_branch:
         found = chosen(*wide)
@@ -231,6 +233,8 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Rout
         return [] if factor == 1 else [Scaled(exact(float(factor)))]
     if call.op.is_branch or call.op.is_extreme:
         return [Scaled(_choices(call, operands)[k], is_choice=True)]
+    if is_self_comparison(call):
+        return [Scaled(exact(0.0))]
     rule = rule_of(call)
     environment = rule.environment(operands)
     try:
@@ -247,6 +251,11 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Rout
         return functools.reduce(Flow.plus, flows) if flows else None
 
     return [Scaled(slope, change=change)]
+
+
+def is_self_comparison(call: Call) -> bool:
+    """Tell whether a call compares a value with itself, as `x == x` tells of each number that it is not NaN."""
+    return bool(call.op.sense) and call.operands[0] == call.operands[1]
 
 
 def is_apart(distance: Bounds) -> Mask:

@@ -21,7 +21,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values, is_apart, winners
+from gradcli.reference.array_values import Values, is_apart, is_self_comparison, winners
 from gradcli.reference.bounds import Mask
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.linear_maps import spread
@@ -126,7 +126,7 @@ def nearness(values: Values, line: Line) -> tuple[Mask, Mask, Mask]:
     inside = (values.shapes.get(a, ()) for a in call.operands)
     operands = [spread(own, shape).there(values.bounds_of(a)) for own, a in zip(inside, call.operands, strict=True)]
     is_near: Mask = np.zeros((1,) * (len(shape) + 1), bool)
-    for distance in {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
+    for distance in () if is_self_comparison(call) else {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
         is_near = is_near | ~is_apart(compile_bounds(distance)(rule_of(call).environment(operands)))
     are_known = functools.reduce(np.logical_and, (a.is_known for a in operands))
     return is_near, are_known, functools.reduce(np.logical_or, (a.radius > 0 for a in operands))

@@ -260,6 +260,11 @@ class Op:
         return bool(self.kinks) and self.name != "abs" and not self.is_extreme
 
     @cached_property
+    def is_locally_constant(self) -> bool:
+        """Tell whether the value changes in jumps alone, so that the derivative is 0 wherever there is one."""
+        return self.is_condition or self.name in ("sign", "floor", "ceil", "trunc", "round")
+
+    @cached_property
     def is_detached(self) -> bool:
         """Tell whether the result is a constant to derivatives, of which torch keeps no graph."""
         return self.name in ("zeros_like", "ones_like", "detach")
