@@ -7,6 +7,7 @@ program's start is in the name of the socket (`paths`).  It waits for the exit c
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
+import errno
 import os
 import sys
 
@@ -15,11 +16,11 @@ from gradcli.warm import paths, protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
 PATIENCE = 1.0
-"""Seconds until the call has to be taken: many calls at once take their turns."""
+"""Seconds until the call has to be accepted; it then waits for its turn behind others, however long they take."""
 
 PASSED = "SIGINT SIGQUIT SIGHUP SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGWINCH SIGCONT SIGTSTP".split()
 """Signals that go on to the child."""
@@ -27,13 +28,25 @@ PASSED = "SIGINT SIGQUIT SIGHUP SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGWINCH SIGCONT
 TYPED = "SIGINT SIGQUIT SIGHUP SIGWINCH SIGCONT SIGTSTP".split()
 """Signals that a terminal sends to all processes of a command, such as the pager."""
 
+OPEN_HERE = ("/dev/fd", "/dev/tty", "/proc/self", "/proc/thread-self", f"/proc/{os.getpid()}")
+"""What is another thing to each process: its open files, and its terminal, which a detached process has none of."""
+
+HANDED_OVER = {f"{folder}{number}" for folder in ("", "fd/") for number in range(3)}
+"""Of these the standard streams, which the child has too."""
+
+LONGEST_PATH = 4096
+"""Characters of a path that a system takes."""
+
+MOST_LINKS = 40
+"""Most links on a path that a system follows."""
+
 LIVED_THROUGH = "SIGWINCH SIGCONT SIGTSTP".split()
 """Signals that end nothing."""
 
 
 def process() -> int:
     """Run the command `gradcli`, of which this is the entry point, by the warm process or by this one."""
-    if os.environ.get(paths.VARIABLE) != "0" and sys.argv[1:2] != [paths.COMMAND] and not _runs_code(sys.argv[1:]):
+    if os.environ.get(paths.VARIABLE) != "0" and sys.argv[1:2] != [paths.COMMAND] and not _is_only_here(sys.argv[1:]):
         code = answered()
         if code is not None:
             os._exit(code)
@@ -42,19 +55,66 @@ def process() -> int:
     return cold()
 
 
-def _runs_code(words: Sequence[str]) -> bool:
-    """Tell whether a call runs the user's code or names an open file: it might tell a forked process from another.
+def _is_only_here(words: Sequence[str]) -> bool:
+    """Tell whether a call runs the user's code, which might tell processes apart, or opens what is open here alone.
 
-    >>> _runs_code(["run", "fit.py"]), _runs_code(["grad", "model.py::loss"]), _runs_code(["grad", "x[1:3]"])
+    >>> _is_only_here(["run", "fit.py"]), _is_only_here(["grad", "model.py::loss"]), _is_only_here(["grad", "x[1:3]"])
     (True, True, False)
+    >>> _is_only_here(["eval", "x", "--at=x=@/dev/fd/63"])
+    True
     """
-    if not {"run", "--run"}.isdisjoint(words) or any("/fd/" in word for word in words):
+    if not {"run", "--run"}.isdisjoint(words) or any(map(is_open_here, _paths(words))):
         return True
     if not any(":" in word for word in words):
         return False
     from gradcli.running.targets import target
 
     return any(map(target, words))
+
+
+def _paths(words: Sequence[str]) -> Iterator[str]:
+    """List what may be a path in the words of a call, and in the variables that name a file or a program.
+
+    >>> [path for path in _paths(["p.csv", "--at=x=@q.csv:1"]) if path.endswith("csv")]
+    ['p.csv', '--at=x=@q.csv', 'x=@q.csv', '@q.csv', 'q.csv']
+    """
+    for word in words:
+        starts = [0, *(k + 1 for k, sign in enumerate(word) if sign in "=@")]
+        for path in (word[start : start + LONGEST_PATH] for start in starts):
+            yield path
+            if ":" in path:  # before the name of a column
+                yield path.partition(":")[0]
+    yield os.path.expanduser(os.environ.get("GRADCLI_CONFIG", ""))
+    yield from (word for name in ("GRADCLI_PAGER", "PAGER") for word in os.environ.get(name, "").split())
+
+
+def is_open_here(path: str) -> bool:
+    """Tell whether a path leads, by links too, to an open file of this process or to its terminal.
+
+    >>> is_open_here("/dev/../dev/fd/63"), is_open_here("/dev/stdin"), is_open_here("x**2/fd")
+    (True, False, False)
+    """
+    try:
+        parts = [*reversed(os.path.join(os.getcwd(), path).split("/"))]
+    except OSError:  # the folder is gone
+        return False
+    place, links = "/", 0
+    while parts and links < MOST_LINKS:
+        part = parts.pop()
+        if part in ("", "."):
+            continue
+        place = os.path.dirname(place) if part == ".." else os.path.join(place, part)
+        if place in OPEN_HERE:
+            return "/".join(filter(None, reversed(parts))) not in HANDED_OVER
+        try:
+            link = os.readlink(place)
+        except OSError as error:
+            if error.errno == errno.EINVAL:  # it is there, and no link
+                continue
+            return False
+        parts += reversed(link.split("/"))
+        place, links = "/" if link[:1] == "/" else os.path.dirname(place), links + 1
+    return False
 
 
 def answered() -> int | None:
@@ -69,15 +129,29 @@ def answered() -> int | None:
         connection.connect(paths.socket_path())
         if protocol.peer(connection) != os.geteuid():
             return None
-        if protocol.received(connection, 1) != protocol.CHILD:
+        if protocol.received(connection, 1) != protocol.ACCEPTED:
+            return None
+        connection.settimeout(None)
+        if _awaited(connection) != protocol.CHILD:
             return None
         child = protocol.value(protocol.received(connection, protocol.NUMBER))
-        connection.settimeout(None)
         folder = os.open(os.getcwd(), os.O_RDONLY)
         os.fchdir(folder)  # which the child must do
     except (ImportError, AttributeError, OSError, EOFError):
         return None
     return _ended(connection, child, folder)
+
+
+def _awaited(connection: _socket.socket) -> bytes:
+    """Wait for this call's turn; an interrupt ends this process, without a word."""
+    raises = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+    if raises:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    try:
+        return protocol.received(connection, 1)
+    finally:
+        if raises:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _ended(connection: _socket.socket, child: int, folder: int) -> int:

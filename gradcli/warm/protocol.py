@@ -1,5 +1,6 @@
 """Messages on the socket, and the descriptors that go with them.
 
+server    ACCEPTED, and the client waits for its turn
 child     CHILD, its number
 client    the call, with its folder and its streams
 child     the exit code
@@ -13,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
 
-CHILD = b"C"
+ACCEPTED, CHILD = b"A", b"C"
 
 NUMBER = 4
 """Bytes of a number."""

@@ -16,6 +16,7 @@ import marshal
 import os
 import pkgutil
 import re
+import select
 import shlex
 import signal
 import socket
@@ -24,7 +25,8 @@ import tempfile
 import time
 import warnings
 import weakref
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -34,6 +36,12 @@ from gradcli.warm import paths, protocol
 if TYPE_CHECKING:
     import socket
     from io import TextIOWrapper
+
+TURN = 1.0
+"""Seconds that a call may keep the next one waiting, where there are as many as processors: some wait for others."""
+
+LOOK = 0.01
+"""Seconds between two looks at whose turn it is."""
 
 NOT_FLUSHED = 120
 """Exit code of Python where the rest of the output cannot be written at its end."""
@@ -129,28 +137,66 @@ def loaded() -> int:
 
 
 def _fork_for_each(listener: socket.socket, idle: float, answer: Callable[[socket.socket], None]) -> None:
-    """Fork a child for each client until there is none for long."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
+    """Fork a child for each client, in turn, until there is none for long.
+
+    Every client is told at once that it will be served, or many at once would give up and start by themselves.
+    """
+    waiting: deque[socket.socket] = deque()
+    begun: dict[int, float] = {}  # when children began that have not ended, nor had their turn
+
+    def forget(*_: object) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while child := os.waitpid(-1, os.WNOHANG)[0]:
+                begun.pop(child, None)
+
+    signal.signal(signal.SIGCHLD, forget)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
-    listener.settimeout(idle)
-    with contextlib.suppress(TimeoutError):
-        while True:
-            connection, _ = listener.accept()
-            with connection:
+    listener.setblocking(False)
+    most, last = max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2), time.monotonic()
+    while waiting or time.monotonic() < last + idle:
+        wait = LOOK if waiting else last + idle - time.monotonic()
+        if select.select([listener], [], [], max(0, wait))[0]:
+            waiting.extend(_accepted(listener))
+            last = time.monotonic()
+        for child in [child for child, start in [*begun.items()] if time.monotonic() > start + TURN]:
+            begun.pop(child, None)
+        while waiting and len(begun) < most:
+            with waiting.popleft() as connection:
                 with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
                     child = os.fork()
                 if child == 0:
                     try:
+                        for other in waiting:
+                            other.close()
                         answer(connection)
                     finally:
                         os._exit(70)
+                begun[child] = time.monotonic()
+
+
+def _accepted(listener: socket.socket) -> Iterator[socket.socket]:
+    """Accept all clients of this user that are there, and tell them to wait."""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # there are no more
+            return
+        connection.setblocking(True)
+        try:
+            if protocol.peer(connection) == os.geteuid():
+                connection.sendall(protocol.ACCEPTED)
+                yield connection
+                continue
+        except OSError:  # the client has gone
+            pass
+        connection.close()
 
 
 def _be_a_call(
     listener: socket.socket, lock: int, threads: int, program: Callable[[], int], connection: socket.socket
 ) -> None:
-    """Answer the call of a client in this child, if the client is of this user, and end."""
+    """Answer the call of a client in this child, and end."""
     os.setpgid(0, 0)
     for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -158,8 +204,6 @@ def _be_a_call(
     os.close(lock)
     listener.close()
     try:
-        if protocol.peer(connection) != os.geteuid():
-            os._exit(0)
         connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
         become(connection, threads)
     except (OSError, EOFError):  # the client has gone

@@ -143,6 +143,12 @@ def test_the_command_of_the_guide_finds_a_scheduler(
     assert len(_parts(tmp_path / "out")) == FILES
 
 
+def test_the_guide_says_whom_a_scheduler_is_trusted_with() -> None:
+    """Where it says how one is named: what Dask unpacks from there may run anything."""
+    section = guide.text("large-tables").partition("## Many machines")[2].partition("\n## ")[0]
+    assert "trusted with code" in section
+
+
 def _fill(size: int) -> None:
     """Let no file of a worker be larger."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

@@ -6,6 +6,8 @@ packages imported, served by the same code.  Tests of the start itself run the i
 scripts                          the process behind `python`, and one that imports nothing
 test_same                        a warm answer is that of a cold start, to the byte
 test_calls                       what a call is given, and how it ends
+test_turns                       many calls at once
+test_open_files                  what another process cannot open
 test_faults                      processes and sockets that are gone, stopped or somebody else's
 """
 
@@ -33,11 +35,12 @@ class Warm:
     def __init__(self, *kinds: str) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="warm"))
         self.servers: list[Program] = []
-        for kind in ("gradcli", "python", "light"):
+        for kind in ("gradcli", "python", "light", "slow"):
             (self.path / f".{kind}").mkdir(mode=0o700)
         self._write("gradcli", f'"{sys.executable}" -m gradcli' if not os.path.exists(INSTALLED) else f'"{INSTALLED}"')
         self._write("python", f'"{sys.executable}" -m tests.warm.scripts')
         self._write("light", f'"{sys.executable}" -m tests.warm.scripts')
+        self._write("slow", f'"{sys.executable}" -m tests.warm.scripts')
         for kind in kinds:
             self.start(kind)
 

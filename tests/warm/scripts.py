@@ -6,12 +6,15 @@ The process that it belongs to has imported what `gradcli` has, or nothing, whic
 import os
 import runpy
 import sys
+import time
 
 from gradcli.warm import client, server
 
 
 def serve(kind: str, idle: float) -> None:
-    """Serve `gradcli`, or scripts with all packages (`python`) or without torch (`light`)."""
+    """Serve `gradcli`, or scripts with all packages (`python`) or without torch (`light`), forked slowly (`slow`)."""
+    if kind == "slow":
+        os.register_at_fork(before=lambda: time.sleep(0.1))
     if kind == "gradcli":
         server.main(idle)
     else:
