@@ -151,8 +151,12 @@ def batch(file: str | None) -> Stream:
     return lambda: _answer_all(file)
 
 
+MOST_REMEMBERED = 256
+"""Requests after which nothing that was worked out for them is remembered."""
+
+
 def _answer_all(file: str | None) -> int:
-    from gradcli.requests import lines
+    from gradcli.requests import empty_caches, lines
 
     require_stdout()
     code = 0
@@ -164,6 +168,8 @@ def _answer_all(file: str | None) -> int:
                 pieces, its_code = _reply(line, number)
                 send(pieces)
                 code = max(code, its_code)
+            if number % MOST_REMEMBERED == 0:
+                empty_caches()
     return code
 
 

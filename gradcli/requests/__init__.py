@@ -2,6 +2,7 @@
 
 asking         a request to the answer of a `Function`
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
+caches         what is remembered between requests, forgotten
 
 Knows JSON's types, and neither the shell nor how answers are written.  A request is untrusted until it is read: it
 opens no files, and leaves no state for the next one.  Every mistake is an error that names the key.
@@ -10,4 +11,5 @@ opens no files, and leaves no state for the next one.  Every mistake is an error
 from __future__ import annotations
 
 from gradcli.requests.asking import WHY_NOT as WHY_NOT, answer as answer, require_command as require_command
+from gradcli.requests.caches import empty_caches as empty_caches
 from gradcli.requests.request_lines import LINE_BYTES as LINE_BYTES, Request as Request, lines as lines, read as read

@@ -1,10 +1,13 @@
 """A stream of requests through the command: the answers are those of `--json`, and nothing stops the stream."""
 
+import gc
+import io
 import json
 import os
 import pty
 import shlex
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 
 import gradcli.function
+from gradcli.cli import streams
 from tests import warm
 from tests.conftest import Command, Run, process
 from tests.terminals import PIPES, Program
@@ -241,6 +245,48 @@ def test_a_terminal_is_read_only_if_asked() -> None:
     assert json.loads(process(warm.gradcli(), "batch", "-", given=terminal).out)["grad"] == {"x": 6.0}
     os.close(main)
     os.close(terminal)
+
+
+FORMS = [
+    'grad "sum(sin({0}*x)*exp({1}*x))" --at 0.3,0.7',
+    'hessian "log(x**2 + {0})*{1}" --at 0.4',
+    'check "x**3*{0}" --at 2 --claim "3*{0}*x**2"',
+    'vjp "softmax({0}*x + v{2})" --at x=1,2 --at v{2}=3 --v 1,0',
+    'explain "y = tanh({0}*x); y/({1} + x)" --at 0.5',
+    'grad "sinn({0}*x)" --at 1',
+]
+"""Requests about a new expression each time; one is wrong."""
+
+
+class Counted(io.BytesIO):
+    """Requests, and how many objects there are before some of them."""
+
+    def __init__(self, data: bytes, step: int) -> None:
+        super().__init__(data)
+        self.step, self.line = step, 0
+        self.counts: list[int] = []
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Read a request, after counting."""
+        if self.line % self.step == 0:
+            gc.collect()
+            self.counts.append(len(gc.get_objects()))
+        self.line += 1
+        return super().readline(size)
+
+
+def test_new_expressions_take_no_more_and_more_memory(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered of them is forgotten, of our caches and of SymPy's: the objects that are there are as many."""
+    step = len(FORMS)
+    monkeypatch.setattr(streams, "MOST_REMEMBERED", step, raising=False)
+    numbers = [(k + 0.25, k + 0.5, k) for k in range(1, 8)]
+    lines = "".join(form.format(*three) + "\n" for three in numbers for form in FORMS)
+    given = Counted(lines.encode(), step)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
+    assert gradcli("batch").code == 2
+    few, many = given.counts[3], given.counts[-1]
+    assert len(given.counts) == len(numbers) + 1
+    assert many - few < 40 * step
 
 
 CLOSED = [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
