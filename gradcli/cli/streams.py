@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from gradcli import progress
 from gradcli.cli.commands import ANSWERS, CommandLine, command_of, require_none
-from gradcli.cli.console import complain, remark, require_stdout, screen, send, waiting
+from gradcli.cli.console import complain, in_signs_of, remark, require_stdout, screen, send, waiting
 from gradcli.cli.default_command import DERIVATIVE, with_command
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.output import NOT_PASSED, OutputOptions, Stream, manner, out_of_memory, output, passes, write
@@ -265,7 +265,9 @@ def run(words: Sequence[str], **given: Any) -> Stream:
     torch.autograd.grad() is answered as it happens: a line says which v, by which leaves, how large the gradient is,
     and whether it is right, and another one where NaN or infinity begins. The first pass that is not right, or the only
     one, follows with its numbers and formula; --pass shows another, --full all. Of an autograd.Function the numbers are
-    those of its backward, and the truth is the derivative of its forward. Up to 100 passes are answered.
+    those of its backward, and the truth is the derivative of its forward. 100 passes are judged; in later ones NaN,
+    infinity and gradients of 0 are looked for. At the end, parameters that were never trained and data and weights
+    that hold NaN are named.
 
     \b
     Examples:
@@ -289,19 +291,21 @@ def run(words: Sequence[str], **given: Any) -> Stream:
         script = UserScript(*given_script)
         with away_from_output() as stdout:
             printer = PassPrinter(shown, demands, given["only"], stdout)
-            recorder = ScriptRecorder(printer, check=is_checked, seconds=given["budget"], wrt=wrt)
+            only = given["only"]
+            recorder = ScriptRecorder(printer, check=is_checked, seconds=given["budget"], wrt=wrt, only=only)
             ended = answer_passes(script, recorder)
-        printer.end()
+        printer.end(recorder.watch.summary())
         if ended is not None:
             code = ended or printer.code
         elif not printer.count:
             raise InputError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
-        elif given["only"] is not None and given["only"] > printer.count:
-            raise InputError(f"there is no pass {given['only']}: {script.name} makes {printer.count}")
+        elif only is not None and only > printer.count:
+            raise InputError(f"there is no pass {only}: {script.name} makes {printer.count}")
         else:
             code = printer.code
-        if printer.count == MOST_PASSES:
-            remark(f"note: the first {MOST_PASSES} passes are answered\n")
+        if only is None and printer.count > MOST_PASSES and not shown.is_quiet:
+            later = "in the others, NaN, infinity and gradients of 0 are looked for"
+            remark(f"note: judged {MOST_PASSES} of {printer.count} passes; {later}, and --pass N judges one\n")
         return code
 
     return answer
@@ -340,7 +344,7 @@ class PassPrinter:
     def __call__(self, one: Pass) -> None:
         """Count a pass, and print it if it is asked for."""
         self.count += 1
-        if self._failed is not None or self.only not in (None, one.number):
+        if self._failed is not None or self.only not in (None, one.number) or not (one.is_judged or one.noticed):
             return
         try:
             with contextlib.redirect_stdout(self.stdout):
@@ -351,6 +355,11 @@ class PassPrinter:
             self._failed = error
 
     def _show(self, one: Pass) -> None:
+        if self.demands["strict"] and any("NaN" in said or "infinit" in said for said in one.noticed):
+            self.code = max(self.code, NOT_PASSED)
+        if not one.is_judged and self.shown.form != "table":
+            self._warn([f"pass {one.number} ({one.where}), not judged: {'; '.join(one.noticed)}"])
+            return
         if self.shown.form != "table" or self.only is not None:
             self._show_in_full(one)
             return
@@ -358,22 +367,33 @@ class PassPrinter:
 
         send([pass_line(one, screen(self.shown.color))])
         if one.refusal is not None:
-            self.code = max(self.code, getattr(one.refusal, "exit_code", 2))
-        elif one.answer is not None:
-            passed = output(one.answer, self.shown, **self.demands).passed
+            self._count_refusal(one)
+        elif one.answers:
+            passed = all(output(answer, self.shown, **self.demands).passed for answer in one.answers)
             self.code = max(self.code, int(not passed))
             self._first = self._first or one
             self._first_wrong = self._first_wrong or (one if one.is_wrong else None)
 
     def _show_in_full(self, one: Pass) -> None:
-        if one.answer is not None:
-            self.code = max(self.code, write(output(one.answer, self.shown, **self.demands)))
-        elif isinstance(one.refusal, GradcliError):
+        for answer in one.answers:
+            self.code = max(self.code, write(output(answer, self.shown, **self.demands)))
+        if isinstance(one.refusal, GradcliError):
             complain(one.refusal, self.shown.color)
-            self.code = max(self.code, one.refusal.exit_code)
+            self._count_refusal(one)
 
-    def end(self) -> None:
-        """Print the first pass that is not right, or the only one, in full.
+    def _count_refusal(self, one: Pass) -> None:
+        if not one.is_excused:
+            self.code = max(self.code, getattr(one.refusal, "exit_code", 2))
+
+    def _warn(self, lines: Iterable[str]) -> None:
+        for said in () if self.shown.is_quiet else lines:
+            remark(in_signs_of(f"warning: {said}\n", sys.stderr), self.shown.color)
+
+    def end(self, summary: Iterable[str]) -> None:
+        """Print what is said of all passes, and the first pass that is not right, or the only one, in full.
+
+        Args:
+            summary: Lines on the whole script.
 
         Raises:
             OSError: Writing a pass failed.
@@ -381,7 +401,13 @@ class PassPrinter:
         """
         if self._failed is not None:
             raise self._failed
+        if self._process != os.getpid():
+            return
+        if self.shown.form == "table" and self.only is None and (lines := [f"{said}\n" for said in summary]):
+            send([in_signs_of("".join(lines), sys.stdout)])
+        else:
+            self._warn(summary)
         one = self._first_wrong or (self._first if self.count == 1 else None)
-        if one is not None and self._process == os.getpid():
+        if one is not None:
             send(["\n"])
             self._show_in_full(one)

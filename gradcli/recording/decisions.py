@@ -38,6 +38,9 @@ ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
 FOLDS = {"all": "all", "_is_all_true": "all", "any": "any", "_is_any_true": "any"}
 """Operations that make one condition of many, by the name that users have for them."""
 
+LONGEST = 120
+"""Most characters of a condition in a message."""
+
 
 class RecordedDecisions:
     """Record of the decisions that values make.
@@ -154,7 +157,7 @@ class RecordedDecisions:
         free, held = released(part)  # a condition on a value held constant changes with it all the same
         found = []
         for guard in guards:
-            shown = (guard.shown or text.expression(guard.condition).text) + guard.at
+            shown = (guard.shown or _shortened(text.expression(guard.condition).text)) + guard.at
             changes = "other elements are taken" if guard.branch is None else "another branch is taken"
             found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, changes))
         return Guards(free, tuple(found))
@@ -178,6 +181,11 @@ class RecordedDecisions:
         order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
         last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
         yield from (said for said, after in self.remarks.items() if order.get(after, -1) < last)
+
+
+def _shortened(text: str) -> str:
+    """Leave out the middle of a long condition, for messages."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST * 2 // 3]} … {text[-LONGEST // 3 :]}"
 
 
 def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:

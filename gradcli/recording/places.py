@@ -105,6 +105,10 @@ class TensorNames:
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
 
+    def known_name(self, tensor: Tensor, frame: FrameType | None) -> str:
+        """Find the name that the user's code has for a tensor, which may be taken; empty if there is none."""
+        return next(self._around(tensor, frame), "")
+
     def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
         """Find the names of a tensor where it is used: its path in a module, a name of the file, a local name."""
         if frame is None:
@@ -148,12 +152,17 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
             yield id(tensor), _NUMBERS.sub(lambda number: f"{'_' if number.start() else 'layer_'}{number[1]}", name)
 
 
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """List the frames of the user's code from one outwards."""
+    stack = () if frame is None else traceback.walk_stack(frame)
+    return (one for one, _ in stack if is_of_user(one.f_code.co_filename))
+
+
 def _modules_around(frame: FrameType) -> Iterator[tuple[str, torch.nn.Module]]:
     """List the modules that have a name where a line runs, the outermost caller's first, and `self` last."""
     found: list[tuple[str, torch.nn.Module]] = []
-    for one, _ in traceback.walk_stack(frame):
-        if is_of_user(one.f_code.co_filename):
-            scopes = (one.f_locals, one.f_globals)
-            named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
-            found += sorted(named.items(), key=lambda item: item[0] != "self")
+    for one in user_frames(frame):
+        scopes = (one.f_locals, one.f_globals)
+        named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
+        found += sorted(named.items(), key=lambda item: item[0] != "self")
     return reversed(found)

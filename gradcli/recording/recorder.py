@@ -13,7 +13,7 @@ import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, Self
 
 import sympy
@@ -22,7 +22,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.recording import aten_calls as calls
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
@@ -154,9 +154,17 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Tell whether a tensor holds a value that follows from arguments or from tensors found elsewhere."""
         return tensor in self._values or tensor.requires_grad
 
-    def program(self, output: Atom) -> Program:
-        """Give the Program that computes a value, with its text."""
-        found = with_live_steps(self.lines.program([self.lines.number(output)]))
+    def program(self, output: Atom, variables: Mapping[Atom, str] = MappingProxyType({})) -> Program:
+        """Give the Program that computes a value, with its text.
+
+        Args:
+            output: The value.
+            variables: Other values that it is to be a function of, with their names as variables.
+        """
+        program = self.lines.program([self.lines.number(output)])
+        for atom, name in variables.items():
+            program = cut(program, atom, name)
+        found = with_live_steps(program)
         program = found.program
         self.live_steps |= found.steps
         self.origins |= {copy: self.origins[one] for copy, one in found.copies.items() if one in self.origins}

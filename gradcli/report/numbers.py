@@ -253,14 +253,18 @@ ROUNDING = 1e-12
 MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
 
 
-def mark(verdict: Verdict) -> str:
+MINOR = "≈"
+"""Sign of a number that lost digits, which do not matter beside the largest of its gradient."""
+
+
+def mark(verdict: Verdict, *, is_minor: bool = False) -> str:
     """Get the sign of a verdict."""
-    return MARKS.get(verdict, "✗")
+    return MINOR if is_minor else MARKS.get(verdict, "✗")
 
 
-def tone(verdict: Verdict) -> Role:
-    """Get the role of a number with this verdict: a number other than the truth is bad, whatever explains it."""
-    return "bad" if mark(verdict) == "✗" else TONES[verdict]
+def tone(verdict: Verdict, *, is_minor: bool = False) -> Role:
+    """Get the role of a number with this verdict: a number other than the truth is bad, unless that is minor."""
+    return "bad" if mark(verdict, is_minor=is_minor) == "✗" else TONES[verdict]
 
 
 def wrong_of(answer: Judged) -> dict[Place, Entry]:
@@ -343,7 +347,7 @@ class Writer(Record):
         """Write a number; a wrong one stands out, with the truth next to it."""
         if found is None:
             return line(doc.Styled(self.number(number), role))
-        return line(doc.Styled(self.beside(number, found), tone(found.verdict)))
+        return line(doc.Styled(self.beside(number, found), tone(found.verdict, is_minor=found.is_minor)))
 
     def beside(self, number: Any, found: Entry) -> str:
         """Write a wrong number and the truth, with as many digits as it takes to tell them apart."""
@@ -351,10 +355,10 @@ class Writer(Record):
         if found.one_sided is not None:
             return f"{shown} {MARKS['kink']} {self.enclosed(found)}"
         if found.reference is None or found.verdict == "unchecked":
-            return f"{shown} {mark(found.verdict)} {found.verdict}"
+            return f"{shown} {mark(found.verdict, is_minor=found.is_minor)} {found.verdict}"
         if shown == (truth := self.number(found.reference)):
             shown, truth = digits(number), digits(found.reference)
-        return f"{shown} ✗ truth {truth}"
+        return f"{shown} {mark(found.verdict, is_minor=found.is_minor)} truth {truth}"
 
     def marked(self, array: Array, doubts: Doubts, role: doc.Role = "strong") -> doc.Line:
         """List an array with its doubtful elements marked, or with a count of them."""

@@ -137,6 +137,11 @@ class Check(Record):
         is_judged = self.verdict != "unchecked" or not self.entries
         return not self.sampled and self.checked == self.entries and is_judged
 
+    @property
+    def is_minor(self) -> bool:
+        """Tell whether nothing is wrong but digits that were lost in entries small beside the largest one."""
+        return self.verdict == "inaccurate" and all(entry.is_minor for entry in self.findings)
+
 
 class Claim(Record):
     """A claimed derivative, and the result of its proof or comparison.

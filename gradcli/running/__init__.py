@@ -7,7 +7,10 @@ cuts               a check that a gradient is the function's, with nothing held 
 blaming            the `autograd.Function` that gives wrong gradients, and where
 whole_numbers      arguments that torch takes as an index
 python_functions   a `Function` of all this; two implementations, held to the same truth
-scripts            a whole script, its values after a pass, its backward passes, and where NaN begins in one
+scripts            a whole script, its values after a pass, and its backward passes
+nonfinite          where infinity and NaN begin in a pass
+refusals           why torch refuses a pass: the line, and what mends it
+watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 plain_functions    recording, checking and derivatives as functions
 

@@ -11,31 +11,36 @@ import math
 import os
 import runpy
 import time
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
+import sympy
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, dtype_name, trace as traced
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
-from gradcli.language.program.wengert import Line, number
+from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
+from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.results import VJP, Array, Pass
+from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
+from gradcli.running.nonfinite import CallsOnTheWayBack, beginnings
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
+from gradcli.running.refusals import RefusalNotes
+from gradcli.running.watching import Watch, unrecorded
 
 MOST_PASSES = 100
-"""Most passes to answer; after them the script goes on without being recorded."""
+"""Most passes to answer; after them the script goes on without being recorded, and is watched."""
 
 
 Tell = Callable[[Pass], None]
@@ -49,6 +54,10 @@ _READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
 """Operations by which a script reads the results of a pass."""
 
 
+class NothingToAnswerError(InputError):
+    """A pass by nothing that its output depends on, which is no error of the script."""
+
+
 class ScriptRecorder(Recorder):
     """Recorder of a script, which never sees an error of recording; after a pass, values no longer held are forgotten.
 
@@ -57,31 +66,59 @@ class ScriptRecorder(Recorder):
         check: Whether to compare with the reference.
         seconds: That the check of each pass may take; None for as many as usual.
         wrt: The leaves to differentiate by; all if there is none.
+        only: The number of the one pass to answer; None for the first ones.
 
     Attributes:
-        count: How many passes were answered.
+        watch: The watch over all passes.
         is_over: Whether a pass was answered, until the next call that is recorded.
     """
 
-    def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
+    def __init__(
+        self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str], only: int | None = None
+    ) -> None:
         super().__init__(TensorNames(runpy.run_path, ()), None)
-        self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
-        self.count = 0
+        self.tell, self.check, self.seconds, self.wrt, self.only = tell, check, seconds, wrt, only
+        self.watch = Watch()
         self.is_over = False
         self._process = os.getpid()
         self._lost: Exception | None = None
         self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
+        self._notes = RefusalNotes()
+        self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
+
+    def __enter__(self) -> Self:
+        """See calls, and steps of optimizers, from here on."""
+        self.watch.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        """See no more."""
+        super().__exit__(*raised)
+        self.watch.__exit__(*raised)
+
+    @property
+    def _is_recording(self) -> bool:
+        """Tell whether there may be answers: not in a child, and not after the last pass that is answered."""
+        return os.getpid() == self._process and self.watch.passes < (self.only or MOST_PASSES)
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run a call, and record it while there may be answers."""
-        if self.count == MOST_PASSES or os.getpid() != self._process:
-            return function(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        if self._way_back is not None:
+            found = function(*args, **kwargs)
+            self._way_back.see(function, (args, kwargs), found)
+            return found
+        if not self._is_recording:
+            return function(*args, **kwargs)
         if name_of(function) not in _READING:
             self.begin()
-        return super().__torch_dispatch__(function, types, args, kwargs)
+        found = super().__torch_dispatch__(function, types, args, kwargs)
+        if not (self._pauses or self._inside):
+            self._notes.note(function, (args, kwargs), found, self.places.find)
+        return found
 
     def _advance(self, *of_call: Any) -> None:
         try:
@@ -102,7 +139,8 @@ class ScriptRecorder(Recorder):
     def _collect(self) -> None:
         """Forget all values except the differentiable ones that the script still holds."""
         if self.is_over:
-            self._lost, self.decisions.lost, self.decisions.remarks = None, [], {}
+            self._lost, self.decisions.lost, self.decisions.remarks, self._count = None, [], {}, 0
+            self._notes.forget()
         self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
@@ -132,12 +170,20 @@ class ScriptRecorder(Recorder):
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
-    def _inquiry(self, y: Tensor, inputs: Any, called: str) -> Inquiry:
+    def _inquiries(self, y: Tensor, inputs: Any, called: str) -> Iterator[Inquiry]:
+        """Make the inquiries about a tensor: by the leaves, and by each other tensor, which depends on these."""
+        given = tensors_in(inputs)
+        others = [one for one in given if not one.is_leaf]
+        if len(others) < len(given) or not given:
+            yield self._inquiry(y, [one for one in given if one.is_leaf], called)
+        yield from (self._inquiry(y, [one], called) for one in others)
+
+    def _inquiry(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> Inquiry:
         """Make the inquiry about a tensor, whose recording is its `live`.
 
         Args:
             y: The tensor.
-            inputs: The leaves to differentiate by; all that require a gradient if None.
+            inputs: The leaves, or the one other tensor, to differentiate by; all that require a gradient if none.
             called: Its name in messages.
 
         Raises:
@@ -150,12 +196,20 @@ class ScriptRecorder(Recorder):
         output = self.atom(y)
         if output is None:
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
-        program = self.program(output)
-        leaves = {name: self.leaves[name] for name in program.names}
-        _, reached = self.lines.lowering.builder.made_of(output, stop=lambda call: call.op.is_detached)
-        free = {str(one): leaves[str(one)].tensor for one in program.variables if one in reached}
-        chosen = {*map(id, tensors_in(inputs) or free.values())}
+        others = self._not_leaves(inputs)
+        if output in others:
+            raise NothingToAnswerError(f"{called} is by its output itself")
+        program = self.program(output, {atom: name for atom, (name, _) in others.items()})
+        leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
+        leaves = {name: leaves[name] for name in program.names}
+        builder = self.lines.lowering.builder
+        _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
+        followed = {others[one][0] if one in others else str(one) for one in reached}
+        free = {name: leaves[name].tensor for name in program.names if name in followed}
+        chosen = {*map(id, inputs or free.values())}
         wrt = tuple(name for name, tensor in free.items() if tensor.requires_grad and id(tensor) in chosen)
+        if not wrt:
+            raise NothingToAnswerError("it is by no tensor that y depends on")
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
@@ -169,29 +223,67 @@ class ScriptRecorder(Recorder):
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
         return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
 
+    def _not_leaves(self, tensors: Sequence[Tensor]) -> dict[Atom, tuple[str, Tensor]]:
+        """Find the values of tensors that are no leaves, with names for them as variables."""
+        found: dict[Atom, tuple[str, Tensor]] = {}
+        for tensor in tensors:
+            atom = None if tensor.is_leaf else self.atom(tensor)
+            if isinstance(atom, sympy.Dummy):
+                name, _ = self.named.get(atom) or (self.names.free("h"), tensor)
+                found[atom] = name, tensor
+        return found
+
     # -- answering
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Answer a pass before it frees its graph, let it go on, and tell of it."""
-        if self.count == MOST_PASSES:
+        """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
+        if self._way_back is not None or os.getpid() != self._process:  # within another pass
             return function(*args, **kwargs)
         given = inspect.signature(function).bind(*args, **kwargs).arguments
         self.begin()
-        place = self.places.find()
-        self._learn_names(place.frame)
+        place, number = self.places.find(), self.watch.passes + 1
+        if self._is_recording:
+            self._learn_names(place.frame)
         if given.get("create_graph"):
-            return super().passed(path, function, args, kwargs)
-        added, told = self._added(path), self._answer(given, place)
+            return super().passed(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
+        y = tensors_in(next(iter(given.values())))
+        with unrecorded():
+            leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
+        added, told = [], Pass(number, place.where, 0.0, is_judged=False)
+        if self._is_recording and self.only in (None, number):
+            added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
+        self._way_back = CallsOnTheWayBack(ScriptRecorder.passed.__code__)
         try:
             found = super().passed(path, function, args, kwargs)
+            with unrecorded():
+                gradients = tensors_in(found) if found is not None else [one.grad for one in leaves]
+                told = self._noticed(told, y, leaves, gradients, place)
         except RuntimeError as error:
-            reason = " ".join(str(error).split()).partition(". ")[0]
-            told = replace(told, answer=None, refusal=InputError(f"torch refuses this pass: {reason}"))
+            reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
+            told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
             raise
         finally:
-            self.count, self.is_over = told.number, True
+            self._way_back, self.watch.passes, self.is_over = None, number, True
             self.tell(self._with_held(told, added))
         return found
+
+    def _noticed(
+        self, told: Pass, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Any], place: CallPlace
+    ) -> Pass:
+        """Add to a pass that is over what is seen of its numbers."""
+        assert self._way_back is not None  # noqa: S101
+        new = [*self.watch.look(y, leaves, gradients)] if len(leaves) == len(gradients) else []
+        begins = self.watch.new(self._way_back.found.values())
+        if told.is_judged:
+            self.watch.look_at_data({name: leaf.value for name, leaf in self._data()}, place)
+            answers = tuple(replace(one, warnings=(*one.warnings, *begins)) for one in told.answers)
+            return replace(told, answers=answers, nonfinite=(*told.nonfinite, *begins))
+        holds = self.watch.look_at_data(self.watch.data_around(place.frame), place) if new else []
+        return replace(told, noticed=(*new, *begins, *holds))
+
+    def _data(self) -> list[tuple[str, Leaf]]:
+        """List the leaves that no gradient is by."""
+        return [(name, leaf) for name, leaf in self.leaves.items() if not leaf.tensor.requires_grad]
 
     def _added(self, path: str) -> list[str]:
         """List the leaves to whose `.grad` a pass adds, as earlier passes left something there."""
@@ -201,19 +293,21 @@ class ScriptRecorder(Recorder):
 
     def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
         """Add a warning with the numbers in `.grad` after a pass that added to the results of earlier ones."""
-        if told.answer is None or not (names := [name for name in added if name in told.answer.wrt]):
+        if not told.answers or not (names := [name for name in added if name in told.answers[0].wrt]):
             return told
         with self.paused():
             held = {name: numbers_of(self.leaves[name].tensor.grad) for name in names[:3]}
         shown = [f"{name}.grad holds {np.array2string(one, threshold=9, separator=', ')}" for name, one in held.items()]
         said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
-        return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
+        return replace(told, answers=tuple(replace(one, warnings=(*one.warnings, said)) for one in told.answers))
 
-    def _answer(self, given: Mapping[str, Any], place: CallPlace) -> Pass:
-        began, told = time.perf_counter(), Pass(self.count + 1, place.where, 0.0)
+    def _answer(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
+        began = time.perf_counter()
         try:
-            with budget(self.seconds), self.paused():
+            with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"):
                 told = self._answered(told, given, place)
+        except NothingToAnswerError as error:
+            told = replace(told, refusal=error, is_excused=True)
         except GradcliError as error:
             told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
         except Exception as error:
@@ -225,49 +319,38 @@ class ScriptRecorder(Recorder):
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         if not isinstance(y, torch.Tensor):
             raise InputError("a pass of several outputs at once is not answered")
-        inquiry = self._inquiry(y, given.get("inputs"), f"pass {told.number}{place}")
-        answer = answered(inquiry, () if v is None else (array_of(v),))[1][0]
-        norms = defaultdict[str, float](float)
-        for name, array in answer.vjp.items():
-            module = name.rpartition(".")[0]
-            norms[module] = math.hypot(norms[module], np.linalg.norm(array))
-        is_finite = all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values()))
-        found = () if is_finite else self._beginnings(inquiry.live, answer)
-        answer = replace(answer, warnings=(*answer.warnings, *found))
-        return replace(told, answer=answer, norms=norms, nonfinite=found)
-
-    def _beginnings(self, made: Recorded, answer: VJP) -> tuple[str, ...]:
-        """Say where infinity and NaN begin: the first call that makes them of other numbers, forward, else back."""
-        trace = traced(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-        program, places = trace.program, self.places_of(made.program)
-        found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
-        ways = ("", program.lines, _forward), ("the backward pass of ", program.lines[::-1], _back)
-        for way, lines, begins in ways:
-            for kind, has in () if way and found else _NOT_FINITE.items():
-                first = next((line for line in lines if begins(trace, line, has)), None)
-                if first is not None:
-                    where = places.get(first.span, CallPlace())
-                    found.append(f"{kind} begins in {way}{program.excerpt(first)}{where}")
-        return tuple(found)
+        vs = () if v is None else [*array_of(v)] if given.get("is_grads_batched") else [array_of(v)]
+        norms = defaultdict[str, list[float]](list)
+        found: list[str] = []
+        called = f"pass {told.number}{place}"
+        answers = [
+            (inquiry.live, one)
+            for inquiry in self._inquiries(y, given.get("inputs"), called)
+            for one in answered(inquiry, vs)[1]
+        ]
+        for live, answer in answers:
+            for name, array in answer.vjp.items():
+                norms[name.rpartition(".")[0]].append(norm(array))
+            if not all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values())):
+                found += beginnings(live, answer)
+        begins = tuple(dict.fromkeys(found))
+        return replace(
+            told,
+            answers=tuple(replace(one, warnings=(*one.warnings, *begins)) for _, one in answers),
+            norms={name: math.hypot(*sizes) for name, sizes in norms.items()},
+            nonfinite=begins,
+        )
 
 
-_NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
-"""Test for each, by name; where one leads to the other, infinity is the first."""
+def norm(array: Array) -> float:
+    """Compute the Euclidean norm in float64, of sizes too whose squares are beyond its range.
 
-
-def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
-    given = (trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands)
-    return bool(has(trace.values[line.symbol]).any()) and not any(has(one).any() for one in given)
-
-
-def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
-    given = trace.adjoints.get(line.symbol)
-    if given is None or has(given).any():
-        return False
-    try:
-        return any(has(one).any() for one in trace.contributions(line).values())
-    except GradcliError:
-        return False
+    >>> norm(np.array([3e22, 4e22], dtype=np.float32)) == np.float32(5e22)
+    True
+    """
+    sizes = np.abs(array, dtype=np.float64)
+    largest = float(sizes.max(initial=0.0))
+    return largest * float(np.linalg.norm(sizes / largest)) if 0 < largest < math.inf else largest
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())

@@ -29,6 +29,7 @@ from gradcli.report.compose.closed_forms import (
     loss_of,
     note,
     standing,
+    standing_of,
 )
 from gradcli.report.compose.functions import functions
 from gradcli.report.compose.views import claim_note, drawing, graph, improvement, opinions
@@ -195,7 +196,7 @@ class Composer(Writer):
         if answer.check is not None:
             is_proved = answer.check.verdict == "agree" and answer.check.proven
             proved = doc.Styled(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
-            parts += ["   ", proved if is_proved else standing(answer.check.verdict, proven=answer.check.proven)]
+            parts += ["   ", proved if is_proved else standing_of(answer.check)]
         return doc.Note(line(*parts))
 
     # -- the numbers asked for

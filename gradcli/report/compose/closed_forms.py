@@ -80,7 +80,7 @@ def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -
     check = answer.check
     found = [] if is_full else list(equations(answer))
     headers, extent = ["cross-check", "entries"], ""
-    verdict = line("not checked" if check is None else standing(check.verdict, proven=check.proven))
+    verdict = line("not checked" if check is None else standing_of(check))
     if check is not None:
         extent = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
     if isinstance(answer, results.ClosedForm):
@@ -127,9 +127,14 @@ def _in_short(one: doc.EquationCell) -> str | doc.Inline:
     return one.right if length <= LONGEST else f"a formula of {length:,} characters, which --full shows"
 
 
-def standing(verdict: results.Verdict, *, proven: bool = False) -> doc.Styled:
+def standing(verdict: results.Verdict, *, proven: bool = False, is_minor: bool = False) -> doc.Styled:
     """Write a verdict with its sign, in its colour."""
-    return doc.Styled(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
+    return doc.Styled(f"{mark(verdict, is_minor=is_minor)} {judged(verdict, proven=proven)}", TONES[verdict])
+
+
+def standing_of(check: results.Check) -> doc.Styled:
+    """Write the verdict of a check with its sign."""
+    return standing(check.verdict, proven=check.proven, is_minor=check.verdict == "inaccurate" and check.is_minor)
 
 
 # -- all formulas

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradcli.notation import Named
 from gradcli.report import document as doc, wording
-from gradcli.report.compose.closed_forms import code, note, standing
+from gradcli.report.compose.closed_forms import code, note, standing, standing_of
 from gradcli.report.document import line, lines
 from gradcli.report.numbers import Writer, cut, digits, elements, in_a_line, tone
 from gradcli.results import BackwardGraph, Checking, Claim, Entry, GraphNode, GraphTensor, Improvement, Pass, Strip
@@ -53,7 +53,7 @@ def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]
     if write.is_full:
         found["relative error"] = "" if one.relative_error is None else f"{one.relative_error:.2g}"
         found["ulps"] = "" if one.ulps is None else f"{one.ulps:.2g}"
-    found[""] = line(standing(one.verdict, proven=write.is_full and one.proven))
+    found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_minor=one.is_minor))
     return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
 
 
@@ -213,20 +213,28 @@ MOST_NAMES = 4
 def pass_line(one: Pass) -> doc.Note:
     """Compose the line of a pass: where, by which leaves, v, the norms of the gradient, the verdict, seconds."""
     parts: list[str | doc.Inline] = [f"pass {one.number}", *([one.where] if one.where else [])]
-    if one.answer is None:
+    if not one.is_judged:
+        return _in_a_row([*parts, doc.Styled(f"not judged: {'; '.join(one.noticed)}", "bad")])
+    if not one.answers:
         parts.append(doc.Styled(f"not answered: {getattr(one.refusal, 'message', one.refusal)}", "bad"))
     else:
-        names = one.answer.wrt
-        parts.append(f"by {_first(names)}" if names else "by no leaf")
-        if one.answer.v.ndim or one.answer.v != 1:
-            parts.append(f"v = {in_a_line(one.answer.v)}")
+        answer = one.answers[0]
+        parts.append(f"by {_first([*dict.fromkeys(name for other in one.answers for name in other.wrt)])}")
+        if (count := sum(other.wrt == answer.wrt for other in one.answers)) > 1:
+            parts.append(f"{count} v at once")
+        elif answer.v.ndim or answer.v != 1:
+            parts.append(f"v = {in_a_line(answer.v)}")
         largest = sorted(one.norms, key=lambda name: -one.norms[name])
         by_module = f" ({_first([f'{name} {one.norms[name]:.3g}' for name in largest if name])})"
         parts.append(f"|grad| {one.norm:.4g}{by_module * (len(largest) > 1)}")
-        if one.answer.check is not None:
-            parts.append(standing(one.answer.check.verdict, proven=one.answer.check.proven))
+        if one.worst is not None:
+            parts.append(standing_of(one.worst))
     parts.append(doc.Styled(f"{one.seconds:.2g} s", "aside"))
     parts += [f"\n         {told}" for told in one.nonfinite]
+    return _in_a_row(parts)
+
+
+def _in_a_row(parts: Sequence[str | doc.Inline]) -> doc.Note:
     first, *rest = parts
     return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part))))
 

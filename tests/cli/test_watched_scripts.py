@@ -1,0 +1,203 @@
+"""What `gradcli run` says of a whole script: NaN, dead parameters, passes that are not judged, and torch's refusals."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+START = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+NET = (
+    START + "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+    "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nX, t = torch.randn(4, 2), torch.randn(4, 1)\n"
+)
+"""Six lines."""
+
+LOOP = (
+    "for step in range(3):\n    opt.zero_grad()\n    loss = ((net(X) - t)**2).mean()\n"
+    "    loss.backward()\n    opt.step()\n"
+)
+
+SCALE = (
+    "class Scale(torch.autograd.Function):\n"
+    "    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return 2*x\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
+    "        return 2*g*x/x\n"  # line 12 after three
+)
+
+X = START + "x = torch.tensor([0.0, 4.0], requires_grad=True)\n"
+
+PLANTED_NANS = {
+    "forward": (X + "torch.log(x - 1).sum().backward()\n", r"NaN begins in log\(x - 1\) \(own.py, line 5\)"),
+    "backward": (
+        X + "torch.where(x > 1, x.sqrt(), x).sum().backward()\n",
+        r"NaN begins in the backward pass of sqrt\(x\) \(own.py, line 5\)",
+    ),
+    "overflow": (X + "y = torch.exp(100*x)\n(y/y).sum().backward()\n", r"infinity begins in exp\(.*\(own.py, line 5\)"),
+    "custom": (
+        START + SCALE + X[len(START) :] + "Scale.apply(x).sum().backward()\n",
+        r"NaN begins in .*Scale.backward \(own.py, line 12\)",
+    ),
+    "hook": (
+        X + "y = x**2\ny.register_hook(lambda g: g*x/x)\ny.sum().backward()\n",
+        r"NaN begins in .* \(own.py, line 6\)",
+    ),
+    "data": (NET + "X[1, 0] = float('nan')\n" + LOOP, r"^X holds NaN in pass 1 \(own.py, line 11\)$"),
+    "weights": (NET + LOOP + "net[0].weight.data.log_()\n" + LOOP, r"net.layer_0.weight is NaN since pass 3"),
+    "late": (
+        X + "for n in range(104):\n    x.grad = None\n    (x + torch.log(torch.tensor(102.5 - n))).sum().backward()\n",
+        r"pass 104   own.py, line 7   not judged: y is NaN",
+    ),
+}  # fmt: skip
+"""Scripts with a NaN, by where it is, and the words that name it."""
+
+
+@pytest.mark.parametrize(("text", "said"), PLANTED_NANS.values(), ids=PLANTED_NANS)
+def test_a_nan_is_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
+    """By the line that makes it, or by the tensor that holds it."""
+    Path("own.py").write_text(text)
+    run = gradcli("run", "own.py", "--budget", "2")
+    assert re.search(said, run.out, re.MULTILINE), run.out + run.err
+
+
+UNUSED = (
+    START
+    + (
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n"
+        "        self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        {h}\n        return self.b(h)\n"
+        "net = Net()\nopt = torch.optim.Adam(net.parameters())\nX, t = torch.randn(4, 2), torch.randn(4, 1)\n"
+    )
+    + LOOP
+)
+
+NONE = r"no gradient in any of the 3 passes: net.a.weight, net.a.bias$"
+ZERO = r"gradient of exactly 0 in each of the 3 passes: net.a.weight, net.a.bias$"
+
+PLANTED_DEAD = {
+    "dead relu": (UNUSED.format(h="h = torch.relu(self.a(x) - 100) + x"), ZERO),
+    "unused layer": (UNUSED.format(h="h = x"), NONE),
+    "tolist": (UNUSED.format(h="h = torch.tensor(self.a(x).tolist())"), NONE),
+    "no_grad": (UNUSED.format(h="\n        with torch.no_grad():\n            h = self.a(x)"), NONE),
+    "argmax": (UNUSED.format(h="h = nn.functional.one_hot(self.a(x).argmax(1), 2).float()"), NONE),
+    "new leaf": (
+        NET + LOOP.replace("loss.backward", "loss = torch.tensor(loss.item(), requires_grad=True)\n    loss.backward"),
+        r"no gradient in any of the 3 passes: net.layer_0.weight, net.layer_0.bias, net.layer_2.weight, net.layer_2.b",
+    ),
+}  # fmt: skip
+"""Scripts with parameters that are not trained, by why, and the words that name them."""
+
+
+@pytest.mark.parametrize(("text", "said"), PLANTED_DEAD.values(), ids=PLANTED_DEAD)
+def test_parameters_that_are_not_trained_are_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
+    """At the end, and by nothing that stops the script."""
+    Path("own.py").write_text(text)
+    run = gradcli("run", "own.py")
+    assert (run.code, bool(re.search(said, run.out, re.MULTILINE))) == (0, True), run.out + run.err
+    assert re.search(said, gradcli("run", "own.py", "--json").err, re.MULTILINE)
+
+
+def test_of_a_net_that_is_trained_nothing_is_said(folder: Path, gradcli: Command) -> None:
+    """Nor of parameters that are frozen, or of those of two optimizers in turn."""
+    Path("own.py").write_text(
+        NET + "net[0].bias.requires_grad_(False)\n"
+        "other = nn.Linear(2, 1)\nopt_2 = torch.optim.Adam(other.parameters())\n"
+        + LOOP + LOOP.replace("net", "other").replace("opt", "opt_2")
+    )  # fmt: skip
+    run = gradcli("run", "own.py")
+    assert (run.code, len(run.out.splitlines())) == (0, 6), run.out
+    assert run.err == ""
+
+
+LATE = X + (
+    "for n in range(200):\n    x.grad = None\n"
+    "    w = torch.tensor([1.0, float('inf') if n == 150 else 0.0 if n >= 120 else 1.0])\n"
+    "    (w[1]*x**2).sum().backward()\n"
+)
+
+
+def test_a_script_is_watched_to_its_end(folder: Path, gradcli: Command) -> None:
+    """Of the passes that are not judged, those are named in which something is new; and each of them can be."""
+    Path("own.py").write_text(LATE)
+    run = gradcli("run", "own.py", "--budget", "2")
+    assert run.code == 0
+    lines = run.out.splitlines()
+    assert len(lines) == 102, lines[98:]
+    assert lines[100] == "pass 121   own.py, line 8   not judged: the gradient of x is 0"
+    assert lines[101].startswith("pass 151   own.py, line 8   not judged: y is NaN")
+    assert "judged 100 of 200" in run.err
+    one = gradcli("run", "own.py", "--pass", "151", "--json")
+    answers = [json.loads(line) for line in one.out.splitlines()]
+    assert [answer["expression"] for answer in answers] == ["pass 151 (own.py, line 8)"]
+    assert "there is no pass 201: own.py makes 200" in gradcli("run", "own.py", "--pass", "201").err
+    assert gradcli("run", "own.py", "--strict", "--format", "plain").code == 1
+
+
+LINES = [
+    # norms in float64
+    (X + "(1e22*x[1] + 2e22*x[0]).backward()\n", 0, r"\|grad\| 2.236e\+22"),
+    (X.replace("0.0, 4.0]", "0.0, 4.0], dtype=torch.float64") + "(1e200*x).sum().backward()\n", 0,
+     r"\|grad\| 1.414e\+200"),
+    # by what is no leaf
+    (X + "h = x**2\ntorch.autograd.grad((h**3).sum() + x[1], h)\n", 0,
+     r"by h   \|grad\| 768   ✓ agree"),
+    (X + "h = x**2\ntorch.autograd.grad((h**3*x).sum(), [x, h])\n", 0, r"by x, h   \|grad\| .*   ✓ agree"),
+    (X + "w = torch.ones(2, requires_grad=True)\ntorch.autograd.grad((x**3).sum(), w, allow_unused=True)\n", 0,
+     "not answered: it is by no tensor that y depends on"),
+    # several v at once
+    (X + "torch.autograd.grad(x**2, x, torch.eye(2), is_grads_batched=True)\n", 0,
+     r"by x   2 v at once   \|grad\| 8   ✓ agree"),
+    (X + "torch.autograd.functional.jacobian(lambda x: x**2, x.detach(), vectorize=True)\n", 0,
+     r"2 v at once   \|grad\| 8   ✓ agree"),
+    # a minor inaccuracy
+    (START + "w = torch.tensor([1., 1e-6], requires_grad=True)\n(w[0]*1e3 + (w[1] + 1000.3 - 1000.2)**2).backward()\n",
+     0, "≈ inaccurate"),
+    # what torch refuses, and the script catches
+    (X + "y = (x**2).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"line 8   not answered: torch refuses this pass: .*; write retain_graph=True in the first pass"),
+    (X + "y = torch.exp(x)\ny += 1\ntry:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"changed in place by add_ \(own.py, line 6\) after .*clone"),
+    (X + "w = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\nwith torch.no_grad():\n    w -= 0.1\n"
+     "try:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0, r"changed in place by sub_ \(own.py, line 8\)"),
+    (X + "y = x.detach()**2\ntry:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"no tensor that requires a gradient: detach\(\) \(own.py, line 5\)"),
+    (X + "with torch.no_grad():\n    y = x**2\ntry:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"no tensor that requires a gradient: no_grad \(own.py, line 6\)"),
+    (X + "y = x.argmax().float()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"no tensor that requires a gradient: argmax\(\) gives whole numbers \(own.py, line 5\)"),
+    (X + "y = torch.tensor(x.tolist())**2\ntry:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"no tensor that requires a gradient: numbers leave torch by tolist\(\) \(own.py, line 5\)"),
+    (START + "w = torch.ones(2)\ntry:\n    (w**2).sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"no tensor that requires a gradient: .*requires_grad=True"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code", "said"), LINES, ids=range(len(LINES)))
+def test_the_line_of_a_pass(text: str, code: int, said: str, folder: Path, gradcli: Command) -> None:
+    """Its norm, its leaves, its v, its sign, and what torch refuses with the line and the mend."""
+    Path("own.py").write_text(text)
+    run = gradcli("run", "own.py")
+    assert (run.code, bool(re.search(said, run.out))) == (code, True), run.out + run.err
+
+
+def test_each_of_several_v_at_once_has_its_product(gradcli: Command) -> None:
+    """In a line each, in order."""
+    text = X + "torch.autograd.grad(x**2, x, torch.tensor([[1., 2.], [3., 4.]]), is_grads_batched=True)\n"
+    answers = [json.loads(line) for line in gradcli("run", "-c", text, "--json").out.splitlines()]
+    assert [answer["v"] for answer in answers] == [[1, 2], [3, 4]]
+    assert [answer["vjp"]["x"] for answer in answers] == [[0, 16], [0, 32]]
+    assert {answer["check"]["verdict"] for answer in answers} == {"agree"}
+
+
+def test_no_warning_has_thousands_of_characters(folder: Path, gradcli: Command) -> None:
+    """A condition may be the sum of all that was computed before."""
+    Path("own.py").write_text(
+        X + "if sum(torch.sin(k*x).sum()/(k + 1) for k in range(300)) > -1e9:\n    x = x*2\n(x**2).sum().backward()\n"
+    )
+    run = gradcli("run", "own.py", "--json", "--no-check")
+    warnings = json.loads(run.out)["warnings"]
+    assert warnings
+    assert max(map(len, [*warnings, *run.err.splitlines()])) < 400, max(map(len, warnings))
