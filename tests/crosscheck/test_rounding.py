@@ -48,6 +48,43 @@ def test_what_torch_loses_on_its_way_back_is_lost_digits(command: str, text: str
     assert (check.verdict, check.proven) == ("inaccurate", True), check.findings
 
 
+CONSTANTS = [
+    ("1e16+1-1e16", "float64", "inaccurate"),
+    ("[2, 1e16+1-1e16]", "float64", "inaccurate"),
+    ("sum([1e16, 1, -1e16])", "float64", "inaccurate"),
+    ("3*1e16+1-3e16", "float64", "inaccurate"),
+    ("1e8*1e8+1-1e16", "float64", "inaccurate"),
+    ("pow(1e8, 2)+1-1e16", "float64", "inaccurate"),
+    ("(1e16+1)%2", "float64", "inaccurate"),
+    ("2**53+1.0-2**53", "float64", "inaccurate"),
+    ("16777216.0+1-16777216", "float32", "inaccurate"),
+    ("16777216.0+1-16777216", "float64", "agree"),
+    ("2**53+1-2**53", "float64", "agree"),
+    ("1e15+1-1e15", "float64", "agree"),
+    ("sum([1e15, 1, -1e15])", "float64", "agree"),
+]
+
+
+@pytest.mark.parametrize(("text", "dtype", "verdict"), CONSTANTS)
+def test_what_constants_lose_among_themselves_is_lost_digits(text: str, dtype: Any, verdict: str) -> None:
+    """Torch rounds each sum of constants, in a factor of a variable too; whole numbers of Python are exact."""
+    assert check_of(Function(text).eval(dtype=dtype)).verdict == verdict
+    answer = Function(f"sum({text})*x").grad({"x": 2.0}, dtype=dtype)
+    assert check_of(answer).verdict == verdict
+
+
+def test_a_constant_that_no_rounding_gives_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If torch's difference were 1000 too large, that is no rounding of 1e16 + 1 and of what is left of it."""
+    right: Callable[..., Any] = torch_reading.apply
+
+    def wrong(call: Any, values: Any, kind: Any) -> Any:
+        return right(call, values, kind) + 1000 * (call.op.name == "sub")
+
+    monkeypatch.setattr(torch_reading, "apply", wrong)
+    monkeypatch.setattr(pass_recorder, "apply", right)
+    assert check_of(Function("1e16+1-1e16").eval()).verdict == "disagree"
+
+
 @pytest.mark.parametrize("seed", quarter(range(4), 0))
 def test_torch_is_never_called_wrong_where_it_rounds(seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""

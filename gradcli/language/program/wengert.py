@@ -271,11 +271,20 @@ class Program:
 
 @dataclass
 class Builder:
-    """Builder of lines, each distinct call once, or as often as it is asked for where lines are not shared."""
+    """Builder of lines, each distinct call once, or as often as it is asked for where lines are not shared.
+
+    Attributes:
+        text: The text that the places of lines are in.
+        source: The name of the text.
+        shares: Whether equal calls are one line.
+        dtype: The dtype that holds the result of each operation on constants, such as `float32`; empty if results are
+            exact.  An operation whose exact result this dtype does not hold is a line, which rounds.
+    """
 
     text: str
     source: str = "EXPR"
     shares: bool = True
+    dtype: str = ""
     lines: list[Line] = field(default_factory=list)
     _known: dict[tuple[Any, ...], sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
@@ -287,8 +296,10 @@ class Builder:
             TooLargeError: more than `MAX_LINES` operations, or a constant of more than `MAX_BITS` bits.
         """
         constant = self._exact(op, operands, span)
-        if constant is not None:
+        if constant is not None and (not self.dtype or _is_held(constant, self.dtype)):
             return constant
+        if constant is not None:  # numbers of floating point are not folded, in no later Program either
+            operands = tuple(sympy.Float(operand, precision=MAX_BITS) for operand in operands)
         key = op, operands, statics
         symbol = self._known.get(key) if self.shares else None
         if symbol is None:
@@ -379,10 +390,21 @@ class Builder:
         elif b == 0 and op in ("div", "floor_divide", "remainder"):
             return None
         value = None if is_large else _EXACT[op](*operands)
+        if value is None and self.dtype:
+            return None  # beyond the range of the dtype
         if value is None or max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
             message, hint = "this constant is beyond the range of float64", "write a smaller number, or inf"
             raise TooLargeError(message, place=Place(self.text, span, self.source), hint=hint)
         return value
+
+
+def _is_held(value: sympy.Rational, dtype: str) -> bool:
+    """Tell whether a whole number is one of a dtype; a fraction counts as held, as it is rounded where it is used."""
+    if not value.is_Integer:
+        return True
+    with np.errstate(over="ignore"):
+        held = float(np.dtype(dtype).type(int(value))) if abs(int(value)) < 2**MAX_BITS else math.inf
+    return math.isfinite(held) and int(held) == int(value)
 
 
 _EXACT: Mapping[str, Callable[..., sympy.Rational]] = {
