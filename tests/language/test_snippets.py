@@ -100,6 +100,16 @@ x = torch.tensor([1, 2]).float().requires_grad_(); y = (0.1*x**2).sum(); y.backw
 x = torch.FloatTensor([0.1, 2]).requires_grad_(); y = (x**3).sum(); y.backward()
 x = torch.arange(3, dtype=torch.float64, requires_grad=True); n = torch.tensor(3); y = (n*x).sum(); y.backward()
 x = torch.ones(2, dtype=torch.float32, requires_grad=True); y = (x*torch.tensor([0.1, 1.])).sum(); y.backward()
+{SMALL.format("1e-3, dtype=float")}
+{SMALL.format("1e-3, dtype=torch.float")}
+{SMALL.format("float(1e-3)")}
+{SMALL.format("np.array(1e-3, dtype=float)")}
+x = torch.tensor([0.1, 2.]).to(float).requires_grad_(); y = (x**3).sum(); y.backward()
+x = torch.tensor([0.1, 2.]).to(dtype=float).requires_grad_(); y = (x**3).sum(); y.backward()
+x = torch.tensor([0.1, 2.]).to(torch.float).requires_grad_(); y = (x**3).sum(); y.backward()
+x = torch.linspace(0.1, 1, 3, dtype=float, requires_grad=True); y = (x**3).sum(); y.backward()
+torch.set_default_dtype(torch.float64); {SMALL.format("float(1e-3)")}
+torch.set_default_dtype(torch.float64); {SMALL.format("1e-3, dtype=torch.float")}
 """.strip().split("\n")
 """Snippets in which types are written, one a line."""
 

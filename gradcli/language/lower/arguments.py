@@ -292,7 +292,8 @@ class Binder(Constants):
             value = self._named_number(word.token)
         else:
             value = self.one(*self.by_name(replace(arguments, items=tuple(kept)), ["data"], name.text)["data"])
-        self.note_types([name])
+        if name.text != "float":  # a number of Python, which decides no type
+            self.note_types([name])
         for one in held:
             self.ignored(one)
         span = span.to(arguments.span)

@@ -63,10 +63,15 @@ class Dtypes(TextCalls):
     said: list[tuple[str, str]]
 
     def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
-        """Note the types that some words name; a call of NumPy names one too."""
-        for word in words:
+        """Note the types that some words name, a method first; a call of NumPy names one too.
+
+        `torch.float` and `x.float()` are float32, and Python's own `float` is float64.
+        """
+        for n, word in enumerate(words):
             kind = _TYPES.get(word.text, "")
             kind = self.default or kind if word.text == "Tensor" else kind
+            is_of_torch = (n > 0 and words[n - 1].text == ".") or (is_cast and n == 0)
+            kind = "float64" if word.text == "float" and not is_of_torch else kind
             self.said += [(kind, "cast" * is_cast or word.text)] * bool(kind)
 
     def set_default(self, span: Span) -> None:
