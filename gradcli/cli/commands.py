@@ -183,7 +183,8 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
 def derivative(line: CommandLine) -> Result:
     """Answer an expression without a command by its derivative.
 
-    That is vjp of a function with one output, else jacobian, whose options it has; a formula where no value is given.
+    That is vjp of a function with one output, and of a text with a backward(v); else jacobian, whose options it has; a
+    formula where no value is given.
 
     \b
     Examples:
@@ -194,8 +195,8 @@ def derivative(line: CommandLine) -> Result:
         asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
         return replace(line, command="closed_form", arguments=asked).answer()
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
-    has_one = line.function.eval(**given, check=False).value.size == 1
-    return replace(line, command="vjp" if has_one else "jacobian").answer()
+    is_product = line.function.has_v or line.function.eval(**given, check=False).value.size == 1
+    return replace(line, command="vjp" if is_product else "jacobian").answer()
 
 
 def check(line: CommandLine) -> Result:

@@ -120,6 +120,11 @@ class ParsedText:
         """Tell whether a snippet has several backward passes that do not add up to one product."""
         return self._snippet.starts_anew
 
+    @property
+    def has_v(self) -> bool:
+        """Tell whether a snippet has a backward pass with a gradient vector of its own."""
+        return self._snippet.v is not None or bool(self._snippet.vectors)
+
     def wants_formula(self, given: Container[str]) -> bool:
         """Tell whether a derivative is asked for without a point, so that its answer is a formula.
 

@@ -83,6 +83,11 @@ class PythonFunction(Function):
         """Tell whether it has backward passes of its own: it takes the question's."""
         return False
 
+    @property
+    def has_v(self) -> bool:
+        """Tell whether it has a gradient vector of its own: it takes the question's."""
+        return False
+
     def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
         """Refuse, as a function of Python is recorded where it is called.
 

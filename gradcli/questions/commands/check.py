@@ -56,6 +56,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack, get_args
@@ -68,14 +69,14 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Torch, flat
-from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, read_range
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.progress import counted, each_with_time
 from gradcli.questions import judging
 from gradcli.questions.closed_form import at_random_values
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
-from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.questions.question import Inquiry, Question, read_whole, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 
 MAX_POINTS = 10_000
@@ -148,7 +149,7 @@ def check(
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
-    inquiry = self._asked(at, **options)
+    inquiry = _comparable(self._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
     if claim and not (inquiry.at or inquiry.snippet.values or box or expect):
         inquiry = at_random_values(inquiry, seed)
     inquiry, ranges = inquiry.within(box or {})
@@ -224,6 +225,40 @@ def _require_sensible(
         raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
     elif not 1 <= points <= MAX_POINTS:
         raise InputError(f"--random {points:,} is not between 1 and {MAX_POINTS:,} points")
+
+
+def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
+    """Return an inquiry, unless it is an equation without a claim: that is 1 or 0, and there is nothing to compare.
+
+    Raises:
+        InputError: The value of the text is an equation, `x**2 == 2*x`.
+    """
+    program = inquiry.snippet.program
+    lines = {line.symbol: line for line in program.lines}
+    value = lines.get(program.output)
+    if value is None or not (value.call.op.is_branch and value.call.operands[1:] == (1, 0)):
+        return inquiry
+    if has_claim or inquiry.live is not None or not _is_equation(value.call.operands[0], lines):
+        return inquiry
+    left, _, right = (part.strip() for part in program.text.partition("=="))
+    hint = "give the function alone, and its derivative by --claim FORMULA"
+    with suppress(GradcliError):
+        alone = replace(inquiry, expression=left, snippet=read_whole(left))
+        question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
+        named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
+        _claimed_of(question, has_v, {named[:-1]: right}, {})
+        if "==" not in right:
+            hint = f'give the function alone, "{left}", and its derivative by --claim "{named}{right}"'
+    message = "check compares the derivative of a function, and this is an equation, which is only 1 or 0"
+    raise InputError(message, place=Place(program.text, value.span), hint=hint)
+
+
+def _is_equation(atom: Atom, lines: Mapping[Atom, Line]) -> bool:
+    """Tell whether a condition is made of equations alone."""
+    if atom not in lines:
+        return False
+    call = lines[atom].call
+    return call.op.sense == (0,) or (bool(call.op.conditions) and all(_is_equation(a, lines) for a in call.operands))
 
 
 def _mended_everywhere(
