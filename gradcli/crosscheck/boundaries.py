@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.summary import with_findings
 from gradcli.language import ops
 from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Guard, Guards, Program, Shape, needed
 from gradcli.reference.array_values import Values
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
@@ -23,7 +23,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.results import Array, Check, Entry, Verdict
+from gradcli.results import Array, Entry, Verdict
 
 BITS = 512
 """Precision at which a condition is decided."""
@@ -32,8 +32,19 @@ ROOM = 4
 """Factor on the reference's budget for one condition."""
 
 
-Boundary = tuple[Verdict, str]
-"""Finding that a condition is decided otherwise next to the point, or without rounding, or may be; and its note."""
+class Boundary(NamedTuple):
+    """Finding that a condition is decided otherwise next to the point, or without rounding, or may be.
+
+    Attributes:
+        verdict: The verdict on the function.
+        note: The reason.
+        condition: The condition; None of a finding about something else.
+    """
+
+    verdict: Verdict
+    note: str
+    condition: Guard | None = None
+
 
 _SAID: Mapping[Verdict, str] = {
     "kink": "beside the point, {} decides otherwise, and {}",
@@ -42,26 +53,22 @@ _SAID: Mapping[Verdict, str] = {
 }
 
 
-def boundary(verdict: Verdict, condition: str, changes: str) -> Boundary:
-    """Make the finding about a condition.
-
-    >>> boundary("kink", "x > 0", "another branch is taken")
-    ('kink', 'beside the point, x > 0 decides otherwise, and another branch is taken')
-    """
-    return verdict, _SAID[verdict].format(condition, changes)
+def boundary(verdict: Verdict, guard: Guard) -> Boundary:
+    """Make the finding about a condition."""
+    return Boundary(verdict, _SAID[verdict].format(guard.shown, guard.changes), guard)
 
 
-def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) -> Check:
-    """Add a finding about the whole function to a check for each of these conditions.
+def findings_of(boundaries: Iterable[Boundary], value: Array) -> list[Entry]:
+    """Make a finding about the function of each condition.
 
     Args:
-        check: The check of the numbers.
+        boundaries: What was found about the conditions.
         value: The output y.
-        boundaries: Findings about the conditions.
     """
     y = float(value.ravel()[0]) if value.size else None
     at = (0,) * value.ndim
-    return with_findings(check, [Entry(None, at, None, kind, y, note=note) for kind, note in dict.fromkeys(boundaries)])
+    found = dict.fromkeys((one.verdict, one.note) for one in boundaries)
+    return [Entry(None, at, None, verdict, y, note=note) for verdict, note in found]
 
 
 def at_boundaries(
@@ -88,10 +95,10 @@ def at_boundaries(
                 is_open = point.may_be_singular and not _is_decided(point, wrt)
                 verdict = _verdict(point, wrt) if is_open else None  # or rounding may decide
         except (OverBudgetError, OverTimeError):
-            yield boundary("unchecked", guard.shown, guard.changes)
+            yield boundary("unchecked", guard)
             return
         if verdict is not None:
-            yield boundary(verdict, guard.shown, guard.changes)
+            yield boundary(verdict, guard)
 
 
 def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:

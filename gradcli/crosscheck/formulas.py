@@ -247,6 +247,11 @@ def _with_conventions(check: Check, point: Point, formulas: Formulas) -> Check:
 
 def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -> Check:
     """Add to a check a finding for each formula that the reference contradicts, once."""
+    return with_findings(check, refutations(check, refuted, derived))
+
+
+def refutations(check: Check, refuted: Mapping[Block, str], derived: Derived) -> list[Entry]:
+    """Make a finding for each formula that the reference contradicts, unless the check has it."""
     found = []
     for (row, column), reason in refuted.items():
         derivative = derived.blocks[row, column]
@@ -256,7 +261,7 @@ def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -
         finding = Entry(column or None, None, None, "disagree", None, note=note, of=of, by=row or None)
         if all(replace(one, note=note) != finding for one in check.findings):
             found.append(finding)
-    return with_findings(check, found)
+    return found
 
 
 MAX_OPINIONS = 1_024

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, number_of, verdicts
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
-from gradcli.crosscheck.summary import FamilyCheck, family, summarize
+from gradcli.crosscheck.summary import FamilyCheck, family, summarize, with_findings
 from gradcli.language.ops import Kind
 from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -52,12 +52,53 @@ class Judgement:
         entries: The entries that it sums up, worst first.
         evidence: The truths that the reference enclosed, None if nothing was within its budget.
         parts: The entries of J and, next to a sampled J, of vᵀJ, each with its coverage.
+        findings: Findings about the function, besides those about its entries.
+        notes: Remarks on the function.
+        is_followed: Whether all that the function does is in the Program; without that nothing is proven.
+        is_sample: Whether it is one of several points, of which some were not looked at.
     """
 
     check: Check
     entries: tuple[Entry, ...]
     evidence: Evidence | None
     parts: tuple[FamilyCheck, ...]
+    findings: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_followed: bool = True
+    is_sample: bool = False
+
+    @classmethod
+    def summarized(cls, parts: Sequence[FamilyCheck], evidence: Evidence | None) -> Judgement:
+        """Make the check of all entries."""
+        check, entries = summarize(parts)
+        return cls(check, entries, evidence, tuple(parts))
+
+    def joined(
+        self,
+        findings: Sequence[Entry] = (),
+        notes: Sequence[str] = (),
+        *,
+        is_followed: bool = True,
+        is_sample: bool = False,
+    ) -> Judgement:
+        """Add findings about the function, and remarks."""
+        return replace(
+            self,
+            findings=tuple(dict.fromkeys((*self.findings, *findings))),
+            notes=tuple(dict.fromkeys((*self.notes, *notes))),
+            is_followed=self.is_followed and is_followed,
+            is_sample=self.is_sample or is_sample,
+        ).changed(lambda entry: entry)
+
+    def changed(self, change: Callable[[Entry], Entry]) -> Judgement:
+        """Change entries; the check is summed up again, with the findings about the function: the worst decides."""
+        parts = tuple(replace(part, decided=list(map(change, part.decided))) for part in self.parts)
+        check, entries = summarize(parts)
+        check = with_findings(check, self.findings)
+        is_proven = check.proven and self.is_followed and not self.is_sample
+        notes, is_sampled = (*check.notes, *self.notes), check.sampled or self.is_sample
+        check = replace(check, notes=notes, proven=is_proven, sampled=is_sampled)
+        return replace(self, check=check, entries=entries, parts=parts)
 
 
 def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
@@ -79,9 +120,7 @@ def withheld(judgement: Judgement, reason: str) -> Judgement:
     def unsaid(entry: Entry) -> Entry:
         return replace(entry, verdict="unchecked", note=reason, proven=False) if entry.verdict == "disagree" else entry
 
-    parts = tuple(replace(part, decided=list(map(unsaid, part.decided))) for part in judgement.parts)
-    check, entries = summarize(parts)
-    return Judgement(check, entries, judgement.evidence, parts)
+    return judgement.changed(unsaid)
 
 
 class _Judge:
@@ -103,8 +142,7 @@ class _Judge:
         is_beside = main.chosen == "all" and not main.bounded
         if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
             parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
-        check, entries = summarize(parts)
-        return Judgement(check, entries, evidence, tuple(parts))
+        return Judgement.summarized(parts, evidence)
 
     def _within_time(self, torch: Torch) -> tuple[FamilyCheck, Evidence | None]:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""

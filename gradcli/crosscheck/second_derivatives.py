@@ -33,7 +33,7 @@ from gradcli.crosscheck.point import (
     way,
 )
 from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
-from gradcli.crosscheck.summary import FamilyCheck, summarize
+from gradcli.crosscheck.summary import FamilyCheck
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists
@@ -155,14 +155,14 @@ def judge_derived(
                 part = _of_hvp(point, torch, wrt, tolerance)
             case _:
                 part = _of_hessian(point, torch, wrt, tolerance)
-    check, entries = summarize([part])
+    judgement = Judgement.summarized([part], None)
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    for e in entries:
+    for e in judgement.entries:
         # Of verdicts that are proven, those on numbers with a truth at the point itself.
         is_known = e.of == part.of and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
         if is_known and e.truth is not None and exists(e.truth):
             known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
-    return Judgement(check, entries, Evidence(known, FIRST_BITS), (part,))
+    return replace(judgement, evidence=Evidence(known, FIRST_BITS))
 
 
 def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:

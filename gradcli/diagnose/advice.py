@@ -16,7 +16,7 @@ from flint import arb
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
+from gradcli.crosscheck.summary import MAX_FINDINGS, worth_listing
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.expansions import with_series
@@ -162,11 +162,7 @@ def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) 
     found = {entry: replace(entry, note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
     if not found:
         return judgement, None
-    parts = tuple(
-        replace(part, decided=[found.get(entry, entry) for entry in part.decided]) for part in judgement.parts
-    )
-    check, entries = summarize(parts)
-    return replace(judgement, check=check, entries=entries, parts=parts), next(iter(faults.values())).span
+    return judgement.changed(lambda entry: found.get(entry, entry)), next(iter(faults.values())).span
 
 
 def rewritten(

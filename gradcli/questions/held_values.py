@@ -7,14 +7,12 @@ The recording holds such values constant, and is smooth where the function is no
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
 from gradcli.crosscheck.singular import PICKED, shown_number
-from gradcli.crosscheck.summary import summarize
 from gradcli.questions.question import Question
 from gradcli.recording.decisions import released
 from gradcli.results import Entry
@@ -31,22 +29,14 @@ def with_held_values(question: Question, numbers: Numbers, judgement: Judgement)
         judgement: The judgement of the recording.
     """
     if question.live.has_live_steps:
-        judgement = _replaced(judgement, _at_step)
+        judgement = judgement.changed(_at_step)
     if isinstance(numbers, Torch) and (kinks := _kinks_of_released(question, numbers)):
 
         def with_kink(entry: Entry) -> Entry:
             return kinks.get(_place(entry), entry) if entry.verdict in ("agree", "unchecked") else entry
 
-        judgement = _replaced(judgement, with_kink)
+        judgement = judgement.changed(with_kink)
     return judgement
-
-
-def _replaced(judgement: Judgement, by: Callable[[Entry], Entry]) -> Judgement:
-    parts = tuple(replace(part, decided=list(map(by, part.decided))) for part in judgement.parts)
-    if all(new.decided == list(old.decided) for new, old in zip(parts, judgement.parts, strict=True)):
-        return judgement
-    check, entries = summarize(parts)
-    return Judgement(check, entries, judgement.evidence, parts)
 
 
 def _at_step(entry: Entry) -> Entry:

@@ -110,13 +110,13 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
         found = withheld(found, reason)
     if question.live is not None:
-        found = with_held_values(question, numbers, found)
-        return replace(found, check=question.live.commented(found.check, question.wrt))
+        judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
+        return judgement
     if question.program.guards is None:
         return found
-    from gradcli.crosscheck.boundaries import with_boundaries
+    from gradcli.crosscheck.boundaries import findings_of
 
-    return replace(found, check=with_boundaries(found.check, question.value, boundaries(question)))
+    return found.joined(findings_of(boundaries(question), question.value))
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:

@@ -124,6 +124,8 @@ class Question:
 
     def with_values(self, arrays: Mapping[str, Array]) -> Question:
         """Return the question at another point, with these values in place of some of its own."""
+        if not arrays:
+            return self
         arrays = {**self.arrays, **arrays}
         if self.anew is not None:
             return replace(self.anew, at={**self.anew.at, **arrays}).question()

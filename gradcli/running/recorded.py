@@ -7,6 +7,7 @@ come from the text.
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import random
 import sys
@@ -21,18 +22,23 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, tensor_of
-from gradcli.crosscheck.boundaries import Boundary, at_boundaries, with_boundaries
+from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Formulas
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import InputError
-from gradcli.language.program.wengert import Program
-from gradcli.questions.question import Dtype
+from gradcli.language.program import numeric
+from gradcli.language.program.wengert import Guard, Program, needed
+from gradcli.questions.question import Dtype, Question
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.results import Array, Check, Verdict
+from gradcli.results import Array, Verdict
 from gradcli.running.blaming import trials
 from gradcli.running.calling import Signature, argument, one_tensor
-from gradcli.running.cuts import cuts, is_close, largest, replay
+from gradcli.running.cuts import Cut, cut_of, is_close, largest, replay
+from gradcli.running.function_slopes import MovedFunction
+from gradcli.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.running.targets import guarded
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
@@ -112,6 +118,7 @@ class Recorded:
         value: The value of the function.
         formulas: The confirmed formulas, by the variables to differentiate by.
         ran: The graph of a tensor that a script made; None for a function.
+        largest: The largest number that the value is a sum of, and so is rounded with.
     """
 
     call: FunctionCall
@@ -123,7 +130,9 @@ class Recorded:
     value: Array
     formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
     ran: Forward | None = None
-    _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
+    largest: float = 0.0
+    _known_cuts: dict[tuple[str, ...], Cut | None] = field(default_factory=dict, repr=False, compare=False)
+    _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
@@ -140,13 +149,25 @@ class Recorded:
             wrt = [*wrt, *self.call.given]
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
-            with kept(self.recorder.changed):
+            with kept(self.recorder.changed), self._gradients_kept():
                 forward = self.call.forward(arrays, wrt, constants, recorder)
         finally:
             self.recorder.restore(but=moved)
         if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
             self._require_repeated(array_of(forward.output))
         return forward
+
+    @contextlib.contextmanager
+    def _gradients_kept(self) -> Iterator[None]:
+        """Leave `.grad` of tensors found elsewhere as the first run left it, if the function goes back itself."""
+        leaves = self.recorder.leaves.values() if self.recorder.takes_gradients else ()
+        before = [(leaf.tensor, leaf.tensor.grad) for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf]
+        copies = [(tensor, grad if grad is None else grad.clone()) for tensor, grad in before]
+        try:
+            yield
+        finally:
+            for tensor, grad in copies:
+                tensor.grad = grad
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
@@ -162,26 +183,48 @@ class Recorded:
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
             raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
 
-    def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """Add to a check the remarks on the branches that were taken, and on custom functions.
+    def judged(self, judgement: Judgement, numbers: Numbers, question: Question) -> Judgement:
+        """Join to a judgement of torch's numbers what else is known of the function, which is their last judge."""
+        return judged(self, judgement, numbers, question)
 
-        A branch whose condition is at its boundary is a kink; a disagreement is blamed on a custom function.
-        """
-        check = with_boundaries(check, self.value, self.boundaries(wrt))
-        found = self._cuts(tuple(wrt)) if check.verdict in ("agree", "unchecked", "inaccurate") else ()
-        if found or (self.recorder.decisions.lost and self.recorder.dtype is not None):  # in a script it is not asked
-            check = replace(with_boundaries(check, self.value, found), proven=False)
-        if check.verdict != "disagree":
-            return check
-        here = "; ".join(one.fault for one in self._trials if one.is_here)
-        noted = [replace(one, note=here or one.note) if one.verdict == "disagree" else one for one in check.findings]
-        return replace(check, findings=tuple(noted))
+    def moved(self, question: Question, numbers: Numbers) -> Movement | None:
+        """Prepare the calls of the function next to its point; None of a tensor of a script, which has no function."""
+        if self.ran is not None:
+            return None
+        is_second = isinstance(numbers, HessianVectorProduct | SecondDerivatives)
+        key, digits = (question.wrt, is_second), float(np.finfo(self.call.dtype).eps)
 
-    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
-        """Find reasons why the gradient is not the function's, as values are held constant; once, and in no script."""
+        def values(arrays: Mapping[str, Array]) -> Forward:
+            return self.called_at(arrays, question.wrt if is_second else ())
+
+        found = movement(
+            values,
+            numbers,
+            question.forward,
+            {name: self.arrays[name] for name in question.wrt},
+            digits=LOW_DIGITS if self.recorder.decisions.low else digits,
+            largest=self.largest,
+            known=self._movements.get(key),
+        )
+        if found is not None:
+            self._movements[key] = found.function
+        return found
+
+    def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
+        leaves = self.recorder.leaves
+        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            try:
+                return self.forward({**self.arrays, **arrays}, wrt)
+            finally:
+                self.call.give(constants, self.arrays, ())
+
+    def cut(self, wrt: tuple[str, ...]) -> Cut | None:
+        """Find out whether the gradient is one with a value held constant; once, and in no script."""
         if wrt not in self._known_cuts:
-            is_open = self.doubt or self.recorder.dtype is None
-            self._known_cuts[wrt] = () if is_open else tuple(cuts(self, wrt, SLACK[self.call.dtype]))
+            is_open = self.doubt or self.ran is not None
+            self._known_cuts[wrt] = None if is_open else cut_of(self, wrt)
         return self._known_cuts[wrt]
 
     @property
@@ -207,6 +250,14 @@ class Recorded:
         inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
         return at_boundaries(guards, shapes, inputs, wrt)
 
+    def condition_at(self, condition: Guard, arrays: Mapping[str, Array]) -> Array:
+        """Evaluate a condition in floats, where some variables have other numbers."""
+        program = self.recorder.decisions.conditions(self.program).program
+        lines = tuple(needed(program.lines, condition.condition))
+        program, leaves = replace(program, lines=lines, output=condition.condition), self.recorder.leaves
+        numbers = {symbol: numbers_of(leaves[symbol.name].value) for symbol in program.variables}
+        return numeric.run(program, {symbol: arrays.get(symbol.name, one) for symbol, one in numbers.items()})
+
     @property
     def applications(self) -> Sequence[Application]:
         """Applications of custom functions; in a script, only the ones that the value is made of."""
@@ -217,6 +268,11 @@ class Recorded:
     def customs(self) -> tuple[str, ...]:
         """Names of the custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with custom functions where they are applied."""
+        return tuple(one.fault for one in self._trials if one.is_here)
 
     _trials = cached_property(trials)
 
@@ -286,8 +342,7 @@ class FunctionCall:
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.told(program), *_of_numpy(self.function))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
-        require_same(made, ran.output)
-        return made
+        return replace(made, largest=require_same(made, ran.output))
 
     def recorder(self) -> Recorder:
         """Make the recorder of a run."""
@@ -309,7 +364,7 @@ class FunctionCall:
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
         if recorder is not None:
             recorder.give(tensors)
-        self._give(constants, arrays, wrt)
+        self.give(constants, arrays, wrt)
         in_order = values.keys() - self.taken.keyword_only
         first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         with (
@@ -332,7 +387,7 @@ class FunctionCall:
         tensor = tensor_of(arrays[name], torch.int64 if is_whole else getattr(torch, self.dtype))
         return tensor.requires_grad_(name in wrt and not is_whole)
 
-    def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
+    def give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
 
         The tensors keep these values until the question is answered, as the backward pass reads them.
@@ -354,8 +409,11 @@ def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
         yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
-def require_same(made: Recorded, y: Tensor) -> None:
+def require_same(made: Recorded, y: Tensor) -> float:
     """Refuse a recording that is not the function.
+
+    Returns:
+        The largest number that its value is a sum of.
 
     Raises:
         InputError: Its value is another one.
@@ -366,7 +424,7 @@ def require_same(made: Recorded, y: Tensor) -> None:
     (found, scale), own = replay(program, made.arrays, wrt, dtype), array_of(y)
     slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
     if is_close(found, own, slack * max(largest(own), scale)):
-        return
+        return scale
     values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
     raise InputError(f"the recording of {made.call.called} is not the function: {values}")
 

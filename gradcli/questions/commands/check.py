@@ -107,9 +107,9 @@ class _AtPoint:
         check = self.judgement.check
         return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
-    def with_check(self, check: results.Check) -> _AtPoint:
-        """The same with another check."""
-        return replace(self, judgement=replace(self.judgement, check=check))
+    def joined(self, findings: Sequence[results.Entry] = (), notes: Sequence[str] = (), **how: bool) -> _AtPoint:
+        """The same with further findings and remarks in its judgement."""
+        return replace(self, judgement=self.judgement.joined(findings, notes, **how))
 
 
 def check(
@@ -336,7 +336,7 @@ def _look(
 def _contradicted(look: _AtPoint) -> _AtPoint:
     """Add a finding for each formula that the reference contradicts."""
     found = formulas.contradicted(look.question.point, look.derived, look.judgement.evidence)
-    return look.with_check(formulas.with_refuted(look.judgement.check, found, look.derived))
+    return look.joined(formulas.refutations(look.judgement.check, found, look.derived))
 
 
 def _failing(
@@ -379,9 +379,7 @@ def _sampled(
             worst = look
     assert worst is not None, "there is at least one point"  # noqa: S101
     if not is_whole:
-        check = worst.judgement.check
-        notes = (*check.notes, note) if note else check.notes
-        worst = worst.with_check(replace(check, sampled=True, proven=False, notes=notes))
+        worst = worst.joined(notes=[note] if note else [], is_sample=True)
     verdicts = {verdict: count for verdict, count in counts.items() if count}
     return worst, replace(asked, points=sum(verdicts.values()), verdicts=verdicts, worst=worst.question.arrays), failing
 

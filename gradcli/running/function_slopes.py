@@ -1,0 +1,367 @@
+"""One-sided slopes of a function along random directions, to compare with torch's product: does the function agree?
+
+A recording may miss what a function does, and then formula and enclosure are those of another function.  The function
+itself cannot: it is called at x ± h·u and at x ± 2h·u, along two random directions u.  The slope of each number of y on
+each side is extrapolated from its two differences, whose distance bounds the error.  Where the slopes contradict torch
+or each other, two more calls, as near to x as rounding allows, tell a kink at x from one next to it.
+
+Source: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Advances in Engineering Software 4, 1982.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcli.errors import GradcliError
+from gradcli.progress import patience
+from gradcli.results import Array
+
+DIRECTIONS = 2
+"""Random directions, each with two calls of the function on either side."""
+
+STEP = 4.0
+"""Length of the first step, in units of the square root of the machine epsilon: both errors of a slope, of rounding and
+of the curvature, are then of one size."""
+
+LONGEST = 0.05
+"""Longest first step, relative to x, in low precision."""
+
+ROUNDINGS = 4
+"""Roundings of its largest number that a value of the function is off by."""
+
+MARGIN = 32
+"""Ratio of what contradicts to the noise at the shortest step."""
+
+NEAREST = 64
+"""Length of the shortest step in roundings of x: the elements of x then move by u to a hundredth."""
+
+RELATIVE = 1e-7
+"""Largest relative error of a slope that is not seen in the difference of its two estimates."""
+
+CONSTANT = 0.1
+"""Largest relative change of a difference, while the step doubles or shrinks, that tells a jump from a slope."""
+
+CONFIRMED = 0.25
+"""Largest relative change of what contradicts, at the shortest step, with which it is still there."""
+
+FINEST = 0.02
+"""Coarsest error, relative to the terms of the product, of a slope that is told to be torch's."""
+
+SECONDS = 20.0
+"""Seconds after which a function that takes long is called no more."""
+
+SEED = 0
+
+Side = Literal[-1, 1]
+
+Kind = Literal["jump", "kink", "slope"]
+"""Kind of a contradiction: y jumps, the sides differ, or both have one slope that is not torch's."""
+
+
+@dataclass(frozen=True)
+class KnownDerivative:
+    """Derivative that torch computed, of each number of y or of their sum with weights.
+
+    Attributes:
+        blocks: Derivatives by variable, of shape (numbers of y, elements of x), or of one row for a weighted sum;
+            empty if nothing is known, and only the sides are compared.
+        weights: The weight of each number of y in the sum; None for each number by itself.
+    """
+
+    blocks: Mapping[str, Array]
+    weights: Array | None = None
+
+    def along(self, moved: Mapping[str, Array], rows: int) -> Array:
+        """Multiply by a displacement: one number for each number of y, or one for their sum; NaN if it is unknown."""
+        if not self.blocks:
+            return np.full(rows if self.weights is None else 1, np.nan)
+        return np.asarray(sum(block @ moved[name].ravel() for name, block in self.blocks.items()), np.float64)
+
+    def terms(self, moved: Mapping[str, Array], rows: int) -> Array:
+        """Sum the magnitudes of the terms of the product with a displacement."""
+        sizes = {name: np.abs(block) for name, block in self.blocks.items()}
+        return KnownDerivative(sizes, self.weights).along({n: np.abs(one) for n, one in moved.items()}, rows)
+
+    def of_values(self, values: Array) -> Array:
+        """Take the numbers that the derivative is of out of the values of y."""
+        return values if self.weights is None else np.atleast_1d(self.weights @ values)
+
+    def noise(self, sizes: Array) -> Array:
+        """Combine the errors of the numbers of y, which are independent in a sum."""
+        return sizes if self.weights is None else np.atleast_1d(np.linalg.norm(self.weights * sizes))
+
+
+class Slopes(NamedTuple):
+    """Slopes of numbers on both sides of a point, along one direction, for a step of length 1.
+
+    Attributes:
+        left: The slope before the point.
+        right: The slope after it.
+        left_error: Estimated error of the slope before the point.
+        right_error: Estimated error of the slope after it.
+        product: Torch's derivative times the direction; NaN where it is not known.
+        terms: The sum of the magnitudes of the terms of this product.
+    """
+
+    left: Array
+    right: Array
+    left_error: Array
+    right_error: Array
+    product: Array
+    terms: Array
+
+    def agrees(self) -> NDArray[np.bool_]:
+        """Tell for which numbers both sides have torch's slope, within the error of each."""
+        is_left = np.abs(self.left - self.product) <= self.left_error
+        return is_left & (np.abs(self.right - self.product) <= self.right_error)
+
+    def error(self) -> Array:
+        """Return the error of the worse side."""
+        return np.maximum(self.left_error, self.right_error)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Numbers of a function that contradict torch, or each other, next to a point.
+
+    Attributes:
+        kind: `jump` of the value, `kink` where the sides differ, `slope` where both have one that is not torch's.
+        row: Flat position of the number of y; None of a sum of them with random weights.
+        left: The slope before the point; of a jump the change of the value there.
+        right: The slope after it, or the change of the value.
+        product: Torch's slope, NaN if none is known.
+        u: The direction.
+    """
+
+    kind: Kind
+    row: int | None
+    left: float
+    right: float
+    product: float
+    u: Mapping[str, Array]
+
+
+@dataclass
+class Direction:
+    """Values of a function along one direction, by the signed number of steps; NaN where it has none."""
+
+    u: Mapping[str, Array]
+    values: dict[float, Array] = field(default_factory=dict)
+    moved: dict[float, Mapping[str, Array]] = field(default_factory=dict)
+
+
+class MovedFunction:
+    """A function at a point, and its values next to it.
+
+    Args:
+        values: Calls the function where the variables have other numbers; gives its values, flat.
+        here: The numbers of the variables that move.
+        value: The values at the point, flat.
+        digits: The machine epsilon of what computes them.
+        largest: The largest number that a value is a sum of, and so is rounded with.
+
+    Attributes:
+        is_complete: Whether the function was called at all points next to this one: it may take too long.
+    """
+
+    def __init__(
+        self,
+        values: Callable[[Mapping[str, Array]], Array],
+        here: Mapping[str, Array],
+        value: Array,
+        digits: float,
+        largest: float = 0.0,
+    ) -> None:
+        self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
+        self.sizes = np.maximum(np.abs(self.value), largest)
+        self.step = min(LONGEST, STEP * digits**0.5)
+        self.is_complete = True
+        self._seconds = 0.0
+
+    @cached_property
+    def directions(self) -> list[Direction]:
+        """The directions, with the values of the function along each."""
+        generator = np.random.default_rng(SEED)
+        found = [Direction(self._direction(generator)) for _ in range(DIRECTIONS)]
+        for direction in found:
+            for steps in (1.0, -1.0, 2.0, -2.0):
+                self._call(direction, steps)
+        return found
+
+    def points(self) -> Iterator[Mapping[str, Array]]:
+        """Yield the points next to this one at which the function was called."""
+        for direction in self.directions:
+            for moved in direction.moved.values():
+                yield {name: (x + moved[name]).astype(x.dtype) for name, x in self.here.items()}
+
+    def _direction(self, generator: np.random.Generator) -> dict[str, Array]:
+        """Draw a direction in which each element moves by about its own size; the only element moves to the right."""
+        found = {}
+        count = sum(x.size for x in self.here.values())
+        for name, x in self.here.items():
+            sizes = np.abs(x.astype(np.float64))
+            sizes = np.where(sizes == 0, min(1.0, sizes.max(initial=0.0)) or 1.0, sizes)
+            signs = 1.0 if count == 1 else generator.choice((-1.0, 1.0), size=x.shape)
+            found[name] = sizes * signs * generator.uniform(0.5, 1.5, size=x.shape)
+        return found
+
+    def _call(self, direction: Direction, steps: float) -> Array:
+        """Call the function so many steps away; NaN where it fails or gives another number of values."""
+        if steps not in direction.values:
+            x = {
+                name: (one + steps * self.step * direction.u[name]).astype(one.dtype) for name, one in self.here.items()
+            }
+            direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
+            began, found = time.monotonic(), np.empty(0)
+            if self._seconds < SECONDS * patience():
+                with contextlib.suppress(GradcliError):  # it may fail there
+                    found = self.values(x).astype(np.float64)
+            else:
+                self.is_complete = False
+            self._seconds += time.monotonic() - began
+            is_same = found.shape == self.value.shape
+            direction.values[steps] = found if is_same else np.full(self.value.shape, np.nan)
+        return direction.values[steps]
+
+    # -- slopes
+
+    def slopes(self, known: KnownDerivative, errors: Array | float = 0.0) -> list[Slopes]:
+        """Find the slopes on both sides along each direction.
+
+        Args:
+            known: Torch's derivative.
+            errors: Errors of the values that are known, beyond those of rounding.
+        """
+        return [self._slopes(direction, known, errors) for direction in self.directions]
+
+    def _slopes(self, direction: Direction, known: KnownDerivative, errors: Array | float) -> Slopes:
+        left, left_error = self._one_sided(direction, known, errors, -1)
+        right, right_error = self._one_sided(direction, known, errors, 1)
+        with np.errstate(all="ignore"):
+            moved = direction.moved[1.0]
+            product, terms = (
+                one / self.step for one in (known.along(moved, self.value.size), known.terms(moved, self.value.size))
+            )
+            rounded = 2 * self.digits / self.step * terms
+        return Slopes(left, right, left_error + rounded, right_error + rounded, product, terms)
+
+    def _one_sided(
+        self, direction: Direction, known: KnownDerivative, errors: Array | float, side: Side
+    ) -> tuple[Array, Array]:
+        """Extrapolate the slope on one side from two differences; give its error too."""
+        with np.errstate(all="ignore"):
+            once, twice = (self._change(direction, known, n * side) for n in (1, 2))
+            first, slope = side * once / self.step, side * (4 * once - twice) / (2 * self.step)
+            noise = known.noise(ROUNDINGS * self.digits * self.sizes + 4 * np.asarray(errors)) / self.step
+            return slope, 2 * np.abs(slope - first) + noise + RELATIVE * np.abs(first)
+
+    def _change(self, direction: Direction, known: KnownDerivative, steps: float) -> Array:
+        with np.errstate(all="ignore"):
+            return known.of_values(self._call(direction, steps) - self.value)
+
+    # -- contradictions
+
+    def contradiction(self, known: KnownDerivative, errors: Array | float = 0.0) -> Contradiction | None:
+        """Find what contradicts torch's derivative most; None if nothing does.
+
+        Args:
+            known: Torch's derivative.
+            errors: Errors of the values that are known, beyond those of rounding.
+        """
+        for direction in self.directions:
+            found = self._slopes(direction, known, errors)
+            for kind, excess, suspects in self._suspects(direction, known, found):
+                if suspects.any():
+                    row = int(np.where(suspects, excess, -np.inf).argmax())
+                    if (one := self._confirmed(direction, known, found, kind, row)) is not None:
+                        return one
+        return None
+
+    def _suspects(
+        self, direction: Direction, known: KnownDerivative, found: Slopes
+    ) -> Iterator[tuple[Kind, Array, NDArray[np.bool_]]]:
+        """Yield each kind of contradiction, how far it is beyond the errors, and the numbers that may have it."""
+        with np.errstate(all="ignore"):
+            noise = known.noise(ROUNDINGS * self.digits * self.sizes)
+            is_jump = np.zeros(found.left.shape, bool)
+            size = np.zeros(found.left.shape)
+            for side in (-1, 1):
+                once, twice = (self._change(direction, known, n * side) for n in (1, 2))
+                slope = np.where(np.isfinite(found.product), found.product, 0.0) * self.step
+                is_jump |= (np.abs(twice - once) < CONSTANT * np.abs(once)) & (
+                    np.abs(once) > 8 * (noise + np.abs(slope))
+                )
+                size = np.maximum(size, np.nan_to_num(np.abs(once)))
+            yield "jump", size, is_jump
+            gap = np.abs(found.right - found.left)
+            yield "kink", gap / (found.left_error + found.right_error), gap > found.left_error + found.right_error
+            offs = (
+                (np.abs(found.left - found.product), found.left_error),
+                (np.abs(found.right - found.product), found.right_error),
+            )
+            is_off = (offs[0][0] > offs[0][1]) & (offs[1][0] > offs[1][1])
+            yield "slope", np.minimum(*(off / error for off, error in offs)), is_off
+
+    def _confirmed(
+        self,
+        direction: Direction,
+        known: KnownDerivative,
+        found: Slopes,
+        kind: Kind,
+        row: int,
+    ) -> Contradiction | None:
+        """Look as near to the point as rounding allows, where what contradicts must still be there."""
+        left, right, product = (float(one[row]) for one in (found.left, found.right, found.product))
+        once = {side: float(self._change(direction, known, float(side))[row]) for side in (-1, 1)}
+        gap = {"jump": max(abs(one) for one in once.values()) / self.step, "kink": abs(right - left)}.get(
+            kind, min(abs(left - product), abs(right - product))
+        )
+        noise = float(known.noise(self.digits * self.sizes)[0 if known.weights is not None else row])
+        shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * noise / gap)
+        share = min(shortest / self.step, CONFIRMED)
+        near = {side: float(self._change(direction, known, side * share)[row]) for side in (-1, 1)}
+        slopes = {side: side * change / (share * self.step) for side, change in near.items()}
+        if kind == "jump":
+            worst = max(once, key=lambda side: abs(once[side]))
+            is_there = abs(near[worst] - once[worst]) <= CONFIRMED * abs(once[worst])
+            return (
+                Contradiction(kind, self._row(known, row), once[-1], once[1], product, direction.u)
+                if is_there
+                else None
+            )
+        if kind == "kink":
+            is_there = abs((slopes[1] - slopes[-1]) - (right - left)) <= CONFIRMED * gap
+        else:
+            is_there = max(abs(slopes[1] - right), abs(slopes[-1] - left)) <= CONFIRMED * gap
+        return Contradiction(kind, self._row(known, row), left, right, product, direction.u) if is_there else None
+
+    def _row(self, known: KnownDerivative, row: int) -> int | None:
+        return row if known.weights is None else None
+
+    # -- agreement
+
+    def resolves(self, known: KnownDerivative, effects: Sequence[Array | float] | None = None) -> bool:
+        """Tell whether the function has torch's slope on both sides, and a change of the derivative would be seen.
+
+        Args:
+            known: Torch's derivative.
+            effects: By direction, how much the slopes would differ, for each number of y; None for a difference of a
+                part of an average term.
+        """
+        count = sum(x.size for x in self.here.values())
+        for n, found in enumerate(self.slopes(known)):
+            sizes = np.maximum(found.terms, known.noise(self.sizes))
+            least = min(FINEST, 1 / (8 * max(1, count))) * sizes + STEP * self.step
+            room = least if effects is None else np.abs(np.asarray(effects[n])) / 4
+            counts = np.ones(found.left.shape, bool) if effects is None else room > 0
+            if not (np.where(counts, found.agrees() & (found.error() <= room), True).all() and counts.any()):
+                return False
+        return True

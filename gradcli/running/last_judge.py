@@ -1,0 +1,330 @@
+"""Verdicts that do not stand against the function itself: what is seen of it next to the point comes last, and wins.
+
+`agree` is not said where the function has other slopes than torch's product, and `disagree`, `kink`, `undefined` and
+`cut` are not where it has torch's slopes on both sides: then the recording is at fault.  What is too small to be seen
+there stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.autodiff.jacobians import gradients, vjp
+from gradcli.autodiff.run import Forward, array_of, derivative_of
+from gradcli.crosscheck.boundaries import Boundary, findings_of
+from gradcli.crosscheck.compare import known_truth, number_of
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
+from gradcli.results import Array, Entry, Verdict
+from gradcli.running.cuts import Cut
+from gradcli.running.function_slopes import SEED, Contradiction, KnownDerivative, MovedFunction
+
+if TYPE_CHECKING:
+    from gradcli.questions.question import Question
+    from gradcli.running.recorded import Recorded
+
+NOT_SEEN: tuple[Verdict, ...] = ("disagree", "kink", "undefined")
+"""Verdicts on entries that do not stand where the function has torch's slopes."""
+
+KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "undefined", "disagree")
+"""Verdicts on entries whose numbers are known not to be the slopes of the function."""
+
+LOW_DIGITS = 2.0**-8
+"""Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
+
+IS_CONFIRMED = (
+    "the function itself, called next to the point on both sides along random directions, has torch's slopes there, "
+    "and its recording could not follow {}"
+)
+"""Remark where a finding of the recording is not the function's."""
+
+
+@dataclass
+class Movement:
+    """A function next to its point, and the derivatives that torch has of it.
+
+    Attributes:
+        function: The function, which is called where it is first asked for.
+        known: Torch's derivatives.
+        entries: The derivative that the entries of an answer are of, by whether they are of vᵀJ.
+        shape: The shape of the numbers that are seen: of y, or of the flat gradient.
+    """
+
+    function: MovedFunction
+    known: Sequence[KnownDerivative]
+    entries: Mapping[bool, KnownDerivative]
+    shape: tuple[int, ...]
+
+    @cached_property
+    def is_torchs(self) -> bool:
+        """Whether the function has torch's slopes on both sides, so sharply that a kink would be seen."""
+        return all(self.function.resolves(one) for one in self.known if one.blocks)
+
+    def denies(self, entry: Entry) -> bool:
+        """Tell whether the function has torch's slope where an entry says that it has another one."""
+        if entry.verdict not in NOT_SEEN or entry.variable is None or entry.of or not np.isfinite(number_of(entry)):
+            return False
+        known = self.entries.get(entry.row is None)
+        if known is None:
+            return False
+        others = entry.one_sided or (known_truth(entry.truth),)
+        gap = max((abs(one - number_of(entry)) for one in others if one is not None), default=np.nan)
+        if not np.isfinite(gap):
+            return entry.verdict == "undefined" and self.is_torchs
+        row = 0 if entry.row is None else flat(entry.row, self.shape)
+        column = np.ravel_multi_index(entry.column or (), self.function.here[entry.variable].shape)
+        effects = []
+        for direction in self.function.directions:
+            effect = np.zeros(self.function.value.size if known.weights is None else 1)
+            effect[row] = gap * direction.u[entry.variable].ravel()[column]
+            effects.append(effect)
+        return self.function.resolves(known, effects)
+
+
+def movement(
+    values: Callable[[Mapping[str, Array]], Forward],
+    numbers: Numbers,
+    forward: Forward,
+    here: Mapping[str, Array],
+    *,
+    digits: float,
+    largest: float,
+    known: MovedFunction | None = None,
+) -> Movement | None:
+    """Prepare the comparison of a function with torch's numbers; None if they are of no derivative.
+
+    Args:
+        values: Runs the function where some variables have other numbers.
+        numbers: Torch's numbers.
+        forward: The function at the point, with its graph.
+        here: The numbers of the variables to differentiate by.
+        digits: The machine epsilon of what computes the function.
+        largest: The largest number that a value is a sum of.
+        known: The function, if it was called next to the same point before.
+    """
+    value = array_of(forward.output).astype(np.float64)
+    if not (here and value.size and all(np.isfinite(one).all() for one in (value, *here.values()))):
+        return None
+    if isinstance(numbers, HessianVectorProduct | SecondDerivatives):
+        return _of_gradient(values, numbers, forward, here, digits, known)
+    is_of_derivative = not isinstance(numbers, Torch) or numbers.jacobian is not None or numbers.vjp is not None
+    if not is_of_derivative:
+        return None
+    function = known or MovedFunction(
+        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, largest
+    )
+    entries: dict[bool, KnownDerivative] = {}
+    if isinstance(numbers, Torch) and numbers.vjp is not None and numbers.v is not None and not numbers.passes:
+        blocks = {name: _rows(numbers.vjp[name], 1) for name in here}
+        entries[True] = KnownDerivative(blocks, numbers.v.ravel().astype(np.float64))
+    if isinstance(numbers, Torch) and numbers.jacobian is not None:
+        entries[False] = KnownDerivative({name: _rows(numbers.jacobian[name], value.size) for name in here})
+        return Movement(function, list(entries.values()), entries, value.shape)
+    weights = np.random.default_rng(SEED).normal(size=value.shape)
+    found = vjp(forward, weights, tuple(here))
+    of_sum = KnownDerivative({name: _rows(found[name], 1) for name in here}, weights.ravel())
+    return Movement(function, [*entries.values(), of_sum, KnownDerivative({})], entries, value.shape)
+
+
+def _of_gradient(
+    values: Callable[[Mapping[str, Array]], Forward],
+    numbers: HessianVectorProduct | SecondDerivatives,
+    forward: Forward,
+    here: Mapping[str, Array],
+    digits: float,
+    known_function: MovedFunction | None,
+) -> Movement:
+    """Prepare the comparison of a gradient with torch's second derivatives."""
+
+    def flat_gradient(ran: Forward) -> Array:
+        leaves = [ran.leaves[name] for name in here]
+        found = gradients(ran.output, leaves, ran.output.new_ones(ran.output.shape))
+        return np.concatenate([derivative_of(one).ravel() for one in found]).astype(np.float64)
+
+    if isinstance(numbers, HessianVectorProduct):
+        zeros = {name: np.zeros(x.size) for name, x in here.items()}
+        u = zeros | {name: np.ravel(array) for name, array in numbers.u.items()}
+        known = KnownDerivative({n: _rows(numbers.hvp[n], 1) for n in here}, np.concatenate([u[n] for n in here]))
+    else:
+        blocks = {b: [_rows(numbers.hessian[a][b], here[a].size) for a in here] for b in here}
+        known = KnownDerivative({name: np.concatenate(rows) for name, rows in blocks.items()})
+    function = known_function or MovedFunction(lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits)
+    return Movement(function, [known, KnownDerivative({})], {}, (function.value.size,))
+
+
+def _rows(block: Array, rows: int) -> Array:
+    return np.asarray(block, np.float64).reshape(rows, -1)
+
+
+# -- what is said of it
+
+
+def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question: Question) -> Judgement:
+    """Join to a judgement of torch's numbers what else is known of a function of Python.
+
+    A branch at its boundary is a kink, a gradient with a value held constant a cut; a disagreement is blamed on a
+    custom function.  What the function does next to the point decides against all of these.
+
+    Args:
+        recorded: The function.
+        judgement: The judgement of the numbers, by the recording alone.
+        numbers: Torch's.
+        question: The function at its point.
+    """
+    moved = recorded.moved(question, numbers)
+    boundaries, cut, notes = list(recorded.boundaries(question.wrt)), recorded.cut(question.wrt), list[str]()
+    if moved is not None:
+        judgement = _confirmed(judgement, moved)
+        unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
+        if unseen and moved.is_torchs:
+            notes += [IS_CONFIRMED.format(f"this: {one.note}") for one in unseen]
+            boundaries = [one for one in boundaries if one not in unseen]
+        if cut is not None and _denies_cut(moved, cut, question):
+            notes.append(IS_CONFIRMED.format(f"this: {cut.note}"))
+            cut = None
+        if not moved.function.is_complete:
+            notes.append(f"{recorded.call.called} takes long: it was not called at all points next to this one")
+    if cut is not None:
+        boundaries.append(Boundary("cut", cut.note))
+    is_left = bool(recorded.recorder.decisions.lost) and recorded.ran is None
+    findings = findings_of(boundaries, recorded.value)
+    judgement = judgement.joined(findings, notes, is_followed=not (boundaries or notes or is_left))
+    found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
+    if found is not None:
+        judgement = judgement.joined(findings_of([found], recorded.value), is_followed=False)
+    faults = "; ".join(recorded.faults) if judgement.check.verdict == "disagree" else ""
+    if not faults:
+        return judgement
+    return judgement.changed(lambda entry: replace(entry, note=faults) if entry.verdict == "disagree" else entry)
+
+
+def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
+    """Take back what is said against torch's numbers that the function itself has, with a remark."""
+    denied = {entry for entry in judgement.entries if moved.denies(entry)}
+    if not denied:
+        return judgement
+
+    def confirmed(entry: Entry) -> Entry:
+        if entry not in denied:
+            return entry
+        plain = replace(entry, verdict="agree", note="", one_sided=None, relative_error=None)
+        return replace(plain, truth=None, proven=False)
+
+    notes = dict.fromkeys(IS_CONFIRMED.format(f"what makes an entry {entry.verdict}") for entry in denied)
+    return judgement.changed(confirmed).joined(notes=list(notes), is_followed=False)
+
+
+def _denies_cut(moved: Movement, cut: Cut, question: Question) -> bool:
+    """Tell whether the function has torch's slopes, and not those of a gradient with what a cut lacks."""
+    if moved.shape != question.shape:
+        return False
+    here = vjp(question.forward, cut.weights, question.wrt)
+    known = KnownDerivative({name: _rows(array, 1) for name, array in here.items()}, cut.weights.ravel())
+    missing = KnownDerivative({name: _rows(array, 1) for name, array in cut.missing.items()}, known.weights)
+    effects = [missing.along(direction.u, 1) for direction in moved.function.directions]
+    return moved.function.resolves(known, effects)
+
+
+def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wrt: Sequence[str]) -> Boundary | None:
+    """Find what the function contradicts of a judgement that does not say so itself."""
+    verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
+    found = next(_contradictions(moved, judgement), None)
+    if found is None:
+        return None
+    is_only = sum(recorded.arrays[name].size for name in wrt) == 1
+    said = words_of(found, wrt[0] if is_only else "", of="y" if moved.shape == recorded.value.shape else "the gradient")
+    if found.kind != "slope":
+        return None if verdicts & {"kink", "undefined"} else Boundary("kink", said)
+    if verdicts & {"cut", "disagree"}:
+        return None
+    if reason := next(_held_constant(recorded), ""):
+        return Boundary("cut", f"{reason}; {said}")
+    return Boundary("unchecked", f"{said}: something in it goes around torch")
+
+
+def _held_constant(recorded: Recorded) -> Iterator[str]:
+    """Say what a function holds constant, in which order it is likeliest to be what the gradient lacks."""
+    yield from recorded.recorder.decisions.lost
+    places = recorded.recorder.places_of(recorded.program)
+    for line in recorded.program.lines:
+        if line.call.op.is_detached:
+            yield f"a value{places[line.span]} is held constant"
+        if line.call.constants.get("padding_idx") is not None:
+            yield f"the row of the padding{places[line.span]} is held constant"
+
+
+def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Movement) -> bool:
+    """Tell whether what was found of a condition is seen in the function: it changes at the points next to this one.
+
+    Where rounding keeps it as it is, the function that runs there is no witness.
+    """
+    if boundary.verdict == "unchecked":
+        return True
+    if boundary.verdict != "kink" or boundary.condition is None:
+        return False
+    here = recorded.condition_at(boundary.condition, {})
+    return any(
+        not np.array_equal(recorded.condition_at(boundary.condition, x), here) for x in moved.function.points()
+    )
+
+
+def _contradictions(moved: Movement, judgement: Judgement) -> Iterator[Contradiction]:
+    """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
+    errors = np.zeros(moved.function.value.size)
+    for entry in judgement.entries:
+        truth = known_truth(entry.truth)
+        if entry.variable is None and not entry.of and entry.row is not None and truth is not None:
+            error = abs(truth - number_of(entry))
+            errors[flat(entry.row, moved.shape)] = error if np.isfinite(error) else np.inf
+    for known in moved.known:
+        found = moved.function.contradiction(known, errors)
+        if found is not None and not (found.kind == "slope" and _is_explained(found, judgement)):
+            yield found
+
+
+def _is_explained(found: Contradiction, judgement: Judgement) -> bool:
+    """Tell whether numbers that are known to be wrong explain why a slope is not torch's."""
+    room = 0.0
+    for entry in judgement.entries:
+        if entry.verdict in KNOWN_OTHERWISE and entry.variable is not None and not entry.of:
+            truth = known_truth(entry.truth)
+            if truth is None or entry.column is None:
+                return True
+            room += 2 * abs((truth - number_of(entry)) * float(found.u[entry.variable][entry.column]))
+    return not abs(found.left - found.product) > room
+
+
+def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
+    """Say what a function does next to a point, and what the gradient says.
+
+    Args:
+        found: What was seen.
+        variable: The variable whose only element moves; empty if several elements do.
+        of: The name of what was seen: y, or the gradient.
+
+    >>> u = {"x": np.array(2.0)}
+    >>> words_of(Contradiction("kink", 0, 0.0, 2.0, 2.0, u), "x")
+    'along x y has the slope 0 before the point and 1 after it; the gradient says 1'
+    """
+    unit = float(found.u[variable].ravel()[0]) if variable else 1.0
+    along = f"along {variable or 'a random direction u'}"
+    of = of if found.row is not None else f"{of} weighted at random"
+    left, right, product = (one / unit for one in (found.left, found.right, found.product))
+    match found.kind:
+        case "jump":
+            changes = (
+                f"by {one:.6g} {side} the point"
+                for one, side in ((found.left, "before"), (found.right, "after"))
+                if one
+            )
+            said = f"{along} {of} jumps {' and '.join(changes)}"
+        case "kink":
+            said = f"{along} {of} has the slope {left:.6g} before the point and {right:.6g} after it"
+        case _:
+            said = f"{along} the function moves by {(left + right) / 2:.6g}" + f" in {of}" * (of != "y")
+    return f"{said}; the gradient says {product:.6g}" if np.isfinite(product) else said
