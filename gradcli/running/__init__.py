@@ -4,6 +4,8 @@ targets            the names of functions: `model.py::loss`, `package.module:nam
 calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
 cuts               a check that a gradient is the function's, with nothing held constant
+function_slopes    one-sided slopes of a function, which is called next to its point
+last_judge         verdicts that do not stand against what the function does there
 blaming            the `autograd.Function` that gives wrong gradients, and where
 whole_numbers      arguments that torch takes as an index
 python_functions   a `Function` of all this; two implementations, held to the same truth

@@ -34,7 +34,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Cut:
+class HeldConstant:
     """Gradient that is not the function's, as a value is held constant.
 
     Attributes:
@@ -48,7 +48,7 @@ class Cut:
     missing: Mapping[str, Array]
 
 
-def cut_of(recorded: Recorded, wrt: Sequence[str]) -> Cut | None:
+def cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
     """Find out whether the gradient of a recording changes if nothing is held constant.
 
     Args:
@@ -61,7 +61,7 @@ def cut_of(recorded: Recorded, wrt: Sequence[str]) -> Cut | None:
         return None
 
 
-def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> Cut | None:
+def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
     places = recorded.recorder.places_of(recorded.program)
     held = [(places[line.span], line.symbol) for line in recorded.program.lines if line.call.op.is_detached]
     if not held:
@@ -78,7 +78,7 @@ def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> Cut | None:
     said = f"by {name}{[*place] or ''} the gradient{of} is {here[n]:.6g}, without that {other[n]:.6g}"
     ends = np.cumsum([recorded.arrays[name].size for name in wrt])[:-1]
     missing = dict(zip(wrt, np.split(other - here, ends), strict=True))
-    return Cut(f"{value} is held constant: {said}", _weights(recorded), missing)
+    return HeldConstant(f"{value} is held constant: {said}", _weights(recorded), missing)
 
 
 def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | None) -> tuple[int, Array] | None:

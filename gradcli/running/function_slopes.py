@@ -359,7 +359,7 @@ class MovedFunction:
         count = sum(x.size for x in self.here.values())
         for n, found in enumerate(self.slopes(known)):
             sizes = np.maximum(found.terms, known.noise(self.sizes))
-            least = min(FINEST, 1 / (8 * max(1, count))) * sizes + STEP * self.step
+            least = min(FINEST, 1 / (8 * max(1, count))) * sizes + 16 * self.step
             room = least if effects is None else np.abs(np.asarray(effects[n])) / 4
             counts = np.ones(found.left.shape, bool) if effects is None else room > 0
             if not (np.where(counts, found.agrees() & (found.error() <= room), True).all() and counts.any()):

@@ -21,15 +21,18 @@ from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
 from gradcli.results import Array, Entry, Verdict
-from gradcli.running.cuts import Cut
+from gradcli.running.cuts import HeldConstant
 from gradcli.running.function_slopes import SEED, Contradiction, KnownDerivative, MovedFunction
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Question
     from gradcli.running.recorded import Recorded
 
-NOT_SEEN: tuple[Verdict, ...] = ("disagree", "kink", "undefined")
-"""Verdicts on entries that do not stand where the function has torch's slopes."""
+NOT_SEEN: tuple[Verdict, ...] = ("inaccurate", "kink", "undefined", "disagree")
+"""Verdicts on entries that do not stand where the function has torch's slopes.
+
+Lost digits can be seen only where y itself has lost none: what it lacks moves by no more than it is.
+"""
 
 KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "undefined", "disagree")
 """Verdicts on entries whose numbers are known not to be the slopes of the function."""
@@ -74,8 +77,8 @@ class Movement:
             return False
         others = entry.one_sided or (known_truth(entry.truth),)
         gap = max((abs(one - number_of(entry)) for one in others if one is not None), default=np.nan)
-        if not np.isfinite(gap):
-            return entry.verdict == "undefined" and self.is_torchs
+        if not gap > 0:  # a jump, or no number at all
+            return entry.verdict in ("kink", "undefined") and self.is_torchs
         row = 0 if entry.row is None else flat(entry.row, self.shape)
         column = np.ravel_multi_index(entry.column or (), self.function.here[entry.variable].shape)
         effects = []
@@ -205,7 +208,10 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
 
 def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
     """Take back what is said against torch's numbers that the function itself has, with a remark."""
-    denied = {entry for entry in judgement.entries if moved.denies(entry)}
+    of_y = [entry for entry in judgement.entries if entry.variable is None and not entry.of]
+    is_exact = all(entry.verdict == "agree" for entry in of_y)
+    suspects = [entry for entry in judgement.entries if is_exact or entry.verdict != "inaccurate"]
+    denied = {entry for entry in suspects if moved.denies(entry)}
     if not denied:
         return judgement
 
@@ -219,7 +225,7 @@ def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
     return judgement.changed(confirmed).joined(notes=list(notes), is_followed=False)
 
 
-def _denies_cut(moved: Movement, cut: Cut, question: Question) -> bool:
+def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
     """Tell whether the function has torch's slopes, and not those of a gradient with what a cut lacks."""
     if moved.shape != question.shape:
         return False
@@ -268,9 +274,7 @@ def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Move
     if boundary.verdict != "kink" or boundary.condition is None:
         return False
     here = recorded.condition_at(boundary.condition, {})
-    return any(
-        not np.array_equal(recorded.condition_at(boundary.condition, x), here) for x in moved.function.points()
-    )
+    return any(not np.array_equal(recorded.condition_at(boundary.condition, x), here) for x in moved.function.points())
 
 
 def _contradictions(moved: Movement, judgement: Judgement) -> Iterator[Contradiction]:

@@ -36,7 +36,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
 from gradcli.running.blaming import trials
 from gradcli.running.calling import Signature, argument, one_tensor
-from gradcli.running.cuts import Cut, cut_of, is_close, largest, replay
+from gradcli.running.cuts import HeldConstant, cut_of, is_close, largest, replay
 from gradcli.running.function_slopes import MovedFunction
 from gradcli.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.running.targets import guarded
@@ -131,7 +131,7 @@ class Recorded:
     formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
     ran: Forward | None = None
     largest: float = 0.0
-    _known_cuts: dict[tuple[str, ...], Cut | None] = field(default_factory=dict, repr=False, compare=False)
+    _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
@@ -220,7 +220,7 @@ class Recorded:
             finally:
                 self.call.give(constants, self.arrays, ())
 
-    def cut(self, wrt: tuple[str, ...]) -> Cut | None:
+    def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
         """Find out whether the gradient is one with a value held constant; once, and in no script."""
         if wrt not in self._known_cuts:
             is_open = self.doubt or self.ran is not None
@@ -255,8 +255,9 @@ class Recorded:
         program = self.recorder.decisions.conditions(self.program).program
         lines = tuple(needed(program.lines, condition.condition))
         program, leaves = replace(program, lines=lines, output=condition.condition), self.recorder.leaves
-        numbers = {symbol: numbers_of(leaves[symbol.name].value) for symbol in program.variables}
-        return numeric.run(program, {symbol: arrays.get(symbol.name, one) for symbol, one in numbers.items()})
+        numbers = {symbol: numbers_of(leaves[symbol.name].value).astype(np.float64) for symbol in program.variables}
+        moved = {symbol: np.asarray(arrays.get(symbol.name, one), np.float64) for symbol, one in numbers.items()}
+        return numeric.run(program, moved)
 
     @property
     def applications(self) -> Sequence[Application]:

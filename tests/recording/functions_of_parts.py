@@ -1,4 +1,4 @@
-"""Random functions of code whose verdict is known, as each is a sum of parts that are smooth, kinked or cut at a point."""
+"""Random functions of code with a known verdict: sums of parts that are smooth, kinked or cut at a point."""
 
 import random
 from collections.abc import Callable

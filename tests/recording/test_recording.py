@@ -111,7 +111,7 @@ def test_weights_of_classes_and_padding_have_rows() -> None:
     assert (found.verdict, found.checked) == ("agree", 9)
     padded = record(lambda x: torch.embedding(x[:, None], torch.tensor([1, 0]), 0).sum(), X)
     assert padded.grad().grad["x"].tolist() == [0, 1, 0]
-    assert check_of(padded.grad()).verdict == "agree"
+    assert check_of(padded.grad()).verdict == "cut"  # as the function itself moves with that row
 
 
 def test_second_derivatives_go_through_a_custom_backward_too() -> None:
