@@ -51,6 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
 
 
+def _hide_own_warnings() -> None:
+    """Ignore NumPy's warnings about lines of gradcli: what overflows there is judged, and no news to a user.
+
+    The tests make them errors; those about lines of the user's code are shown as ever.
+    """
+    import warnings
+
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradcli\.")
+
+
 def process(*, is_forked: bool = False) -> int:
     """Run `main` as a process of its own; threads that code of the user left running end with it.
 
@@ -59,6 +69,7 @@ def process(*, is_forked: bool = False) -> int:
     """
     signals.end_on_interrupt(INTERRUPTED)
     complete_standard_streams()
+    _hide_own_warnings()
     try:
         code = main()
         if not is_forked:

@@ -128,7 +128,8 @@ def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
 
 def _counted(words: Sequence[str]) -> Iterator[str]:
     """Write `--check N` as two options, `--check` and `--check-rows N`."""
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for n, word in enumerate(words):
+        after = words[n + 1] if n + 1 < len(words) else ""
         name, equals, count = word.partition("=")
         is_counted = name == "--check" and (count if equals else after).isdecimal()
         yield from ("--check", _COUNTED, *([count] if equals else [])) if is_counted else [word]

@@ -60,7 +60,7 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
-    from gradcli.files.rows import PointSource, format_of, part_of, rows_of
+    from gradcli.files.rows import PointSource, format_of, part_of, require_suffix, rows_of
     from gradcli.mapping import Work, apply, into_folder
 
     start = time.perf_counter()
@@ -71,6 +71,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     resume, form, scheduler = asked.pop("resume", False), asked.pop("output_format", None), asked.pop("scheduler", None)
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
+    require_suffix("" if is_folder else output, form)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
     points = PointSource.from_path(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))

@@ -362,7 +362,7 @@ def _window(points: Array, curve: Array, rounding: float, *, is_endless: bool) -
         least, most = max(least, low - reach), min(most, high + reach)
     if most - least <= max(rounding, 2.0**-40 * max(abs(least), abs(most), 2.0**-1000)):
         largest = max(abs(least), abs(most))
-        size = largest / 2 if largest > rounding else 1.0
+        size = largest / 2 if largest > rounding else max(1.0, largest / 2)
         return float(least - size), float(most + size)
     rest = (most - least) / 24
     return float(least - rest), float(most + rest)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, UsageError
 from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, named_twice, quoted
@@ -30,7 +30,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
         InputError: The suffix says nothing.
     """
     name = path.lower()
-    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1]))
+    form = given or ("csv" if path == "-" else _format_of_suffix(name))
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
         said = f"'{path}' is compressed, and only text is read and written so: .csv, .tsv, .jsonl"
         raise InputError(said, hint="leave out the last suffix; Parquet compresses its columns")
@@ -39,6 +39,20 @@ def format_of(path: str, given: str | None, option: str) -> str:
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
+
+
+def require_suffix(path: str, given: str | None) -> None:
+    """Refuse a format for a file to write whose suffix says another one.
+
+    Raises:
+        UsageError: It does.
+    """
+    if given is not None and _format_of_suffix(path.lower()) not in (None, given):
+        raise UsageError(f"-o {path} and --format {given} exclude each other", hint="leave out --format")
+
+
+def _format_of_suffix(name: str) -> str | None:
+    return ROW_SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1])
 
 
 def listed(path: str) -> list[str]:

@@ -32,7 +32,7 @@ from gradcli.files import Files
 from gradcli.files.decoding import Start
 from gradcli.files.rows import Cut, Joined, PointSource, within
 from gradcli.files.sinks import Layout, open_sink
-from gradcli.mapping.folder import Folder, FolderPart, input_facts
+from gradcli.mapping.folder import MANIFEST, Folder, FolderPart, input_facts
 from gradcli.results import RowSource
 from gradcli.results.record import Record
 from gradcli.running.targets import target
@@ -225,20 +225,27 @@ def into_folder(
         if scheduler:
             client, versions = stack.enter_context(_workers(scheduler))
             _compare(versions, remark)
-        place = Folder(folder, _plan(work, points), resume=resume)
+        try:
+            place = Folder(folder, _plan(work, points), resume=resume)
+        except OSError as error:
+            message = f"all parts of '{folder}' are missing: {MANIFEST} could not be written: {_reason(error)}"
+            raise OutputError(message, hint=AGAIN) from None
         pieces = [(one, f"part-{n:05}.{work.form}") for n, one in enumerate(pieces_of(points, source))]
         parts: list[FolderPart] = []
         tally = stream.tally
         if tally.sample and place.sample:
             tally.sample.join(place.sample)
-        here = (place.done.get(name) or write_part(work, piece, name, folder, function) for piece, name in pieces)
-        for part in _on(client, work, pieces, place) if client else here:
+        for part in _on(client, work, pieces, place) if client else _here(work, pieces, place, function):
             parts.append(part)
             tally.add(part.tally)
             advance(tally, len(parts) / len(pieces))
         counts = {"read": tally.read, "written": tally.written, "faulty": tally.faulty}
         facts = {"rows": counts, "first_fault": tally.first or None, "workers": versions}
-        place.finish(parts, facts, stream.passage().check, tally.sample)
+        try:
+            place.finish(parts, facts, stream.passage().check, tally.sample)
+        except OSError as error:
+            message = f"{MANIFEST} of '{folder}' could not be written, and all parts are whole: {_reason(error)}"
+            raise OutputError(message, hint="the same command with --resume writes it") from None
     return stream
 
 
@@ -268,6 +275,37 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
 
 _Pieces = Sequence[tuple[RowRange, str]]
 """Each with the name of its part."""
+
+AGAIN = "the same command with --resume writes them, once there is room"
+"""Hint where parts are missing."""
+
+
+def _here(work: Work, pieces: _Pieces, folder: Folder, function: Function) -> Iterator[FolderPart]:
+    """Write the missing parts in this process, and give all in order.
+
+    Raises:
+        GradcliError: As for `write_part`.
+        OutputError: A part could not be written; those after it are missing too.
+    """
+    for n, (piece, name) in enumerate(pieces):
+        try:
+            part = folder.done.get(name) or write_part(work, piece, name, folder.path, function)
+        except OSError as error:
+            missing = [name, *(other for _, other in pieces[n + 1 :] if other not in folder.done)]
+            raise _missing(folder, missing, len(pieces), _reason(error)) from None
+        yield part
+
+
+def _missing(folder: Folder, names: Sequence[str], count: int, reason: str) -> OutputError:
+    """Make the error for parts that are missing, the first of which could not be written for this reason."""
+    are = "part is" if count == 1 else "parts are"
+    message = f"{len(names):,} of {count:,} {are} missing in '{folder.path}': {names[0]} could not be written: {reason}"
+    return OutputError(message, hint=AGAIN)
+
+
+def _reason(error: BaseException) -> str:
+    said = error.strerror if isinstance(error, OSError) else None
+    return " ".join((said or str(error)).split()) or type(error).__name__
 
 
 # -- on Dask
@@ -348,13 +386,11 @@ def _on(client: Any, work: Work, pieces: _Pieces, folder: Folder) -> Iterator[Fo
         try:
             outcome = folder.done.get(name) or tasks.pop(name).result()
         except (OSError, MemoryError, CancelledError, killed) as error:  # whatever ended a task, the others go on
-            lost[name] = " ".join(str(error).split()) or type(error).__name__
+            lost[name] = _reason(error)
             continue
         if isinstance(outcome, GradcliError):
             client.cancel(list(tasks.values()))
             raise outcome
         yield outcome
     if lost:
-        name, said = next(iter(lost.items()))
-        message = f"{len(lost)} parts of '{folder.path}' could not be written, such as {name}: {said}"
-        raise OutputError(message, hint="the others are whole; the same command with --resume writes these")
+        raise _missing(folder, list(lost), len(pieces), next(iter(lost.values())))

@@ -81,7 +81,11 @@ def _ball_by_ball(function: Callable[..., Ball], *operands: Bounds) -> Bounds:
         raise NoRuleError
     with precision(BITS):
         columns = (_as_balls(operand.spread(shape)) for operand in operands)
-        return _as_bounds([function(*each) for each in zip(*columns, strict=True)], shape, kind)
+        found = []
+        for each in zip(*columns, strict=True):
+            require_time()
+            found.append(function(*each))
+        return _as_bounds(found, shape, kind)
 
 
 def _sinc(a: Bounds) -> Bounds:

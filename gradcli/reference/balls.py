@@ -46,6 +46,9 @@ MOST_ORDER = 1_000
 MOST_REFLECTED = 64
 """Largest order of a polygamma function that is evaluated to the left of 0."""
 
+MORE_BITS = 64
+"""Bits beyond those of the operands to which functions are computed whose work grows fast with the precision."""
+
 _UNKNOWN = arb(0, arb.pos_inf())
 """Ball of all numbers, for a value that is not known; a value that does not exist is `nan`."""
 
@@ -100,6 +103,21 @@ def _lgamma(x: Ball) -> Ball:
     return x.lgamma() if x > 0 else abs(x.gamma()).log()
 
 
+def _at_own_accuracy(function: Callable[..., Ball]) -> Callable[..., Ball]:
+    """Wrap a function whose work grows fast with the precision: it has few more bits than its operands have.
+
+    On a wide ball, a call with thousands of bits may take seconds, and knows no more.
+    """
+
+    def value(*operands: Ball) -> Ball:
+        known = min((ball.rel_accuracy_bits() for ball in operands), default=ctx.prec)
+        with precision(min(ctx.prec, max(0, known) + MORE_BITS)):
+            return function(*operands)
+
+    return value
+
+
+@_at_own_accuracy
 def _polygamma(order: Ball, x: Ball) -> Ball:
     n = int(order.unique_fmpz())
     if x <= 0 and x.is_integer():
@@ -140,10 +158,13 @@ def _from_row(op: Op) -> Callable[..., Ball]:
     """Wrap the function of balls of a row of the op table.
 
     Outside of its domain, where Arb and torch may continue it in ways of their own, it gives nan or the ball of all
-    numbers.
+    numbers; also where its order is so large that a call would take long.
     """
 
+    @_at_own_accuracy
     def value(*operands: Ball) -> Ball:
+        if op.has_large_order(*operands):
+            return _UNKNOWN
         found = op.on_balls(*operands)
         if found is None and all(operand.is_exact() for operand in operands):
             return arb.nan()
@@ -173,7 +194,7 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     sympy.erfinv: lambda x: arb.nan() if abs(x) == 1 else x.erfinv(),
     sympy.atan2: _angle,
     meaning.polygamma: _polygamma,
-    sympy.besseli: lambda order, x: x.bessel_i(order),
+    sympy.besseli: _at_own_accuracy(lambda order, x: x.bessel_i(order)),
     sympy.Abs: operator.abs,
     sympy.sign: arb.sgn,
     meaning.lgamma: _lgamma,

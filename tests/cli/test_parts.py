@@ -1,10 +1,13 @@
 """`map` on several files, on some rows, and into a folder: the parts joined are the whole."""
 
+import errno
 import hashlib
+import itertools
 import json
 import os
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli.files import Files, text_rows
 from gradcli.files.rows import PointSource
-from gradcli.mapping import Work, into_folder, schedule
+from gradcli.mapping import Work, folder as folder_of_parts, into_folder, schedule
 from gradcli.mapping.schedule import function_of
 from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
@@ -240,3 +243,62 @@ def test_what_is_killed_is_resumed(folder: Path, gradcli: Command) -> None:
     assert (run.code, run.err) == (0, "")
     assert _manifest("out")["rows"]["written"] == 1_200_000
     assert len(os.listdir("out")) == 13
+
+
+def _fill(folder: Path) -> None:
+    """Three files, the second of which makes a part too large for the limit."""
+    for place, count in enumerate((3, 3_000, 3)):
+        _write(folder / f"in-{place}.csv", {"x": np.arange(float(count))})
+
+
+def _limited(kilobytes: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `map` as on a disk that has no room for a file beyond some size."""
+    script = ["bash", "-c", f'ulimit -f {kilobytes}; exec "$@"', "bash", *MAP, "x**2", "--points", "in-*.csv", *words]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # else Python leaves compiled files that are cut off
+    return subprocess.run(script, capture_output=True, text=True, timeout=120, check=False, env=environment)
+
+
+def test_a_full_disk_says_how_many_parts_are_missing(gradcli: Command, folder: Path) -> None:
+    """The parts before it are whole, none after it is begun, and with room --resume writes those that are missing."""
+    _fill(folder)
+    run = _limited(16, "-o", "out/")
+    assert (run.returncode, run.stdout) == (74, "")
+    assert run.stderr == (
+        "error: 2 of 3 parts are missing in 'out/': part-00001.csv could not be written: File too large\n"
+        "hint: the same command with --resume writes them, once there is room\n"
+    )
+    assert sorted(path.name for path in folder.glob("out/part-*")) == ["part-00000.csv"]
+    again = gradcli("map", "x**2", "--points", "in-*.csv", "-o", "out/", "--resume")
+    assert (again.code, again.out) == (0, "")
+    assert gradcli("map", "x**2", "--points", "in-*.csv", "-o", "whole/").code == 0
+    for name in (f"part-0000{n}.csv" for n in range(3)):
+        assert (folder / "out" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("full_at", "message"),
+    [
+        (1, "all parts of 'out/' are missing: _gradcli.json could not be written: No space left on device"),
+        (2, "_gradcli.json of 'out/' could not be written, and all parts are whole: No space left on device"),
+    ],
+)
+def test_a_disk_without_room_for_the_manifest_says_so(
+    full_at: int, message: str, gradcli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the beginning nothing is there, at the end only the manifest lacks; --resume goes on from either."""
+    _fill(folder)
+    count, write = itertools.count(1), folder_of_parts._write
+
+    def fail(path: str, facts: Mapping[str, Any]) -> None:
+        if path.endswith("_gradcli.json") and next(count) == full_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(path, facts)
+
+    monkeypatch.setattr(folder_of_parts, "_write", fail)
+    words = ["map", "x**2", "--points", "in-*.csv", "-o", "out/"]
+    run = gradcli(*words)
+    assert (run.code, run.out) == (74, "")
+    assert run.err.startswith(f"error: {message}\nhint: the same command with --resume writes ")
+    assert len(list(folder.glob("out/part-*"))) == 3 * (full_at - 1)
+    assert gradcli(*words, "--resume").code == 0
+    assert _manifest("out")["complete"]

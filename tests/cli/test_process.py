@@ -115,6 +115,22 @@ def test_a_bug_of_ours_is_reported_as_such() -> None:
     assert "Traceback" in process(sys.executable, "-c", BUG, GRADCLI_DEBUG="1").err
 
 
+WARNING = """
+import sys, warnings
+from gradcli import cli
+sys.argv = ["gradcli", "--version"]
+cli.process()
+for module in ("gradcli.crosscheck.curves", "users_own"):
+    warnings.warn_explicit(f"overflow in {module}", RuntimeWarning, "file.py", 1, module=module)
+"""
+
+
+def test_a_warning_of_numpy_about_our_lines_is_not_shown() -> None:
+    """One about a line of the user's code is."""
+    run = process(sys.executable, "-c", WARNING)
+    assert (run.code, run.err) == (0, "file.py:1: RuntimeWarning: overflow in users_own\n")
+
+
 @pytest.mark.parametrize("arguments", ["--help", "", "eval x --at 1"])
 @pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 74), (">&-", 74), ("| true", 141)])
 def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: str, code: int) -> None:

@@ -98,6 +98,9 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
         ("hvp", "sum(relu(x)**2)", {"at": {"x": [0.0, 1.0]}, "u": "ones"}),
         ("explain", "softmax(A@tanh(x))", {"at": {"A": "randn(9,9)", "x": "randn(9)"}, "v": "ones"}),
         ("vjp", "cumsum(exp(x))/norm(x)", {"at": {"x": "randn(2000)"}, "v": "ones"}),
+        ("plot", "zeta(10**18, x) + abs(x)", {"box": {"x": "-1..3"}}),
+        ("plot", "abs(sin(x)/x) + lgamma(x)", {}),
+        ("plot", "abs(x)*lgamma(y)", {"box": {"x": "-1..3", "y": "-2..3"}}),
     ],
 )
 def test_every_search_ends_with_the_budget(
@@ -108,6 +111,27 @@ def test_every_search_ends_with_the_budget(
     answer = Function(text).ask(command, options, budget=1.0)
     assert json.loads("".join(reply(answer, {})))["command"] == command
     assert wall.now <= 1.0 + 150 * step
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("abs(x)", {"box": {"x": "-1..1"}}),
+        ("abs(x)", {}),
+        ("abs(x)*y", {"box": {"x": "-1..1", "y": "-1..1"}}),
+    ],
+)
+def test_a_plot_without_time_is_drawn_and_says_what_it_lacks(
+    text: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The curves are torch's as ever; the marks are missing, which is a warning."""
+    whole: Any = Function(text).ask("plot", options)
+    assert whole.warnings == ()
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    drawn: Any = Function(text).ask("plot", options)
+    (warning,) = drawn.warnings
+    assert warning.startswith("kinks, poles and other places are not marked: ")
+    assert "over the time limit of 0 seconds" in warning
 
 
 def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:

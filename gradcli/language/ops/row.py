@@ -79,6 +79,10 @@ SHAPES = "shapes"
 """Name of the last constant of a call whose meaning depends on the shapes of its operands."""
 
 
+LARGEST_ORDER = 2**40
+"""Largest operand without a derivative, such as the order of zeta, for which Arb's method is called: of larger ones a
+call takes long, and finds nothing."""
+
 _COMPARED = {">": operator.gt, ">=": operator.ge}
 
 
@@ -312,6 +316,11 @@ class Op:
             others = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
         given = dict(word.split("=", 1) for word in self.at.split()) or others
         return text, {name: value for name, value in given.items() if name in re.findall(r"\w+", text)}
+
+    def has_large_order(self, *operands: Any) -> bool:
+        """Tell whether an operand without a derivative is, or may be, above `LARGEST_ORDER`."""
+        pairs = zip(self.operands, operands, strict=True)
+        return any(not abs(ball) <= LARGEST_ORDER for name, ball in pairs if name in self.undifferentiated)
 
     def on_balls(self, *operands: Any) -> Any:
         """Compute the value by Arb's method; None where balls may be outside of the domain."""

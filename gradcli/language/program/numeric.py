@@ -258,7 +258,8 @@ def _by_arb(op: Op, *operands: float) -> float:
     from flint import arb, ctx
 
     with ctx.workprec(VALUE_BITS):
-        found = op.on_balls(*map(arb, operands))
+        balls = [*map(arb, operands)]
+        found = None if op.has_large_order(*balls) else op.on_balls(*balls)
         return math.nan if found is None else float(found.mid())
 
 

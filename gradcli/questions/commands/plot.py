@@ -4,13 +4,14 @@ Draws y and ∂y/∂x over a range of one variable, as torch computes them, and 
 poles, holes, ranges without a value or without torch's derivative, and lost digits. With --at x=1 there is the tangent
 at 1. Over two variables, --in x=-2..2 --in y=-1..1, it is a map of y with arrows of the gradient. On a terminal it is
 drawn with characters; -o FILE.svg, .png or .pdf writes a figure (pip install 'gradcli[plot]').
+Where the time for the marks is over, the curves are drawn without them, and a warning says so.
 
 Examples:
   gradcli plot "sin(x)/x" --in x=-10..10
   gradcli plot "a*x**2" --at a=2 --in x=-3..3 --at x=1
   gradcli plot "sum(relu(x))" --at 1,-2 --along 1,1
 
-Options:
+Options: budget
 
 box RANGES spelling=in
     The range of the variable: -3..3, or -pi..pi; of a second one for a map. By default one that shows the kinks, poles
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,8 +45,9 @@ from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.reference.bounds import Mask
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_places
-from gradcli.results import Array, Curve, Plot, PlotMap, Tangent
+from gradcli.results import Array, Curve, Mark, MarkedRange, Plot, PlotMap, Tangent
 from gradcli.symbolic.printing import formula
 
 MOST_CURVES = 8
@@ -67,6 +70,12 @@ PARAMETER = "t"
 
 USUAL, FAR = 5.0, (10.0, 1e3, 1e6)
 """The range of a function without kinks, poles and zeros; ranges in which they are looked for, until y exists."""
+
+MISSING_PLACES = "kinks, poles and other places are not marked: the search for them"
+"""Beginning of the warning where there was no time to look for places."""
+
+MISSING_ERRORS = "lost digits are not marked: the search for them"
+"""The same where the places were found."""
 
 MOST_FEATURES = 5
 """Most kinks, poles and zeros, those next to 0, that a range is chosen to show."""
@@ -156,8 +165,10 @@ class _MovingQuestion:
                 break
         with np.errstate(invalid="ignore"):
             crossed = (np.sign(y[:-1]) * np.sign(y[1:]) <= 0) & (abs(y[:-1]) > 0)
-        zeros = grid[1:][crossed.any(axis=1)]
-        found = sorted([*zeros, *(place.low for place in self.places(-far, far))], key=abs)[:MOST_FEATURES]
+        zeros, places = grid[1:][crossed.any(axis=1)], list[SingularRange]()
+        with suppress(OverTimeError):  # what is marked is looked for again
+            places = self.places(-far, far)
+        found = sorted([*zeros, *(place.low for place in places)], key=abs)[:MOST_FEATURES]
         if not found:
             return (-USUAL, USUAL) if far == FAR[0] else (-far, far)
         low, high = min(found), max(found)
@@ -268,6 +279,7 @@ def _directed(
     return _MovingQuestion(question, start, [direction], PARAMETER, order), ends, 0.0
 
 
+@np.errstate(all="ignore")  # what is beyond float64 is infinite, and not drawn
 def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: float | None) -> Plot:
     """Compute the curves, the places and the tangents."""
     question = line.question
@@ -277,13 +289,24 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
         shape, name = show(question.shape), question.program.output_name
         message = f"{name} has shape {shape}, and 1 to {MOST_CURVES} elements are drawn"
         raise TooLargeError(message, hint=f"plot one of the {count:,}: {name} = ...; {name}[0]")
-    low, high = line.shown_range() if ends is None else ends
-    doing("looking for kinks and poles")
-    marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
-    doing("drawing")
-    points, numbers = curves.sample(line.subject, marks, spans, low, high)
-    shown = curves.windows(points, numbers, marks, spans)
-    errors = curves.lost_digits(line.subject, points, numbers, shown)
+    marks, spans, errors, common = list[Mark](), list[MarkedRange](), None, question.common
+    missing = ""
+    with time_limit():
+        low, high = line.shown_range() if ends is None else ends
+        doing("looking for kinks and poles")
+        try:
+            marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
+        except OverTimeError as error:
+            missing = f"{MISSING_PLACES} was {error}"
+        doing("drawing")
+        points, numbers = curves.sample(line.subject, marks, spans, low, high)
+        shown = curves.windows(points, numbers, marks, spans)
+        try:
+            errors = curves.lost_digits(line.subject, points, numbers, shown)
+        except OverTimeError as error:
+            missing = missing or f"{MISSING_ERRORS} was {error}"
+    # Of a function of Python no branch is left out.
+    warnings = () if question.live is not None else common["warnings"]
     return Plot(
         command="plot",
         variable=line.name,
@@ -294,10 +317,11 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
         spans=(*spans, *curves.broken_ranges(points, numbers, errors)),
         tangents=() if touched is None else tuple(_tangents(line, touched)),
         formula=_formula(question),
-        **question.common | ({} if question.live is None else {"warnings": ()}),  # no branch of it is left out
+        **common | {"warnings": (*warnings, *filter(None, [missing]))},
     )
 
 
+@np.errstate(all="ignore")
 def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> PlotMap:
     """Compute y and its gradient over a grid of two variables, the first of which is the horizontal one.
 
@@ -308,14 +332,20 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
     plane = _MovingQuestion.over(question, tuple(ends))
     axes, edges = ([np.linspace(*pair, count) for pair in ends.values()] for count in (GRID, CELLS + 1))
     y, *slopes = plane.evaluate(np.stack(np.meshgrid(*axes)).reshape(2, -1)).reshape(3, GRID, GRID)
+    singular, common = np.zeros((0, 2)), question.common
+    try:
+        with time_limit():
+            singular = curves.singular_middles(plane.moving, edges, plane.evaluate)
+    except OverTimeError as error:
+        common["warnings"] += (f"{MISSING_PLACES} was {error}",)
     return PlotMap(
         command="plot",
         axes=dict(zip(ends, axes, strict=True)),
         values=y,
         gradient={name: np.where(np.isnan(y), np.nan, slope) for name, slope in zip(ends, slopes, strict=True)},
         formula=_formula(question),
-        singular=curves.singular_middles(plane.moving, edges, plane.evaluate),
-        **question.common,
+        singular=singular,
+        **common,
     )
 
 

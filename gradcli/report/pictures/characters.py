@@ -18,7 +18,7 @@ from gradcli import results
 from gradcli.report import document as doc
 from gradcli.report.document import Screen
 from gradcli.report.numbers import digits
-from gradcli.report.pictures.heat_maps import heat_map
+from gradcli.report.pictures.heat_maps import heat_map, largest
 from gradcli.results import Array
 
 COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
@@ -196,6 +196,13 @@ def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:
         yield replace(panel.curves[0], order=3, element=one.element, values=values)
 
 
+def _on_screen(plot: results.PlotMap, sizes: tuple[int, int]) -> list[Array]:
+    """Measure the gradient in cells of a screen, up to a factor that keeps it within float64."""
+    most = max(map(largest, plot.gradient.values())) or 1.0
+    pairs = zip(plot.axes.items(), sizes, strict=True)
+    return [plot.gradient[name] / most * (size / (axis[-1] - axis[0])) for (name, axis), size in pairs]
+
+
 _SHADES = "░▒▓█"
 _ARROWS, _ASCII_ARROWS = "→↗↑↖←↙↓↘", "-/|\\-/|\\"
 
@@ -216,10 +223,10 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     cells[~np.isfinite(values)] = " "
     arrows = _ASCII_ARROWS if screen.ascii else _ARROWS
     styles = np.full(cells.shape, "cyan", dtype="<U8")
-    slopes = [plot.gradient[name][chosen] / (axis[-1] - axis[0]) for name, axis in plot.axes.items()]
+    slopes = _on_screen(plot, (columns, height * 2))
     for row in range(1, height, 4):
         for column in range(4, columns, 9):
-            a, b = slopes[0][row, column] * columns, slopes[1][row, column] * height * 2
+            a, b = (slope[chosen][row, column] for slope in slopes)
             if np.isfinite([a, b]).all() and (a or b):
                 cells[row, column] = arrows[round(math.atan2(b, a) / math.pi * 4) % 8]
                 styles[row, column] = "bold"

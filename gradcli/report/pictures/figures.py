@@ -14,7 +14,7 @@ from gradcli import results
 from gradcli.errors import InputError
 from gradcli.report import wording
 from gradcli.report.pictures.characters import Panel, panels
-from gradcli.report.pictures.heat_maps import matrices
+from gradcli.report.pictures.heat_maps import largest, matrices
 
 THEMES: Mapping[str, Mapping[str, str]] = {
     "light": {"back": "white", "ink": "#1b1f24", "faint": "#8a929c", "0": "#0b62b8", "1": "#c2410c", "2": "#6d28d9"},
@@ -35,6 +35,9 @@ WIDEST, MOST_INSIDE = 58, 4
 
 USUAL = 0.02, 0.98
 """Quantiles of y at the ends of the colours of a map: what is beyond may be on the way to a pole."""
+
+FARTHEST = 1e100
+"""The size from which on numbers are divided by a power of ten, as matplotlib computes with their differences."""
 
 MOST_DOTS = 4_096
 """Most elements of a block whose proven zeros are dotted."""
@@ -151,14 +154,16 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
 def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
     ax = figure.subplots()
     (across, x), (up, y) = plot.axes.items()
-    values = np.ma.masked_invalid(plot.values)
+    scale, per_scale = _scale(largest(plot.values))
+    values = np.ma.masked_invalid(plot.values / scale)
     low, high = np.quantile(values.compressed(), USUAL) if values.count() else (0, 1)
     levels = np.linspace(low, high if high > low else low + 1, 21)
     found = ax.contourf(x, y, values, levels=levels, cmap="cividis", extend="both")
     ax.contour(x, y, values, levels=levels[::2], colors=colors["ink"], linewidths=0.4, alpha=0.6)
-    figure.colorbar(found, ax=ax, label=plot.output)
+    figure.colorbar(found, ax=ax, label=plot.output + per_scale)
     step = slice(len(x) // 24, None, len(x) // 12)
-    slopes = [plot.gradient[name][step, step] for name in plot.axes]
+    most = max(map(largest, plot.gradient.values())) or 1.0
+    slopes = [plot.gradient[name][step, step] / most for name in plot.axes]
     length = np.hypot(*slopes)
     arrows = [slope / np.where(length > 0, length, 1) for slope in slopes]
     ax.quiver(x[step], y[step], *arrows, angles="xy", color="white", pivot="mid", scale=28, width=0.003)
@@ -168,9 +173,19 @@ def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> 
     _titled(ax, plot)
 
 
+def _scale(most: float) -> tuple[float, str]:
+    """Choose the factor to divide numbers by that are near the ends of float64, and the words for it; else 1."""
+    if 1 / FARTHEST < most < FARTHEST or not most:
+        return 1.0, ""
+    power = max(-300, math.floor(math.log10(most)))
+    return 10.0**power, f" / 1e{power}"
+
+
 def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colors: Mapping[str, str]) -> None:
     """Draw the blocks next to each other on one symmetric scale; zeros that the formula proves are dotted."""
     blocks, most = matrices(answer)
+    scale, per_scale = _scale(most)
+    limit = most / scale or 1
     sizes = [row[0].numbers.shape[0] for row in blocks], [one.numbers.shape[1] for one in blocks[0]]
     heights, widths = ([max(size, sum(along) / 12, 1) for size in along] for along in sizes)
     ratios = {"height_ratios": heights, "width_ratios": widths}
@@ -179,13 +194,15 @@ def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colo
     for row, line in zip(blocks, axes, strict=True):
         for one, ax in zip(row, line, strict=True):
             ax.set_facecolor("#d63fd6")  # numbers that are not finite
-            image = ax.imshow(np.ma.masked_invalid(one.numbers), vmin=-(most or 1), vmax=most or 1, **look)
+            numbers = one.numbers if one.numbers.size else np.zeros((1, 1))
+            image = ax.imshow(np.ma.masked_invalid(numbers / scale), vmin=-limit, vmax=limit, **look)
             if one.is_open.size <= MOST_DOTS:
                 ax.plot(
                     *np.nonzero((one.is_open == 0) & (one.numbers == 0))[::-1], ".", color=colors["faint"], markersize=3
                 )
-            ax.set_title(one.label.pretty)
+            ax.set_title(one.label.pretty + f": {' x '.join(map(str, one.numbers.shape))}" * (not one.numbers.size))
             ax.locator_params(integer=True, min_n_ticks=1)
     is_finite = all(np.isfinite(one.numbers).all() for row in blocks for one in row)
-    figure.colorbar(image, ax=axes, label="" if is_finite else "magenta: not finite")
+    remarks = [f"entries{per_scale}"] * bool(per_scale) + ["magenta: not finite"] * (not is_finite)
+    figure.colorbar(image, ax=axes, label="; ".join(remarks))
     figure.suptitle(_shortened(answer), family="monospace")

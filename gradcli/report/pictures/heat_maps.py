@@ -48,8 +48,13 @@ def matrices(answer: results.Jacobian | results.Hessian) -> tuple[list[list[Matr
         is_diagonal = structure == "diagonal" and height == numbers.shape[1]
         is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
         rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open))
-    sizes = (abs(one.numbers[np.isfinite(one.numbers)]).max(initial=0.0) for row in rows.values() for one in row)
+    sizes = (largest(one.numbers) for row in rows.values() for one in row)
     return list(rows.values()), max(sizes, default=0.0)
+
+
+def largest(numbers: Array) -> float:
+    """Find the largest size of a finite number; 0 where there is none."""
+    return float(abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
 
 
 def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iterator[Text]:
