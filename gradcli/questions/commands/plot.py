@@ -332,7 +332,8 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
     plane = _MovingQuestion.over(question, tuple(ends))
     axes, edges = ([np.linspace(*pair, count) for pair in ends.values()] for count in (GRID, CELLS + 1))
     y, *slopes = plane.evaluate(np.stack(np.meshgrid(*axes)).reshape(2, -1)).reshape(3, GRID, GRID)
-    singular, common = np.zeros((0, 2)), question.common
+    common = question.common
+    singular: Array = np.zeros((0, 2))
     try:
         with time_limit():
             singular = curves.singular_middles(plane.moving, edges, plane.evaluate)
