@@ -326,7 +326,9 @@ def _adaptive_pool(fold: str, x: Tensor, sizes: Sequence[int]) -> Tensor:
     for axis, wanted in enumerate(sizes, x.ndim - len(sizes)):
         size = x.shape[axis]
         ends = [(n * size // wanted, -(-(n + 1) * size // wanted)) for n in range(wanted)]
-        if size % wanted == 0:
+        if not wanted:
+            x = x.narrow(axis, 0, 0)
+        elif size % wanted == 0:
             x = getattr(x.unfold(axis, size // wanted, size // wanted), fold)(-1)
         else:
             x = torch.stack([getattr(x.narrow(axis, a, b - a), fold)(axis) for a, b in ends], axis)

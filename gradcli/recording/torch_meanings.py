@@ -132,7 +132,7 @@ class _Asked:
         call = Call(self.name, tuple(self.symbols), (*self.statics, None)[: len(op.statics)])
         try:
             found = calls.apply(call, operands)
-        except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        except (RuntimeError, ValueError, TypeError, IndexError, AssertionError, ArithmeticError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
         count = None if op.parts in ((), ("...",)) else len(op.parts)  # further results have no name here
         return tuple(found)[:count] if isinstance(found, tuple | list) else (found,)
@@ -175,7 +175,8 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
         if recorder.decisions.lost or not recorder.of_arguments.isdisjoint(conditions):
             hint = "call it in a function of Python, FILE.py::NAME"
             raise InputError(f"values decide what {asked.name} computes", hint=hint)
-        values = {n: recorder.number(one) for n, one in enumerate(found) if one.is_floating_point()}
+        empty = {n: recorder.lines.row("full", tuple(one.shape), 0) for n, one in enumerate(found) if not one.numel()}
+        values = {n: empty.get(n, recorder.number(one)) for n, one in enumerate(found) if one.is_floating_point()}
         return {n: replace(recorder.lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
 
 

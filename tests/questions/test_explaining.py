@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
-from gradcli.errors import TooLargeError
+from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language import ops
 from gradcli.questions.commands.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
 from gradcli.results import Adjoint, Explanation
@@ -348,3 +348,39 @@ def test_lines_beyond_the_budget_are_unchecked() -> None:
     verdicts = [adjoint.verdict for adjoint in answer.adjoints]
     assert set(verdicts[: MOST_JUDGED + 1]) == {"agree"}
     assert set(verdicts[MOST_JUDGED + 1 :]) == {"unchecked"}
+
+
+NOTHING = [
+    ("pad(x, ())", 1.5, (), 1),
+    ("pad(x, [])", [1.5, 2.5], (2,), [1, 1]),
+    ("pad(x, ())*x", 1.5, (), 3),
+    ("repeat(x, 0)", [1.5, 2.5], (0,), [0, 0]),
+    ("sum(repeat(x, 0)) + sum(x)", [1.5, 2.5], (), [1, 1]),
+    ("tile(x, 0)", 1.5, (0,), 0),
+    ("tile(x, (0, 2))", [1.5, 2.5], (0, 4), [0, 0]),
+    ("flip(x, ())", [1.5, 2.5], (2,), [1, 1]),
+    ("permute(x, ())", 1.5, (), 1),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "shape", "grad"), NOTHING)
+def test_sizes_that_are_empty_or_0_are_sizes(text: str, x: Any, shape: tuple[int, ...], grad: Any) -> None:
+    """A number is padded on no side, and repeated no times; what does not reach y has the derivative 0."""
+    answer = Function(text).explain({"x": x}, "ones")
+    assert answer.value.shape == shape
+    np.testing.assert_array_equal(answer.vjp["x"], grad)
+    np.testing.assert_array_equal(Function(text).eval({"x": x}, check=False).value, answer.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("group_norm(x, 0)", "torch refuses group_norm"),
+        ("adaptive_avg_pool1d(x, 0)", "torch's backward pass fails"),
+        ("adaptive_max_pool1d(x, 0)", "torch's backward pass fails"),
+    ],
+)
+def test_what_torch_refuses_of_a_size_of_0_is_an_error_of_the_question(text: str, message: str) -> None:
+    """And no bug of ours, whatever torch raises."""
+    with pytest.raises(GradcliError, match=message):
+        Function(text).explain({"x": [[1.5, 2.5]]}, "ones")

@@ -280,6 +280,8 @@ def moved(call: Call, x: Any, fill: float) -> Any:
         case "roll":
             axes, shifts = zip(*rolls(shape, call), strict=True)
             return np.roll(x, shifts, axis=axes)
+        case "pad" if not shape:  # NumPy takes no empty list of widths
+            return x
         case "pad":
             pairs = padding(shape, call)
             x = np.pad(x, [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
