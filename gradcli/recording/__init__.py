@@ -5,6 +5,10 @@ pass_recorder      torch's own passes through a Program, forward and back
 aten_lowering      calls of ATen as lines
 aten_rules         calls whose row has another name or other arguments, or on complex numbers
 decompositions     calls that torch's tables do not decompose, in functions of torch
+windows, layers    of these, convolutions and pools; recurrent and other layers, and losses
+factors, selections  factors of matrices; elements chosen by their order, and folds over positions
+draws              random numbers, and what they are drawn by
+tracking           tensors that autograd follows otherwise than the calls do, and calls of constants
 torch_meanings     torch's own computation of a call: the meaning of rows that have none
 memory             values by the memory that holds them
 decisions          branches, masks and positions that values decide

@@ -21,6 +21,9 @@ from gradcli.results import Array
 
 _pytree = torch.utils._pytree
 
+LOW = (torch.bfloat16, torch.float16)
+"""Dtypes with fewer digits than are judged."""
+
 
 @dataclass
 class Leaf:
@@ -84,8 +87,8 @@ class WrongDtypeError(InputError):
 
 
 def numbers_of(tensor: Tensor) -> Array:
-    """Give the numbers of a tensor; whole numbers and truth values as floats."""
-    found = array_of(tensor)
+    """Give the numbers of a tensor; whole numbers, truth values and those of few digits as floats."""
+    found = array_of(tensor.float() if tensor.dtype in LOW else tensor)
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
@@ -130,10 +133,6 @@ def is_followed(output: Any) -> bool:
 
 Overload = Any
 """Operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
-
-
-NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
-"""Operations that mix random numbers into a result that lines can hold."""
 
 
 def name_of(function: Overload) -> str:

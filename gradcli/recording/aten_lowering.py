@@ -22,7 +22,7 @@ from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import Atom, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
@@ -176,6 +176,24 @@ class AtenLowering:
         flat = [len(places) + n if n >= 0 else k for k, n in enumerate(places)]
         text = f"reshape(cat([reshape(x, -1), reshape(v, -1)])[{flat}], {show(shape)})"
         return self.text(text, x=self.number(before), v=self.number(atom))
+
+    def copied(self, atom: Atom, is_left_out: Callable[[Call], bool], derived: Callable[..., Atom]) -> Atom:
+        """Append the lines that a value is made of once more, without some operations.
+
+        Args:
+            atom: The value.
+            is_left_out: Tells the operations in whose place their operand stands.
+            derived: Notes that a value follows from others, and returns it.
+        """
+        builder, renamed = self.lowering.builder, dict[Atom, Atom]()
+        for line in builder.made_of(atom)[0]:
+            call = line.call.renamed(renamed)
+            if is_left_out(call):
+                renamed[line.symbol] = call.operands[0]
+            else:
+                copy = self.lowering.emit(call.op.name, [*call.operands], line.span, call.statics)[0]
+                renamed[line.symbol] = derived(copy, *call.operands)
+        return renamed.get(atom, atom)
 
     def row(self, name: str, *arguments: Value, **keywords: Value) -> Any:
         """Append a call of a row with arguments in the order of its signature.

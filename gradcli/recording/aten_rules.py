@@ -14,6 +14,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.program.movement import Positions, Slice, indexed
 from gradcli.language.program.wengert import Atom, show
+from gradcli.recording.aten_calls import Overload, name_of
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
 _ALL = Slice(None, None)
@@ -110,6 +111,13 @@ def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", valu
     return a.row("pad", self, pad, "constant", value or 0)
 
 
+def _roll(a: AtenLowering, self: Value, shifts: Any, dims: Any = ()) -> Any:
+    """Shift along dimensions, or without any the elements in their order."""
+    if dims:
+        return a.row("roll", self, shifts, dims)
+    return a.row("reshape", a.row("roll", a.row("reshape", self, (-1,)), shifts, (0,)), a.shape(self))
+
+
 # -- at positions
 
 INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _unsafe_index_put".split())
@@ -167,6 +175,13 @@ def _bce(
 def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Any:
     kept = {name: one for name, one in given.items() if not (training and name.startswith("running"))}
     return a.row("batch_norm", training=training, **kept)
+
+
+def _group_norm(a: AtenLowering, *, weight: Value, bias: Value, N: int, group: int, eps: float, **given: Value) -> Any:
+    """Give the means and the inverse deviations of the groups too."""
+    parts = a.row("reshape", given["input"], (N, group, -1))
+    rstd = a.text(f"1/sqrt(var(x, -1, correction=0) + {eps})", x=parts)
+    return [a.row("group_norm", given["input"], group, weight, bias, eps), a.row("mean", parts, -1), rstd]
 
 
 def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -> Any:
@@ -230,6 +245,7 @@ RULES: Mapping[str, Rule] = {
     "heaviside": _heaviside,
     "expand": lambda a, self, size, **_: a.expanded(self, size),
     "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
+    "roll": _roll,
     "select": _select,
     "slice": _slice,
     **_each("split split_with_sizes", _split),
@@ -238,6 +254,7 @@ RULES: Mapping[str, Rule] = {
     **_each("index_put _index_put_impl _unsafe_index_put", _index_put),
     **_each(_NORMS, _batch_norm),
     "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
+    "native_group_norm": _group_norm,
     "convolution": _convolution,
     "_linalg_solve_ex": _solve,
     **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # made of other calls
@@ -290,6 +307,25 @@ def _sines(turns: Sequence[Sequence[int]], quarters: int, count: int) -> str:
     return f"[{', '.join(listed)}]"
 
 
+def _power(a: AtenLowering, self: Value, exponent: Value) -> Value:
+    """Multiply for a whole exponent from 1 on."""
+    if not (isinstance(exponent, int | float) and exponent == int(exponent) and 1 <= exponent <= _MOST_FACTORS):
+        return NotImplemented
+    return functools.reduce(lambda x, y: a.text(_PRODUCT, a=x, b=y), [self] * int(exponent))
+
+
+def _product(a: AtenLowering, self: Value, mat2: Value) -> Value:
+    """Append a product of complex matrices, by their real and imaginary parts."""
+    return a.text(
+        "r = a[..., 0]; i = a[..., 1]; s = b[..., 0]; j = b[..., 1]; stack([r @ s - i @ j, r @ j + i @ s], -1)",
+        a=self,
+        b=mat2,
+    )
+
+
+_MOST_FACTORS = 16
+"""Largest exponent of a power of complex numbers that is written out."""
+
 _PRODUCT = "stack([a[..., 0]*b[..., 0] - a[..., 1]*b[..., 1], a[..., 0]*b[..., 1] + a[..., 1]*b[..., 0]], -1)"
 
 _QUOTIENT = f"c = b*[1, -1]/sum(b**2, -1, True); {_PRODUCT.replace('b', 'c')}"
@@ -301,13 +337,19 @@ COMPLEX: Mapping[str, Rule] = {
     "sub": lambda a, self, other, alpha=1: a.text(f"a - {alpha}*b", a=self, b=other),
     "complex": lambda a, real, imag: a.text("stack([a, b], -1)", a=real, b=imag),
     "polar": lambda a, angle, **given: a.text("stack([a*cos(b), a*sin(b)], -1)", a=given["abs"], b=angle),
+    "pow": _power,
+    **_each("mm bmm", _product),
     "abs": lambda a, self: a.row("norm", self, 2, -1),
     "angle": lambda a, self: a.text("atan2(a[..., 1], a[..., 0])", a=self),
+    "log": lambda a, self: a.text("stack([log(norm(a, 2, -1)), atan2(a[..., 1], a[..., 0])], -1)", a=self),
+    "sqrt": lambda a, self: a.text(
+        "r = sqrt(norm(a, 2, -1)); t = atan2(a[..., 1], a[..., 0])/2; stack([r*cos(t), r*sin(t)], -1)", a=self
+    ),
     "exp": lambda a, self: a.text("r = exp(a[..., 0]); stack([r*cos(a[..., 1]), r*sin(a[..., 1])], -1)", a=self),
     "reciprocal": lambda a, self: a.text("a*[1, -1]/sum(a**2, -1, True)", a=self),
     "div": lambda a, self, other: a.text(_QUOTIENT, a=self, b=other),
     "mul": lambda a, self, other: a.text(_PRODUCT, a=self, b=other),
-    "_conj_physical": lambda a, self: a.text("a*[1, -1]", a=self),
+    **_each("conj_physical _conj_physical", lambda a, self: a.text("a*[1, -1]", a=self)),
     "_fft_c2c": lambda a, forward, **given: _fourier(a, **given, sign=-1 if forward else 1),
     "_fft_r2c": lambda a, onesided, **given: _fourier(a, **given, sign=-1, half=onesided),
     "_fft_c2r": lambda a, last_dim_size, **given: _fourier(a, **given, sign=1, size=last_dim_size),
@@ -315,7 +357,44 @@ COMPLEX: Mapping[str, Rule] = {
 """Rules for complex numbers, by the name of an operation."""
 
 
-def with_parts(a: AtenLowering, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> dict[str, Value]:
+_PARTWISE = frozenset(
+    "sum mean cumsum neg where cat index roll index_select constant_pad_nd tril triu repeat diagonal trace flip".split()
+)
+"""Operations that do to the real parts, and to the imaginary parts, what they do to real numbers."""
+
+
+def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> Any:
+    """Append a call on complex numbers.
+
+    Args:
+        a: The builder of the lines.
+        function: An operation that changes none of its arguments.
+        given: Its arguments by name.
+        atoms: The same with atoms in place of tensors.
+
+    Returns:
+        An atom, or a list of atoms; `NotImplemented` if there is no rule.
+    """
+    if name_of(function) not in _PARTWISE:
+        return a.call(function, _with_parts(a, given, atoms), COMPLEX)
+    parts = [{key: _part(a, key, one, atoms[key], n) for key, one in given.items()} for n in range(2)]
+    found = [a.call(function, part) for part in parts]
+    return found[0] if NotImplemented in found else a.row("stack", found, -1)
+
+
+def _part(a: AtenLowering, key: str, given: Any, atom: Value, n: int) -> Value:
+    """Give the real (0) or imaginary part (1) of an argument."""
+    if isinstance(given, list | tuple):
+        return [_part(a, key, one, inner, n) for one, inner in zip(given, atom, strict=True)]
+    if isinstance(given, torch.Tensor) and given.is_complex():
+        return a.text(f"x[..., {n}]", x=atom)
+    if isinstance(given, complex):
+        return given.imag if n else given.real
+    is_real = n and key in ("self", "other", "tensors") and isinstance(given, torch.Tensor | int | float)
+    return a.row("mul", 0, atom) if is_real else atom
+
+
+def _with_parts(a: AtenLowering, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> dict[str, Value]:
     """Append the two parts of the operands of a complex operation, also of real ones and of numbers of Python."""
     found = dict(atoms)
     for key in ("self", "other"):

@@ -22,9 +22,6 @@ from gradcli.recording.places import CallPlace
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
 
-LOW = (torch.bfloat16, torch.float16)
-"""Dtypes with fewer digits than are judged."""
-
 _SMALLEST = frozenset(["argmin", "min"])
 
 _ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
@@ -52,6 +49,7 @@ class RecordedDecisions:
         guards: The conditions that were decided.
         lost: Places where numbers leave torch, in words.
         remarks: Remarks, each with the line after which it matters.
+        implicit: The values that were drawn and have an implicit gradient, with the call and its place in words.
         low: The first dtype with fewer digits than are judged, and the place where it occurs.
         folded: Conditions that are one for all elements of another, or for any of them: `all` or `any`, and the other.
         ordered: Calls that gave positions next to values, by the memory of the positions, until these are used.
@@ -62,6 +60,7 @@ class RecordedDecisions:
         self.guards: list[DecidedValue] = []
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
+        self.implicit: dict[Atom, str] = {}
         self.low = ""
         self.folded: dict[Atom, tuple[str, Atom]] = {}
         self.ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
@@ -128,7 +127,7 @@ class RecordedDecisions:
         for one in indices:
             if one is None or (is_kept and self.recorder.is_argument(one)):
                 found.append(one)
-            elif one.dtype is torch.bool:
+            elif one.dtype in (torch.bool, torch.uint8):  # a mask
                 if self.recorder.knows(one):
                     taken = f"{int(one.sum())} of {one.numel()} elements"
                     self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these", None)

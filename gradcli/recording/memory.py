@@ -36,6 +36,7 @@ class Memory:
         self._lines, self._derived = lines, derived
         # with a weak reference: while that is held, no other memory has its identity
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
+        self._overwritten: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}  # the last value before the present one
 
     def __contains__(self, tensor: Tensor) -> bool:
         """Tell whether some value is known for the memory of a tensor."""
@@ -68,6 +69,8 @@ class Memory:
     def write(self, tensor: Tensor, atom: Atom) -> None:
         """Note a value written to a tensor, and so to all tensors that share its memory."""
         values, own = self._values(tensor), geometry(tensor)
+        if own in values:
+            self._overwritten[memory(tensor)] = self._known[memory(tensor)][0], {own: values[own]}
         for n, (key, before) in enumerate([*values.items()]):
             places = None if key == own else places_in(own, key, _count(tensor))
             if places is not None and n == 0:
@@ -77,6 +80,11 @@ class Memory:
                 del values[key]
         self.put(tensor, atom)
         self._values(tensor)[own] = atom
+
+    def overwritten(self, tensor: Tensor) -> Atom | None:
+        """Find the value of a tensor before the last one that was written to all of its elements."""
+        _, values = self._overwritten.get(memory(tensor), (None, dict[Geometry, Atom]()))
+        return values.get(geometry(tensor))
 
     def forget(self, tensor: Tensor) -> None:
         """Drop the values of all tensors that share elements with a tensor."""
@@ -89,15 +97,20 @@ class Memory:
     def held(self) -> set[Atom]:
         """List the values whose memory is still alive, and drop the others."""
         self._known = {key: (alive, values) for key, (alive, values) in self._known.items() if not alive.expired()}
-        return {atom for _, values in self._known.values() for atom in values.values()}
+        self._overwritten = {key: one for key, one in self._overwritten.items() if not one[0].expired()}
+        known = *self._known.values(), *self._overwritten.values()
+        return {atom for _, values in known for atom in values.values()}
 
     def keep(self, atoms: Container[Atom]) -> None:
         """Drop all values except these, and all values of a memory whose first value is dropped."""
-        self._known = {
-            key: (alive, {place: atom for place, atom in values.items() if atom in atoms})
-            for key, (alive, values) in self._known.items()
-            if next(iter(values.values())) in atoms
-        }
+        self._known, self._overwritten = (
+            {
+                key: (alive, {place: atom for place, atom in values.items() if atom in atoms})
+                for key, (alive, values) in known.items()
+                if next(iter(values.values())) in atoms
+            }
+            for known in (self._known, self._overwritten)
+        )
 
 
 def memory(tensor: Tensor) -> int:

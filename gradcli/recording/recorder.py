@@ -23,16 +23,17 @@ from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.recording import aten_calls as calls
+from gradcli.recording import aten_calls as calls, draws
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
-from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
-from gradcli.recording.decisions import FOLDS, LOW, ORDERED, RecordedDecisions
+from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
+from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
+from gradcli.recording.tracking import followed_again, of_constants, require_seen
 
 MOST_CALLS = 100_000
 """Most calls of one recording."""
@@ -218,8 +219,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
         is_unasked = self.records_meaning and name == "isnan"
-        if is_drawn and name in calls.NOISY and not is_alone:
+        is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
+        if is_drawn and is_lost and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
+        if is_drawn and not (is_alone or self.records_meaning):
+            yield from draws.recorded(self, name, calls.bound(function, args, kwargs), changed)
+            return
         if is_drawn or is_alone or is_unasked or name in SHAPED:
             self._constant((found := (yield)), *changed)
             if name.startswith(("empty", "new_empty")):
@@ -244,6 +249,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             found = yield
             if not is_view or self._values.part(as_real(found)) is None:  # else the memory knows what it is made of
                 self._made_of(function, given, found, place)
+
+    def _held(self, atom: Atom, place: CallPlace) -> Atom:
+        """Hold a value constant."""
+        held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
+        self.origins.setdefault(held, replace(place, frame=None))
+        return held
 
     def _changed(
         self, function: Overload, given: dict[str, Any], changed: Sequence[Tensor], place: CallPlace
@@ -273,7 +284,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
                 self.decisions.of_whole_numbers(name, given, place)
             if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
                 self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
-            self._constant(found)
+            if not function.is_view:  # else the memory knows what it is made of
+                self._constant(found)
             return
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
@@ -310,9 +322,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         refused: GradcliError | None = None
         found: Any = NotImplemented
         try:
-            atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
             if not self._is_made_up(plain, given):
-                found = self.lines.call(plain, atoms, COMPLEX if is_complex else None)
+                found = complex_call(self.lines, plain, given, atoms) if is_complex else self.lines.call(plain, atoms)
         except GradcliError as error:
             refused = error
         if found is NotImplemented:
@@ -325,6 +336,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
         with self.again():
             parts = self._parts(function, given)
+        if parts is NotImplemented:
+            parts = of_constants(self, function, given, place)
         if parts is NotImplemented:
             why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
             of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
@@ -340,7 +353,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if is_written or not is_followed(output):  # else a result that no line gives, which may not be used
                 self._constant(output)
             return
-        if output.dtype in LOW and not self.decisions.low:
+        if output.dtype in calls.LOW and not self.decisions.low:
             self.decisions.low = f"{dtype_name(output.dtype)}{place}"
         output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
@@ -352,10 +365,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if torch.is_grad_enabled():
                 self._given_in_call[output] = self._surface.calls
             return
-        base = self._made.pop(memory(output), None)
+        base = self._base(output)
         if base is not None and output not in self._values and base.dtype is output.dtype:
             self._values.put(base, self._made_value(base, CallPlace()))
         self._values.write(output, result)
+
+    def _base(self, tensor: Tensor) -> Tensor | None:
+        """Give all of a constant tensor, of which a part is written for the first time; None if it is none."""
+        return self._made.pop(memory(tensor), None)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -367,7 +384,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
         """Refuse results in another dtype that follow from the arguments; a condition is 0 and 1 in any dtype."""
-        others = self._other_dtypes(outputs) - {*LOW}
+        others = self._other_dtypes(outputs) - {*calls.LOW}
         if others and any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs):
             raise WrongDtypeError(dtype_name(others.pop()))
 
@@ -427,16 +444,13 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if not tensor.requires_grad and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
-            held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
-            self.origins.setdefault(held, replace(place, frame=None))
-            return held
+            return self._held(atom, place)
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
         is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
         if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
-            message = f"autograd follows a tensor{place} that was changed, or made, by what it does not follow"
-            raise InputError(message, hint="change a .clone() of it, or outside of no_grad")
+            return followed_again(self, tensor, atom, place)
         return atom
 
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
@@ -453,19 +467,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return self._value(tensor, place)
         if base is not None:
             return self._made_value(tensor, place)
-        self._require_seen(tensor, place)
+        require_seen(self, tensor, place)
         name = self.names.name_of(tensor, place.frame)
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
                 return as_atom(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
-
-    def _require_seen(self, tensor: Tensor, place: CallPlace) -> None:
-        """Refuse a tensor that autograd follows and that unrecorded code made during the recording."""
-        if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
-            why = "code which cannot be seen, or is a part of what a call gives that is not recorded"
-            hint = "compute it by functions of torch"
-            raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
     def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
         """Give the value of a tensor made by the function: equal or whole numbers as such, or a named constant."""

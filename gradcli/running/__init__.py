@@ -3,6 +3,7 @@
 targets            the names of functions: `model.py::loss`, `package.module:name`; the file, run as an import runs it
 calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
+checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
 function_slopes    one-sided slopes of a function, which is called next to its point
 last_judge         verdicts that do not stand against what the function does there

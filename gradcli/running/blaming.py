@@ -84,11 +84,12 @@ def trials(recorded: Recorded) -> list[Trial]:
 
 
 def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
-    """Look at one application until the time ends; None if it cannot be asked alone."""
+    """Look at one application until the time ends; None if it cannot be asked alone, or not judged."""
     looks: list[_Look] = []
     try:
         custom = _alone(recorded, application)
-        custom.recorded(custom.call.given)
+        if custom.recorded(custom.call.given).doubt:
+            return None
     except GradcliError:
         return None
     for variant in _variants(custom):
@@ -219,7 +220,9 @@ def _alone(recorded: Recorded, application: Application) -> _Custom:
         GradcliError: Its parameters cannot be known, or it was applied to too much.
     """
     function: Any = application.function
-    given = dict(zip(signature(function.apply, "").kinds, application.arguments, strict=False))
+    given = dict(
+        zip(signature(function.apply, "", len(application.arguments)).kinds, application.arguments, strict=False)
+    )
     tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
     names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
     if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:

@@ -50,21 +50,30 @@ class Signature:
         return replace(self, kinds={**self.kinds, **plain})
 
 
-def signature(function: Callable[..., Any], called: str, count: int = 1) -> Signature:
+def signature(function: Callable[..., Any], called: str, count: int = 0) -> Signature:
     """Find the parameters of a function.
 
     Args:
         function: Any callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
         called: Its name in messages.
-        count: How many it is given, for a function of C without a signature.
+        count: How many it is given: with `*x`, those beyond the named ones are x_0, x_1, ...
 
     Raises:
-        InputError: They cannot be known, as of `def f(*x)`.
+        InputError: They cannot be known, as of `def f(*x)` where nothing is given.
+
+    >>> list(signature(lambda a, *x, scale=1.0: a, "f", 3).kinds), list(signature(lambda a, *x: a, "f").kinds)
+    (['a', 'x_0', 'x_1', 'scale'], ['a'])
     """
-    parameters = [one for one in _parameters(function, called, count) if one.kind is not one.VAR_KEYWORD]
-    if starred := [one.name for one in parameters if one.kind is one.VAR_POSITIONAL]:
-        message = f"{called} takes any number of arguments (*{starred[0]}), so they have no names"
-        raise InputError(message, hint="write a function with named parameters that calls it")
+    parameters = [one for one in _parameters(function, called, max(1, count)) if one.kind is not one.VAR_KEYWORD]
+    starred = next((n for n, one in enumerate(parameters) if one.kind is one.VAR_POSITIONAL), None)
+    if starred is not None:
+        name = parameters[starred].name
+        if not max(starred, count):
+            message = f"{called} takes any number of arguments (*{name}), so they have no names"
+            raise InputError(message, hint="write a function with named parameters that calls it")
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        more = [inspect.Parameter(f"{name}_{n}", kind) for n in range(count - starred)]
+        parameters[starred : starred + 1] = more
     return Signature(
         {one.name: _plain_type(one) for one in parameters},
         optional=frozenset(one.name for one in parameters if one.default is not one.empty),

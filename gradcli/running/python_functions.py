@@ -53,7 +53,7 @@ class PythonFunction(Function):
     def __init__(self, function: Called, called: str, tensors: Sequence[Any] = (), /, **named: Any) -> None:
         self.expression, self._function = called, function
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
-        taken = signature(function, called, max(1, len(tensors)))
+        taken = signature(function, called, len(tensors))
         if len(tensors) > len(taken.kinds):
             raise UsageError(f"{called} takes {len(taken.kinds)} arguments, and {len(tensors)} are given")
         self._given: dict[str, Any] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}

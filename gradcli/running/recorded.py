@@ -36,6 +36,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
 from gradcli.running.blaming import trials
 from gradcli.running.calling import Signature, argument, one_tensor
+from gradcli.running.checkpoints import without_reentrance
 from gradcli.running.cuts import HeldConstant, cut_of, is_close, largest, replay
 from gradcli.running.function_slopes import MovedFunction
 from gradcli.running.last_judge import LOW_DIGITS, Movement, judged, movement
@@ -230,8 +231,13 @@ class Recorded:
     @property
     def doubt(self) -> str:
         """Reason not to call a number wrong that the text contradicts; empty where there is none."""
-        low = self.recorder.decisions.low
-        return f"some of it is computed in {low}, whose digits are not judged" if low else ""
+        decisions = self.recorder.decisions
+        if decisions.low:
+            return f"some of it is computed in {decisions.low}, whose digits are not judged"
+        for drawn in (decisions.implicit.get(line.symbol) for line in self.program.lines):
+            if drawn is not None:
+                return f"the gradient of what {drawn} is implicit: the distribution moves by it, and no single draw"
+        return ""
 
     @property
     def has_live_steps(self) -> bool:
@@ -375,6 +381,7 @@ class FunctionCall:
             torch.inference_mode(False),
             torch.enable_grad(),
             uncompiled(),
+            without_reentrance(),
             recorder or contextlib.nullcontext(),
         ):
             y = one_tensor(self.function(*first, **values), self.called)

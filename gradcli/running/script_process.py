@@ -23,6 +23,7 @@ from typing import Any, TextIO
 
 from gradcli.autodiff._torch import torch
 from gradcli.recording.user_files import is_of_user
+from gradcli.running.checkpoints import without_reentrance
 
 _PACKAGE = str(Path(__file__).parents[1])
 
@@ -93,7 +94,7 @@ def answer_passes(script: UserScript, recorder: contextlib.AbstractContextManage
         The exit code of an error, an interrupt or a `sys.exit` that ended it early; None if it came to its end.
     """
     others = {threading.main_thread(), *threading.enumerate()}
-    with torch.enable_grad(), _as_in_python():
+    with torch.enable_grad(), _as_in_python(), without_reentrance():
         try:
             with recorder:
                 script.run()

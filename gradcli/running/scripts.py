@@ -30,6 +30,7 @@ from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
+from gradcli.recording.memory import alias
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Pass
@@ -160,6 +161,10 @@ class ScriptRecorder(Recorder):
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
         return not (tensor.requires_grad or tensor in self._values)
+
+    def _base(self, tensor: Tensor) -> Tensor | None:
+        base = tensor if tensor._base is None else tensor._base
+        return None if base.requires_grad else alias(base)
 
     def _constant(self, *found: Any) -> None:
         for tensor in tensors_in(found):
