@@ -244,6 +244,8 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
         return None
     is_only = sum(recorded.arrays[name].size for name in wrt) == 1
     said = words_of(found, wrt[0] if is_only else "", of="y" if moved.shape == recorded.value.shape else "the gradient")
+    if recorded.implicit_draw:
+        return Boundary("unchecked", f"{recorded.implicit_draw}; {said}")
     if found.kind != "slope":
         return None if verdicts & {"kink", "undefined"} else Boundary("kink", said)
     if verdicts & {"cut", "disagree"}:

@@ -234,7 +234,12 @@ class Recorded:
         decisions = self.recorder.decisions
         if decisions.low:
             return f"some of it is computed in {decisions.low}, whose digits are not judged"
-        for drawn in (decisions.implicit.get(line.symbol) for line in self.program.lines):
+        return self.implicit_draw
+
+    @property
+    def implicit_draw(self) -> str:
+        """Reason why the gradient of a draw that the value is made of is not its slope; empty where there is none."""
+        for drawn in map(self.recorder.decisions.implicit.get, (line.symbol for line in self.program.lines)):
             if drawn is not None:
                 return f"the gradient of what {drawn} is implicit: the distribution moves by it, and no single draw"
         return ""
