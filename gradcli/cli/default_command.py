@@ -103,6 +103,9 @@ def expanded(words: Sequence[str]) -> str | None:
     return "the shell wrote the names of files for * here: put the expression in quotes, such as 'x**2'"
 
 
+_EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
+"""Between the sides of an equation."""
+
 _AT = re.compile(
     r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
 )
@@ -132,7 +135,9 @@ def require_no_phrase(words: str, command: str = "grad") -> None:
         named = "hessian" if found["twice"] else found["noun"] or command
         command = named if named in ("jacobian", "hessian") else "grad"
         point = f" --at {at if not by or '=' in at else f'{by}={at}'}" if at else f" --wrt {by}" if by else ""
-        hint = f'write gradcli {command} "{found["function"].strip()}"{point}'
+        function, *right = map(str.strip, _EQUALS.split(found["function"], maxsplit=1))
+        asked = f'check "{function}" --claim "{right[0]}"' if right and all(right) else f'{command} "{function}"'
+        hint = f"write gradcli {asked}{point}"
         raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)
     if (found := _AT.fullmatch(words)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")

@@ -94,8 +94,10 @@ _COUNTED = "--check-rows"
 _VARIABLE = re.compile(r"--[A-Za-z]\d?")
 
 
+_EXTRA = "unexpected extra argument"
+
 _PLAIN = (
-    (re.compile(r"^Got unexpected extra argument(?:\(s\)|s)? \((.*)\)$"), r"unexpected words beside the argument: \1"),
+    (re.compile(rf"^Got {_EXTRA}(?:\(s\)|s)? \((.*)\)$"), r"unexpected words beside the argument: \1"),
     (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
     (re.compile(r"is not a valid float( range)?$"), "is not a number"),
     (re.compile(r"is not in the range (\S+)<=x<=(\S+)$"), r"is not between \1 and \2"),
@@ -267,6 +269,8 @@ def message(error: click.exceptions.UsageError) -> str:
         said = said.replace(both, option if is_typed(error.ctx, parameter.name) else f"the environment's {variable}")
     for words, plain in _PLAIN:
         said = words.sub(plain, said)
+    if error.ctx is not None and not any(one.param_type_name == "argument" for one in error.ctx.command.params):
+        said = said.replace(" beside the argument", "")
     return said[:1].lower() + said[1:]
 
 
@@ -279,6 +283,11 @@ def _help_of(ctx: click.Context | None) -> str:
 def where_help_is(error: click.exceptions.UsageError) -> str:
     """Hint at a help, for a mistake that has no hint of its own."""
     if error.ctx is None or error.ctx.parent is not None:
+        missing = error.param if isinstance(error, click.exceptions.MissingParameter) else None
+        if error.ctx is not None and missing is not None and missing.param_type_name == "option":
+            return f"write {missing.opts[0]} {missing.make_metavar(error.ctx)}; {_help_of(error.ctx)}"
+        if error.ctx is not None and error.ctx.command.name == "config" and _EXTRA in error.format_message():
+            return 'a setting is a line of the file that gradcli config names, such as format = "plain"'
         return _help_of(error.ctx)
     is_misspelt = "Did you mean" in error.format_message()
     return "gradcli --help lists the commands" + ", one of which comes first" * (not is_misspelt)

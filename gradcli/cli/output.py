@@ -195,7 +195,7 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         UsageError: The suffix and the format differ.
         OutputError: The file cannot be written there.
     """
-    _require_place(path)
+    require_place(path)
     suffix = os.path.splitext(path)[1].lower()
     known = SUFFIXES.get(suffix) or OTHER.get(suffix)
     if told is not None and (known is None or suffix == ".txt"):
@@ -230,7 +230,7 @@ def _require_fit(path: str, kind: str, command: str) -> None:
         raise InputError(f"{command} answers with no arrays", hint="write a .txt or a .json")
 
 
-def _require_place(path: str) -> None:
+def require_place(path: str) -> None:
     """Refuse, before anything is computed, a file that cannot be written."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):

@@ -20,7 +20,17 @@ from gradcli.cli.commands import ANSWERS, CommandLine, command_of, require_none
 from gradcli.cli.console import complain, in_signs_of, remark, require_stdout, screen, send, waiting
 from gradcli.cli.default_command import DERIVATIVE, with_command
 from gradcli.cli.expression import message, where_help_is
-from gradcli.cli.output import NOT_PASSED, OutputOptions, Stream, manner, out_of_memory, output, passes, write
+from gradcli.cli.output import (
+    NOT_PASSED,
+    OutputOptions,
+    Stream,
+    manner,
+    out_of_memory,
+    output,
+    passes,
+    require_place,
+    write,
+)
 from gradcli.cli.parameters import argument
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.files import Files
@@ -84,6 +94,8 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
             )  # fmt: skip
     else:
         format_of(output, form, "--output-format")
+        if output != "-":
+            require_place(output)
         cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(

@@ -113,7 +113,8 @@ def _refused(name: str, shape: Shape) -> Iterator[None]:
     try:
         yield
     except (ValueError, IndexError) as error:
-        raise ShapeError(f"{name} does not fit the shape {show(shape)}: {error}") from None
+        hint = None if shape else "a single number has no elements; a vector is 1,2 or [1]"
+        raise ShapeError(f"{name} does not fit the shape {show(shape)}: {error}", hint=hint) from None
 
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
