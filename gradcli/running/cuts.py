@@ -30,6 +30,9 @@ SAME = {"float64": 1e-6, "float32": 1e-3}
 MOST_LINES = 20
 """Most values held constant that are tried, to name the first that matters."""
 
+SUM_ROUNDINGS = 64
+"""Roundings of the sum of all terms, relative to x, that are no difference of two gradients."""
+
 SEED = 0
 
 
@@ -92,8 +95,11 @@ def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | 
         return None
     other = _gradient(recorded, whole, wrt)
     n = int(np.abs(other - here).argmax())
-    scale = np.abs([here, other]).max()
-    return (n, other) if abs(other[n] - here[n]) > SAME[recorded.call.dtype] * scale else None
+    # Where terms cancel, as in the gradient of the sum of a softmax, both are what rounding leaves of them.
+    left = SUM_ROUNDINGS * np.finfo(recorded.call.dtype).eps * float(np.abs(_weights(recorded) * recorded.value).sum())
+    sizes = np.concatenate([np.abs(recorded.arrays[name]).ravel() for name in wrt])
+    room = SAME[recorded.call.dtype] * np.abs([here, other]).max() + left / max(1.0, float(sizes[n]))
+    return (n, other) if abs(other[n] - here[n]) > room else None
 
 
 def _weights(recorded: Recorded) -> Array:

@@ -167,6 +167,8 @@ class MovedFunction:
         value: The values at the point, flat.
         digits: The machine epsilon of what computes them.
         largest: The largest number that a value is a sum of, and so is rounded with.
+        rounding: Estimates the rounding error of the sum of the values with some weights; it is asked where something
+            contradicts.
 
     Attributes:
         is_complete: Whether the function was called at all points next to this one: it may take too long.
@@ -179,9 +181,11 @@ class MovedFunction:
         value: Array,
         digits: float,
         largest: float = 0.0,
+        rounding: Callable[[Array], float] | None = None,
     ) -> None:
         self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
         self.sizes = np.maximum(np.abs(self.value), largest)
+        self.rounding = rounding
         self.step = min(LONGEST, STEP * digits**0.5)
         self.is_complete = True
         self._seconds = 0.0
@@ -324,7 +328,7 @@ class MovedFunction:
         gap = {"jump": max(abs(one) for one in once.values()) / self.step, "kink": abs(right - left)}.get(
             kind, min(abs(left - product), abs(right - product))
         )
-        noise = float(known.noise(self.digits * self.sizes)[0 if known.weights is not None else row])
+        noise = self._noise(known, row)
         shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * noise / gap)
         share = min(shortest / self.step, CONFIRMED)
         near = {side: float(self._change(direction, known, side * share)[row]) for side in (-1, 1)}
@@ -345,6 +349,14 @@ class MovedFunction:
 
     def _row(self, known: KnownDerivative, row: int) -> int | None:
         return row if known.weights is None else None
+
+    def _noise(self, known: KnownDerivative, row: int) -> float:
+        """Estimate the rounding error of a number."""
+        noise = float(known.noise(self.digits * self.sizes)[row])
+        if self.rounding is None:
+            return noise
+        weights = np.eye(1, self.value.size, row)[0] if known.weights is None else known.weights
+        return max(noise, self.rounding(weights))
 
     # -- agreement
 

@@ -97,6 +97,7 @@ def movement(
     *,
     digits: float,
     largest: float,
+    rounding: Callable[[Array], float],
     known: MovedFunction | None = None,
 ) -> Movement | None:
     """Prepare the comparison of a function with torch's numbers; None if they are of no derivative.
@@ -108,6 +109,7 @@ def movement(
         here: The numbers of the variables to differentiate by.
         digits: The machine epsilon of what computes the function.
         largest: The largest number that a value is a sum of.
+        rounding: Estimates the rounding error of the sum of the numbers of y with some weights.
         known: The function, if it was called next to the same point before.
     """
     value = array_of(forward.output).astype(np.float64)
@@ -119,7 +121,7 @@ def movement(
     if not is_of_derivative:
         return None
     function = known or MovedFunction(
-        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, largest
+        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, largest, rounding
     )
     entries: dict[bool, KnownDerivative] = {}
     if isinstance(numbers, Torch) and numbers.vjp is not None and numbers.v is not None and not numbers.passes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import math
 import random
 import sys
 import warnings
@@ -21,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
-from gradcli.errors import InputError
+from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import numeric
 from gradcli.language.program.wengert import Guard, Program, needed
 from gradcli.questions.question import Dtype, Question
@@ -205,11 +206,23 @@ class Recorded:
             {name: self.arrays[name] for name in question.wrt},
             digits=LOW_DIGITS if self.recorder.decisions.low else digits,
             largest=self.largest,
+            rounding=lambda weights: self._rounding(weights, question.wrt),
             known=self._movements.get(key),
         )
         if found is not None:
             self._movements[key] = found.function
         return found
+
+    def _rounding(self, weights: Array, wrt: tuple[str, ...]) -> float:
+        """Estimate the rounding error of the sum of y with some weights, of each line to first order."""
+        try:
+            found = trace(self.program, self.arrays, wrt, self.call.dtype, weights.reshape(self.value.shape))
+        except GradcliError:  # it has no gradient
+            return 0.0
+        with np.errstate(all="ignore"):
+            errors = [np.linalg.norm(found.values[atom] * adjoint) for atom, adjoint in found.adjoints.items()]
+        total = math.hypot(*(float(error) for error in errors if np.isfinite(error)))
+        return float(np.finfo(self.call.dtype).eps) * total
 
     def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""

@@ -94,7 +94,9 @@ def test_a_verdict_is_what_the_function_does(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor")
-@pytest.mark.parametrize("seed", [*range(60), *(pytest.param(n, marks=pytest.mark.thorough) for n in range(60, 300))])
+@pytest.mark.parametrize(
+    "seed", [*range(60), 331, 442, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(60, 300))]
+)
 def test_random_functions_have_the_verdict_that_they_were_built_for(seed: int) -> None:
     """Masks, casts, indices, branches, changes in place and values held constant; in float32 digits may be lost."""
     built = build(seed)
