@@ -1,7 +1,4 @@
-"""Calls of ATen: the schema of an operation, the tensors among its arguments, and the records of a run.
-
-A mode above autograd shows backward passes, composites, and arrays of tensors as they are written.
-"""
+"""Calls of ATen: the schema of an operation, the tensors among its arguments, and the records of a run."""
 
 # mypy: disable-error-code="no-untyped-call"
 
@@ -107,6 +104,11 @@ def tensors_in(value: Any) -> list[Tensor]:
     return within(value, torch.Tensor)
 
 
+def floating_dtypes(value: Any) -> set[Any]:
+    """Collect the dtypes of the tensors of floating-point numbers in a nested value."""
+    return {one.dtype for one in tensors_in(value) if one.is_floating_point()}
+
+
 def copied(tensor: Tensor) -> Tensor:
     """Copy the present numbers of a tensor, without its graph."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
@@ -193,41 +195,3 @@ def functional(function: Overload) -> Overload | None:
             if not _writes(other) and [(one.name, str(one.type)) for one in other._schema.arguments] == wanted:
                 return other
     return None
-
-
-# -- above autograd
-
-PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
-"""Functions of torch that run a backward pass."""
-
-_READS = {getattr(torch.Tensor, name): name for name in "tolist numpy __array__".split()}
-"""Names of the methods that read numbers without a call of ATen."""
-
-
-class Surface(torch.overrides.TorchFunctionMode):
-    """Mode above autograd that shows a recorder the calls it must see as they are written.
-
-    Attributes:
-        calls: How many calls of torch the user's code has made.
-    """
-
-    def __init__(self, recorder: Any) -> None:
-        super().__init__()
-        self.recorder = recorder
-        self.calls = 0
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Run a call."""
-        kwargs, self.calls = kwargs or {}, self.calls + 1
-        if function in PASSES:
-            return self.recorder.passed(function.__name__, function, args, kwargs)
-        if function is torch.nn.functional.linear and not kwargs:
-            return self.recorder.composite(torch.ops.aten.linear.default, args)
-        if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:
-            operands = [*args[1:]] if isinstance(args[1], torch.Tensor) else [*args[1]]
-            return self.recorder.composite(torch.ops.aten.einsum.default, (args[0], operands))
-        if function in _READS:
-            self.recorder.decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
-        return function(*args, **kwargs)

@@ -5,7 +5,7 @@ Where two values are the same number, other positions may be taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import DecidedValue, tensors_in
 from gradcli.recording.memory import memory
-from gradcli.recording.places import CallPlace
+from gradcli.recording.places import CallPlace, called_at
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
@@ -61,6 +61,7 @@ class RecordedDecisions:
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
         self.implicit: dict[Atom, str] = {}
+        self._maker = ""  # of a constant, of numbers that left torch
         self.low = ""
         self.folded: dict[Atom, tuple[str, Atom]] = {}
         self.ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
@@ -89,19 +90,40 @@ class RecordedDecisions:
         last = lines[-1].symbol if lines else None
         self.remarks[f"{said}: what is computed from them is a constant, as for autograd"] = last
 
-    def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
-        """Note the decision that gives a call's whole numbers: the order of values, a mask, or a cast.
+    def change_unseen(self, place: CallPlace) -> None:
+        """Remark that a tensor that autograd follows is changed where autograd does not see it."""
+        said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
+        self.remarks.setdefault(f"{said}: its gradient is that of before", None)
+
+    def made_of_numbers(self, place: CallPlace) -> None:
+        """Note the call that makes a tensor of numbers of Python, where some of these may have left torch."""
+        if self.lost and not self._maker:
+            name = called_at(place.frame)
+            file, _, line = place.where.rpartition(", ")
+            self._maker = f"`{name}` in {line} makes a constant of it ({file})" if name else ""
+
+    def require_reason(self, names: Sequence[str], output_name: str) -> None:
+        """Say first, where numbers left torch, that the value does not follow these arguments."""
+        if names and self.lost:
+            of = ", ".join(names)
+            self.lost.insert(0, f"{output_name} does not follow {of}: {self._maker or self.lost[0]}")
+
+    def of_whole_numbers(self, name: str, given: Mapping[str, Any], found: Any, place: CallPlace) -> None:
+        """Note the decision that gives a call's whole numbers: the order of values, a comparison, a mask, or a cast.
 
         Args:
             name: Name of the operation.
             given: Its arguments by name.
+            found: Its result.
             place: Place of the call.
         """
-        if name in ORDERED:
+        if name in ORDERED or name in _COMPARED:
             with self.recorder.again():
-                differ = distinct(name, given)
-            if differ is not None:
-                self._decided(differ, place, f"what {name}() gives")
+                condition = distinct(name, given) if name in ORDERED else _COMPARED[name](given)
+            if condition is not None and self.recorder.knows(condition):
+                self._decided(condition, place, f"what {name}() gives", found if isinstance(found, bool) else None)
+            elif condition is None and name in _COMPARED:
+                self._lose_whole_numbers(name, place)
             return
         for one in tensors_in(given):
             if one.dtype is torch.bool and self.recorder.knows(one):
@@ -109,10 +131,22 @@ class RecordedDecisions:
             elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
                 whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
                 self.guards.append(DecidedValue(whole, str(place), "a cast to whole numbers"))
+            elif one.is_floating_point() and self.recorder.follows(one):
+                self._lose_whole_numbers(name, place)
+
+    def _lose_whole_numbers(self, name: str, place: CallPlace) -> None:
+        """Note whole numbers that nobody knows the decisions of: the function itself may tell of their jumps."""
+        self.lost.append(f"{name}() makes whole numbers{place}")
 
     def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
         """Put off noting the decision of positions that a call gives next to values, until they are used."""
         self.ordered[memory(output)] = output, name, given, place
+
+    def use(self, tensors: Sequence[Tensor]) -> None:
+        """Note the decision of positions that a call uses, if it was put off."""
+        for one in tensors if self.ordered else ():
+            if (ordered := self.ordered.pop(memory(one), None)) is not None:
+                self.of_whole_numbers(*ordered[1:3], None, ordered[3])
 
     def positions(self, name: str, indices: Sequence[Any], place: CallPlace) -> list[Any]:
         """Give positions as plain numbers, and a mask as the positions that it takes.
@@ -136,13 +170,11 @@ class RecordedDecisions:
             else:
                 if self.recorder.records_meaning and self.recorder.is_of_argument(one):
                     self.lost.append("index")
-                if (ordered := self.ordered.pop(memory(one), None)) is not None:
-                    self.of_whole_numbers(*ordered[1:])
                 found.append(one.detach().numpy().copy())
         return found
 
-    def _decided(self, mask: Tensor, place: CallPlace, shown: str = "") -> None:
-        self.guards.append(DecidedValue(self.recorder.operand(mask, place), str(place), shown))
+    def _decided(self, mask: Tensor, place: CallPlace, shown: str = "", branch: bool | None = None) -> None:
+        self.guards.append(DecidedValue(self.recorder.operand(mask, place), str(place), shown, branch))
 
     def conditions(self, program: Program) -> Guards:
         """Give the conditions as values of a Program, and as text.
@@ -198,6 +230,27 @@ def released(program: Program, only: Atom | None = None) -> tuple[Program, Mappi
         else:
             lines.append(replace(line, call=call))
     return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
+
+
+def _below(given: Mapping[str, Any]) -> Tensor | None:
+    """Find which ends of ranges are below each value, or at it if a range has its right end; None of too many."""
+    ends = given["boundaries"] if "boundaries" in given else given["sorted_sequence"]
+    values = torch.as_tensor(given["self"], dtype=ends.dtype).unsqueeze(-1)
+    if values.numel() * ends.shape[-1] > MOST_COMPARED:
+        return None
+    is_right = given["right"] or given.get("side") == "right"
+    return (torch.le if is_right else torch.lt)(ends.unsqueeze(-2) if ends.ndim > 1 else ends, values)
+
+
+_COMPARED: Mapping[str, Callable[[Mapping[str, Any]], Tensor | None]] = {
+    **dict.fromkeys(("searchsorted", "bucketize"), _below),
+    **dict.fromkeys(("count_nonzero", "nonzero"), lambda given: torch.ne(given["self"], 0)),
+    "equal": lambda given: torch.eq(given["self"], given["other"]).all(),
+}
+"""Condition that decides the whole numbers of an operation, or a truth value of Python, by name."""
+
+MOST_COMPARED = 2**22
+"""Most comparisons of values with the ends of ranges that are looked at one by one."""
 
 
 def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:

@@ -37,13 +37,30 @@ class Memory:
         # with a weak reference: while that is held, no other memory has its identity
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
         self._overwritten: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}  # the last value before the present one
+        self._apart = torch.utils.weak.WeakTensorKeyDictionary()  # names of their own for the memory of some tensors
 
     def __contains__(self, tensor: Tensor) -> bool:
         """Tell whether some value is known for the memory of a tensor."""
-        return memory(tensor) in self._known
+        return self._memory(tensor) in self._known
 
     def _values(self, tensor: Tensor) -> dict[Geometry, Atom]:
-        return self._known[memory(tensor)][1] if tensor in self else {}
+        return self._known[self._memory(tensor)][1] if tensor in self else {}
+
+    def _memory(self, tensor: Tensor) -> int:
+        """Name the memory of a tensor, by itself where it, or the tensor that it is a view of, was set apart."""
+        root = tensor if tensor._base is None else tensor._base
+        return int(self._apart.get(root, memory(tensor))) if self._apart else memory(tensor)
+
+    def set_apart(self, tensor: Tensor) -> None:
+        """Take a tensor for one with other values than those that share its memory, as autograd does of a new leaf.
+
+        It does so of `p` in `h = a*2; p = h.detach().requires_grad_()`.
+        """
+        self._apart[tensor] = -1 - len(self._apart)
+
+    def is_apart(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor was set apart from those that share its memory."""
+        return tensor in self._apart
 
     def find(self, tensor: Tensor) -> Atom | None:
         """Find the value of exactly the elements of a tensor; None if it is not known."""
@@ -63,14 +80,14 @@ class Memory:
         """Note the value of a tensor unless there is one: a view of all elements has the value of its base."""
         if tensor not in self:
             alive = torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
-            self._known[memory(tensor)] = alive, {}
+            self._known[self._memory(tensor)] = alive, {}
         self._values(tensor).setdefault(geometry(tensor), atom)
 
     def write(self, tensor: Tensor, atom: Atom) -> None:
         """Note a value written to a tensor, and so to all tensors that share its memory."""
         values, own = self._values(tensor), geometry(tensor)
         if own in values:
-            self._overwritten[memory(tensor)] = self._known[memory(tensor)][0], {own: values[own]}
+            self._overwritten[self._memory(tensor)] = self._known[self._memory(tensor)][0], {own: values[own]}
         for n, (key, before) in enumerate([*values.items()]):
             places = None if key == own else places_in(own, key, _count(tensor))
             if places is not None and n == 0:
@@ -83,7 +100,7 @@ class Memory:
 
     def overwritten(self, tensor: Tensor) -> Atom | None:
         """Find the value of a tensor before the last one that was written to all of its elements."""
-        _, values = self._overwritten.get(memory(tensor), (None, dict[Geometry, Atom]()))
+        _, values = self._overwritten.get(self._memory(tensor), (None, dict[Geometry, Atom]()))
         return values.get(geometry(tensor))
 
     def forget(self, tensor: Tensor) -> None:
@@ -92,7 +109,7 @@ class Memory:
         for key in [key for key in values if places_in(own, key, count) is not None]:
             del values[key]
         if not values:
-            self._known.pop(memory(tensor), None)
+            self._known.pop(self._memory(tensor), None)
 
     def held(self) -> set[Atom]:
         """List the values whose memory is still alive, and drop the others."""

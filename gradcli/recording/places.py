@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
+import linecache
 import re
 import sys
 import traceback
@@ -12,7 +15,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import Application, copied, replaced
+from gradcli.recording.aten_calls import Application, copied, is_plain, replaced
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
@@ -69,11 +72,40 @@ class Places:
         return self._frames[id(frame)][1]
 
 
+def called_at(frame: FrameType | None) -> str:
+    """Write the function that a line of code calls at this moment, as it is written there; empty if it is not known.
+
+    >>> called_at(None)
+    ''
+    """
+    if frame is None:
+        return ""
+    positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, stop = positions
+    if first is None or last is None or start is None or stop is None:
+        return ""
+    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first, last + 1)]
+    lines[-1] = lines[-1][:stop]
+    lines[0] = lines[0][start:]
+    try:
+        node = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
 def next_node() -> int:
     """Give the number of a node that autograd makes now; later nodes have larger numbers."""
     with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():
         node = torch.ones((), requires_grad=True).clone().grad_fn
         return 0 if node is None else int(node._sequence_nr())
+
+
+def tensors_of(frame: FrameType | None) -> Iterator[tuple[str, Tensor]]:
+    """Generate the tensors that a function of the user's code has names for."""
+    for name, value in () if frame is None else frame.f_locals.items():
+        if name.isidentifier() and is_plain(value):
+            yield name, value
 
 
 # -- names of tensors that a function finds elsewhere: of parameters, of `self`, of the code around it

@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType, MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 import sympy
 
@@ -30,7 +30,8 @@ from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
 from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
-from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
+from gradcli.recording.modes import RecordingMode
+from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
 from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
 from gradcli.recording.tracking import followed_again, of_constants, require_seen
@@ -42,7 +43,7 @@ _Recording = Generator[None, Any, None]
 """Recording of a call, which is sent the result."""
 
 
-class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
+class Recorder(RecordingMode):
     """Mode that records calls of ATen while it is entered.
 
     Args:
@@ -67,8 +68,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
-        self._surface = calls.Surface(self)
-        self._pauses = self._inside = self._count = 0
+        self._count = 0
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
@@ -85,28 +85,6 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places()
 
-    # -- the mode
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first call imports torch._dynamo, which takes a second
-
-    def __enter__(self) -> Self:
-        """See calls from here on."""
-        self._surface.__enter__()
-        super().__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        """See no more."""
-        super().__exit__(*raised)
-        self._surface.__exit__(*raised)
-
-    def composite(self, function: Any, args: Sequence[Any]) -> Any:
-        """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
-        is_seen = not any(map(calls.is_wrapped, tensors_in(args)))
-        return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
-
     def lose(self, error: Exception) -> None:
         """Take an error of recording.
 
@@ -114,26 +92,6 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             Exception: The error itself, as the function is not answered.
         """
         raise error
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Run a block whose calls are not seen."""
-        self._pauses += 1
-        try:
-            yield
-        finally:
-            self._pauses -= 1
-
-    @contextlib.contextmanager
-    def again(self) -> Iterator[None]:
-        """See the calls of a block that runs within a call."""
-        super().__enter__()
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            super().__exit__(None, None, None)
 
     # -- questions to a recording
 
@@ -154,6 +112,10 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def knows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from arguments or from tensors found elsewhere."""
         return tensor in self._values or tensor.requires_grad
+
+    def follows(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor holds a value that follows from arguments of the function."""
+        return self._values.find(tensor) in self.of_arguments
 
     def program(self, output: Atom, variables: Mapping[Atom, str] = MappingProxyType({})) -> Program:
         """Give the Program that computes a value, with its text.
@@ -219,6 +181,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
         is_unasked = self.records_meaning and name == "isnan"
+        self.decisions.use(tensors)
+        if name == "lift_fresh" and self.decisions.lost:
+            self.decisions.made_of_numbers(self.places.find())
         is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
         if is_drawn and is_lost and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
@@ -263,8 +228,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         results, inputs = self._lowered(function, given, changed, place)
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
-            said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
-            self.decisions.remarks.setdefault(f"{said}: its gradient is that of before", None)
+            self.decisions.change_unseen(place)
         if torch.is_grad_enabled() and changed[0].requires_grad and self._followed.isdisjoint(inputs):
             inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # a term whose gradient is 0
             results = [self.lines.row("add", *inputs, results[0])]
@@ -281,7 +245,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         is_other = bool(self._other_dtypes(outputs)) and self.of_arguments.isdisjoint(known)
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # the order of constants stays the same
-                self.decisions.of_whole_numbers(name, given, place)
+                self.decisions.of_whole_numbers(name, given, found, place)
             if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
                 self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
             if not function.is_view:  # else the memory knows what it is made of
@@ -379,8 +343,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         return memory(tensor) in {memory(leaf.tensor) for leaf in self.leaves.values() if leaf.is_argument}
 
     def _other_dtypes(self, outputs: Sequence[Any]) -> set[Any]:
-        kinds = {one.dtype for one in tensors_in(outputs) if one.is_floating_point()}
-        return set() if self.dtype is None else kinds - {self.dtype}
+        return set() if self.dtype is None else calls.floating_dtypes(outputs) - {self.dtype}
 
     def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
         """Refuse results in another dtype that follow from the arguments; a condition is 0 and 1 in any dtype."""
@@ -445,13 +408,34 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
             return self._held(atom, place)
-        if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
-            self._values.forget(tensor)
-            return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
+        if tensor.requires_grad and tensor.is_leaf and not self._is_leaf_of(tensor, atom):
+            return self._new_leaf(tensor, atom, place)
         is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
-        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
+        if tensor.requires_grad and atom not in self._followed and not is_dual:
             return followed_again(self, tensor, atom, place)
         return atom
+
+    def _is_leaf_of(self, tensor: Tensor, atom: Atom) -> bool:
+        """Tell whether a value came from this very leaf of autograd's."""
+        leaf = self.leaves.get(str(atom))
+        is_own = self._values.is_apart(tensor) or (leaf is not None and leaf.tensor is tensor)
+        return atom in self._followed and is_own
+
+    def _new_leaf(self, tensor: Tensor, atom: Atom, place: CallPlace) -> Atom:
+        """Take a tensor for a new leaf of autograd's, whose value is held constant if it follows from arguments."""
+        name, called = self.named.get(atom, ("", None))
+        if called is tensor:
+            del self.named[atom]
+        if atom in self._followed:  # it shares the memory of another value, and not its graph
+            self._values.set_apart(tensor)
+        self._values.forget(tensor)
+        if atom not in self.of_arguments:
+            name = name if called is tensor else self.names.name_of(tensor, place.frame)
+            return self._leaf(name, tensor, is_made=True)
+        held = self._held(atom, place)
+        self._followed.add(held)
+        self._values.put(tensor, held)
+        return held
 
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
         if tensor.layout is not torch.strided:
@@ -491,9 +475,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember the names that the user's code has for values."""
-        for name, value in () if frame is None else frame.f_locals.items():
-            if not (name.isidentifier() and calls.is_plain(value)):
-                continue
+        for name, value in tensors_of(frame):
             atom = self._values.find(value)
             if isinstance(atom, sympy.Dummy) and atom not in self.named:
                 self.named[atom] = self.names.free(name), value

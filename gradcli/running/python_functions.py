@@ -160,13 +160,17 @@ class PythonFunction(Function):
         arrays = {name: self._value(name, value) for name, value in given.items()}
         known = {name: array for name, array in arrays.items() if name in self._taken.kinds}
         require_names(self._taken, tuple(given), self.expression)
+        maybe = frozenset(
+            name for name in self._taken.tensors
+            if name in known and name not in wrt and not _is_of_floats(given[name]) and _is_whole(known[name])
+        )  # fmt: skip
         kinds: list[Dtype] = [dtype] if dtype is not None else list(dict.fromkeys((own or "float64", *_DTYPES)))
         first: InputError | None = None  # of types; another one, with whole numbers, is of the code
         other: InputError | None = None
         asks, sets = False, [*self._whole_sets(given, known, wrt)]
         for whole in (frozenset[str](), *sets):
             for kind in kinds if asks or not whole else ():
-                call = FunctionCall(function, self.expression, self._taken, known, kind, whole, self.borrowed)
+                call = FunctionCall(function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed)
                 try:
                     return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
                 except InputError as error:
@@ -195,7 +199,7 @@ class PythonFunction(Function):
         None is needed where a tensor elsewhere is differentiated by, or where the whole numbers were given as such.
         """
         tensors = [name for name in self._taken.tensors if name in known]
-        candidates = [one for one in tensors if one not in wrt and np.all(known[one] == np.round(known[one]))]
+        candidates = [one for one in tensors if one not in wrt and _is_whole(known[one])]
         floating = {name for name in tensors if not _is_of_integers(given[name])}
         for whole in sets_to_try(candidates):
             if floating - whole or not floating or wrt - {*tensors}:
@@ -214,6 +218,16 @@ def _is_of_integers(value: Any) -> bool:
     if isinstance(value, torch.Tensor):
         return not value.is_floating_point()
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iub"
+
+
+def _is_of_floats(value: Any) -> bool:
+    """Tell whether a value was given as floating-point numbers by its type."""
+    return isinstance(value, torch.Tensor | np.ndarray | np.generic) and not _is_of_integers(value)
+
+
+def _is_whole(array: Array) -> bool:
+    """Tell whether all numbers are whole."""
+    return bool(np.all(array == np.round(array)))
 
 
 _DTYPES: tuple[Dtype, ...] = ("float64", "float32")

@@ -327,6 +327,7 @@ class FunctionCall:
         given: Values by parameter, or by the name of a tensor that is found elsewhere.
         dtype: Dtype of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
+        maybe_whole: Others whose values are whole numbers, and were not given as floating-point ones by their type.
         borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
     """
 
@@ -336,6 +337,7 @@ class FunctionCall:
     given: Mapping[str, Array]
     dtype: Dtype
     whole: frozenset[str] = frozenset()
+    maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
 
@@ -356,18 +358,28 @@ class FunctionCall:
             ran = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
         finally:
             recorder.restore(but=constants)
-        output = recorder.atom(ran.output)
-        if output is None:
-            hint = "what NumPy or another library computes has no derivative in torch"
-            raise InputError(f"the value of {self.called} is made by no call of torch that was seen", hint=hint)
         if ran.output.dtype is not getattr(torch, self.dtype):
             raise WrongDtypeError(dtype_name(ran.output.dtype))
-        program = recorder.program(output)
+        program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.told(program), *_of_numpy(self.function))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         return replace(made, largest=require_same(made, ran.output))
+
+    def _with_arguments(self, program: Program, recorder: Recorder) -> Program:
+        """Add the arguments that y does not follow to the variables: by these, its derivative is 0.
+
+        One that may be of whole numbers is none of them if it decides something, as an index does, next to others.
+        """
+        given = [name for name in self.taken.tensors if name in self.given and name not in self.whole]
+        lost = [name for name in given if name not in program.names]
+        if len(lost) < len(given):
+            deciding = recorder.decisions.conditions(program).program.names
+            lost = [name for name in lost if name not in self.maybe_whole or name not in deciding]
+        recorder.decisions.require_reason(lost, program.output_name)
+        variables = tuple(recorder.lines.variables[name] for name in lost)
+        return replace(program, variables=(*program.variables, *variables)) if lost else program
 
     def recorder(self) -> Recorder:
         """Make the recorder of a run."""

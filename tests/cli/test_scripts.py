@@ -338,3 +338,37 @@ def test_a_pass_is_answered_and_the_script_goes_on(text: str, gradient: list[flo
     assert (run.code, answer["check"]["verdict"]) == (0, "agree"), answer
     assert answer["vjp"]["x"] == pytest.approx(gradient, rel=1e-6)
     assert "at the end" in run.err
+
+
+LEAVES = """
+import torch
+a = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
+p = (a*2).detach().requires_grad_()
+(p**2).sum().backward()
+h = a*2
+q = h.detach().requires_grad_()
+((q**2).sum() + h.sum() + q[0]*h[1]).backward()
+w = torch.nn.Parameter(a.data)
+(w*a).sum().backward()
+"""
+
+STACKED = """
+import copy, torch
+from torch.func import functional_call, stack_module_state, vmap
+models = [torch.nn.Linear(3, 2).double() for _ in range(3)]
+parameters, buffers = stack_module_state(models)
+base = copy.deepcopy(models[0]).to("meta")
+x = torch.ones(4, 3, dtype=torch.float64)
+y = vmap(lambda p, b, x: functional_call(base, (p, b), (x,)), in_dims=(0, 0, None))(parameters, buffers, x)
+(y**2).sum().backward()
+assert parameters["weight"].grad is not None
+"""
+
+
+def test_a_leaf_that_shares_memory_is_a_leaf_of_its_own(gradcli: Command) -> None:
+    """What was computed before its detach() is none of its gradient."""
+    done = gradcli("run", "-c", LEAVES, "--format", "json")
+    assert done.code == 0
+    found = [json.loads(line)["vjp"] for line in done.out.splitlines()]
+    assert found == [{"p": [4, 8]}, {"a": [2, 6], "q": [8, 8]}, {"w": [1, 2], "a": [1, 2]}]
+    assert gradcli("run", "-c", STACKED).code == 0

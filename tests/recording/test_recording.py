@@ -176,7 +176,7 @@ def test_a_recording_is_text_that_needs_no_code() -> None:
 
 
 def test_a_copy_that_requires_a_gradient_itself_is_a_leaf() -> None:
-    """Nothing goes back through it to what it was copied from, so that the function moves otherwise."""
+    """Nothing goes back through it to what it was copied from, whose value is held constant."""
 
     def f(x: torch.Tensor) -> torch.Tensor:
         z = x.detach().clone().requires_grad_()
@@ -184,7 +184,7 @@ def test_a_copy_that_requires_a_gradient_itself_is_a_leaf() -> None:
 
     answer = record(f, X).vjp()
     assert answer.vjp["x"].tolist() == X.tolist()
-    assert check_of(answer).verdict == "unchecked"
+    assert check_of(answer).verdict == "cut"
     assert "the function moves by" in check_of(answer).findings[0].note
 
 
