@@ -426,13 +426,13 @@ class Recorder(RecordingMode):
         name, called = self.named.get(atom, ("", None))
         if called is tensor:
             del self.named[atom]
-        if atom in self._followed:  # it shares the memory of another value, and not its graph
+        if atom in self._followed or atom in self.of_arguments:  # it may share the memory of what it is no view of
             self._values.set_apart(tensor)
         self._values.forget(tensor)
         if atom not in self.of_arguments:
             name = name if called is tensor else self.names.name_of(tensor, place.frame)
             return self._leaf(name, tensor, is_made=True)
-        held = self._held(atom, place)
+        held = self._held(atom, place) if atom in self._followed else atom
         self._followed.add(held)
         self._values.put(tensor, held)
         return held
