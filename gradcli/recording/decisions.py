@@ -50,6 +50,7 @@ class RecordedDecisions:
         lost: Places where numbers leave torch, in words.
         remarks: Remarks, each with the line after which it matters.
         implicit: The values that were drawn and have an implicit gradient, with the call and its place in words.
+        digits: The machine epsilon of tensors that may be made of numbers that left torch; 0 without any.
         low: The first dtype with fewer digits than are judged, and the place where it occurs.
         folded: Conditions that are one for all elements of another, or for any of them: `all` or `any`, and the other.
         ordered: Calls that gave positions next to values, by the memory of the positions, until these are used.
@@ -61,6 +62,7 @@ class RecordedDecisions:
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
         self.implicit: dict[Atom, str] = {}
+        self.digits = 0.0
         self._maker = ""  # of a constant, of numbers that left torch
         self.low = ""
         self.folded: dict[Atom, tuple[str, Atom]] = {}
@@ -95,9 +97,11 @@ class RecordedDecisions:
         said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
         self.remarks.setdefault(f"{said}: its gradient is that of before", None)
 
-    def made_of_numbers(self, place: CallPlace) -> None:
-        """Note the call that makes a tensor of numbers of Python, where some of these may have left torch."""
-        if self.lost and not self._maker:
+    def made_of_numbers(self, tensor: Tensor, place: CallPlace) -> None:
+        """Note a call that makes a tensor of numbers of Python, as some numbers left torch and may be among them."""
+        if tensor.is_floating_point():
+            self.digits = max(self.digits, torch.finfo(tensor.dtype).eps)
+        if not self._maker:
             name = called_at(place.frame)
             file, _, line = place.where.rpartition(", ")
             self._maker = f"`{name}` in {line} makes a constant of it ({file})" if name else ""

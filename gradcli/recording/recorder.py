@@ -183,7 +183,7 @@ class Recorder(RecordingMode):
         is_unasked = self.records_meaning and name == "isnan"
         self.decisions.use(tensors)
         if name == "lift_fresh" and self.decisions.lost:
-            self.decisions.made_of_numbers(self.places.find())
+            self.decisions.made_of_numbers(tensors[0], self.places.find())
         is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
         if is_drawn and is_lost and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")

@@ -194,7 +194,10 @@ class Recorded:
         if self.ran is not None:
             return None
         is_second = isinstance(numbers, HessianVectorProduct | SecondDerivatives)
-        key, digits = (question.wrt, is_second), float(np.finfo(self.call.dtype).eps)
+        key, digits = (
+            (question.wrt, is_second),
+            max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits),
+        )
 
         def values(arrays: Mapping[str, Array]) -> Forward:
             return self.called_at(arrays, question.wrt if is_second else ())

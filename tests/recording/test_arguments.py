@@ -79,6 +79,7 @@ def test_an_argument_that_only_decides_positions_has_zeros(name: str, dtype: tor
     function, beside, at = POSITIONS[name]
     others = [WEIGHTS.to(dtype)][: len(inspect.signature(function).parameters) - 1]
     answer = record(function, beside.to(dtype), *others).jacobian()
+    assert answer.jacobian is not None
     assert not np.any(answer.jacobian["x"])
     assert answer.jacobian["x"].shape == (*answer.value.shape, *beside.shape)
     assert check_of(answer).verdict == "agree"
@@ -100,7 +101,9 @@ def test_an_argument_that_is_ignored_has_zeros(values: tuple[float, float]) -> N
     for answer in (gradcli.vjp(without_first, {"x": x, "w": w}, v="ones"), record(without_first, x, w).vjp(v="ones")):
         assert {name: array.tolist() for name, array in answer.vjp.items()} == {"x": [0.0, 0.0], "w": [6.0, 8.0]}
     assert gradcli.grad(lambda x: torch.ones((), dtype=x.dtype), x).grad["x"].tolist() == [0.0, 0.0]
-    assert gradcli.jacobian(lambda x: torch.ones(3, dtype=x.dtype), x).jacobian["x"].tolist() == [[0.0, 0.0]] * 3
+    blocks = gradcli.jacobian(lambda x: torch.ones(3, dtype=x.dtype), x).jacobian
+    assert blocks is not None
+    assert blocks["x"].tolist() == [[0.0, 0.0]] * 3
 
 
 def of_a_list(x: Tensor) -> Tensor:
@@ -118,10 +121,16 @@ def of_floats(x: Tensor, w: Tensor) -> Tensor:
     return torch.tensor([float(x[0]) ** 2, float(x[1])], dtype=w.dtype) * w
 
 
+def of_few_digits(x: Tensor, w: Tensor) -> Tensor:
+    """Numbers that are rounded to float32, whatever x is."""
+    return torch.tensor([x[0] ** 2, x[1]]) * w
+
+
 CONSTANT: dict[str, tuple[Callable[..., Tensor], str]] = {
     "a list": (of_a_list, "torch.tensor"),
     "numpy": (of_numpy, "torch.from_numpy"),
     "floats": (of_floats, "torch.tensor"),
+    "few digits": (of_few_digits, "torch.tensor"),
 }
 
 
