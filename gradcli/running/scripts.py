@@ -14,6 +14,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -35,7 +36,7 @@ from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
-from gradcli.running.nonfinite import CallsOnTheWayBack, beginnings
+from gradcli.running.nonfinite import CallsOnTheWayBack, beginnings, dense
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 from gradcli.running.refusals import RefusalNotes
 from gradcli.running.watching import Watch, unrecorded
@@ -118,7 +119,8 @@ class ScriptRecorder(Recorder):
             self.begin()
         found = super().__torch_dispatch__(function, types, args, kwargs)
         if not (self._pauses or self._inside):
-            self._notes.note(function, (args, kwargs), found, self.places.find)
+            with suppress(Exception):  # of tensors without a memory, such as sparse ones
+                self._notes.note(function, (args, kwargs), found, self.places.find)
         return found
 
     def _advance(self, *of_call: Any) -> None:
@@ -215,6 +217,8 @@ class ScriptRecorder(Recorder):
         wrt = tuple(name for name, tensor in free.items() if tensor.requires_grad and id(tensor) in chosen)
         if not wrt:
             raise NothingToAnswerError("it is by no tensor that y depends on")
+        if name := next((name for name in wrt if leaves[name].tensor.is_complex()), ""):
+            raise InputError(f"{called} is by {name}, whose numbers are complex, and gradients by real ones are judged")
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
@@ -252,6 +256,7 @@ class ScriptRecorder(Recorder):
         if given.get("create_graph"):
             return super().passed(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
         y = tensors_in(next(iter(given.values())))
+        leaves: list[Tensor] = []
         with unrecorded():
             leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
         added, told = [], Pass(number, place.where, 0.0, is_judged=False)
@@ -294,7 +299,7 @@ class ScriptRecorder(Recorder):
         """List the leaves to whose `.grad` a pass adds, as earlier passes left something there."""
         grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
         with self.paused():
-            return [name for name, grad in grads.items() if grad is not None and numbers_of(grad).any()]
+            return [name for name, grad in grads.items() if grad is not None and bool(dense(grad).any())]
 
     def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
         """Add a warning with the numbers in `.grad` after a pass that added to the results of earlier ones."""

@@ -6,10 +6,10 @@ Each look costs a few sums over the leaves of a pass, and over the parameters of
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import contextlib
 import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -240,8 +240,8 @@ def _listed(value: Any) -> list[Tensor]:
     return [one for one in (value if isinstance(value, tuple | list) else [value]) if isinstance(one, torch.Tensor)]
 
 
-@contextlib.contextmanager
+@contextmanager
 def unrecorded() -> Iterator[None]:
-    """Compute in a block what no recorder sees."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+    """Compute in a block what no recorder sees, and what must not end a script: some tensors have no numbers."""
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad(), suppress(Exception):
         yield
