@@ -41,8 +41,8 @@ LOW_DIGITS = 2.0**-8
 """Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
 
 IS_CONFIRMED = (
-    "the function itself, called next to the point on both sides along random directions, has torch's slopes there, "
-    "and its recording could not follow {}"
+    "{}, next to the point on both sides along random directions, has torch's slopes there, and its recording could "
+    "not follow {}"
 )
 """Remark where a finding of the recording is not the function's."""
 
@@ -56,12 +56,14 @@ class Movement:
         known: Torch's derivatives.
         entries: The derivative that the entries of an answer are of, by whether they are of vᵀJ.
         shape: The shape of the numbers that are seen: of y, or of the flat gradient.
+        witness: What it is, in words.
     """
 
     function: MovedFunction
     known: Sequence[KnownDerivative]
     entries: Mapping[bool, KnownDerivative]
     shape: tuple[int, ...]
+    witness: str = "the function itself, called"
 
     @cached_property
     def is_torchs(self) -> bool:
@@ -187,10 +189,10 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
         judgement = _confirmed(judgement, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
         if unseen and moved.is_torchs:
-            notes += [IS_CONFIRMED.format(f"this: {one.note}") for one in unseen]
+            notes += [IS_CONFIRMED.format(moved.witness, f"this: {one.note}") for one in unseen]
             boundaries = [one for one in boundaries if one not in unseen]
         if cut is not None and _denies_cut(moved, cut, question):
-            notes.append(IS_CONFIRMED.format(f"this: {cut.note}"))
+            notes.append(IS_CONFIRMED.format(moved.witness, f"this: {cut.note}"))
             cut = None
         if not moved.function.is_complete:
             notes.append(f"{recorded.call.called} takes long: it was not called at all points next to this one")
@@ -223,7 +225,9 @@ def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
         plain = replace(entry, verdict="agree", note="", one_sided=None, relative_error=None)
         return replace(plain, truth=None, proven=False)
 
-    notes = dict.fromkeys(IS_CONFIRMED.format(f"what makes an entry {entry.verdict}") for entry in denied)
+    notes = dict.fromkeys(
+        IS_CONFIRMED.format(moved.witness, f"what makes an entry {entry.verdict}") for entry in denied
+    )
     return judgement.changed(confirmed).joined(notes=list(notes), is_followed=False)
 
 
@@ -259,7 +263,8 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
 
 def _held_constant(recorded: Recorded) -> Iterator[str]:
     """Say what a function holds constant, in which order it is likeliest to be what the gradient lacks."""
-    yield from recorded.recorder.decisions.lost
+    if recorded.ran is None:  # in a script a replay has the same numbers
+        yield from recorded.recorder.decisions.lost
     places = recorded.recorder.places_of(recorded.program)
     for line in recorded.program.lines:
         if line.call.op.is_detached:
@@ -271,8 +276,11 @@ def _held_constant(recorded: Recorded) -> Iterator[str]:
 def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Movement) -> bool:
     """Tell whether what was found of a condition is seen in the function: it changes at the points next to this one.
 
-    Where rounding keeps it as it is, the function that runs there is no witness.
+    Where rounding keeps it as it is, the function that runs there is no witness, and a recording never is, as it takes
+    the same branches everywhere.
     """
+    if recorded.ran is not None:
+        return False
     if boundary.verdict == "unchecked":
         return True
     if boundary.verdict != "kink" or boundary.condition is None:

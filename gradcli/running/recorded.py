@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, tensor_of, trace
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.crosscheck.judge import Judgement
@@ -32,6 +32,7 @@ from gradcli.language.program import numeric
 from gradcli.language.program.wengert import Guard, Program, needed
 from gradcli.questions.question import Dtype, Question
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.decisions import released
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
@@ -190,9 +191,7 @@ class Recorded:
         return judged(self, judgement, numbers, question)
 
     def moved(self, question: Question, numbers: Numbers) -> Movement | None:
-        """Prepare the calls of the function next to its point; None of a tensor of a script, which has no function."""
-        if self.ran is not None:
-            return None
+        """Prepare the calls of the function next to its point; of a script, replays of its recording."""
         is_second = isinstance(numbers, HessianVectorProduct | SecondDerivatives)
         key, digits = (
             (question.wrt, is_second),
@@ -200,7 +199,8 @@ class Recorded:
         )
 
         def values(arrays: Mapping[str, Array]) -> Forward:
-            return self.called_at(arrays, question.wrt if is_second else ())
+            at = self.called_at if self.ran is None else self.replayed_at
+            return at(arrays, question.wrt if is_second else ())
 
         found = movement(
             values,
@@ -212,9 +212,14 @@ class Recorded:
             rounding=lambda weights: self._rounding(weights, question.wrt),
             known=self._movements.get(key),
         )
-        if found is not None:
-            self._movements[key] = found.function
-        return found
+        if found is None:
+            return None
+        self._movements[key] = found.function
+        return found if self.ran is None else replace(found, witness="the recording, replayed")
+
+    def forget(self) -> None:
+        """Drop the values next to the point, with the graph that they hold, which may be large in a script."""
+        self._movements.clear()
 
     def _rounding(self, weights: Array, wrt: tuple[str, ...]) -> float:
         """Estimate the rounding error of the sum of y with some weights, of each line to first order."""
@@ -237,11 +242,18 @@ class Recorded:
             finally:
                 self.call.give(constants, self.arrays, ())
 
+    def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Run the recording of a script at another point, with nothing held constant."""
+        return run(self._released, {**self.arrays, **arrays}, tuple(wrt), self.call.dtype)
+
+    @cached_property
+    def _released(self) -> Program:
+        return released(self.program)[0]
+
     def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
-        """Find out whether the gradient is one with a value held constant; once, and in no script."""
+        """Find out whether the gradient is one with a value held constant; once."""
         if wrt not in self._known_cuts:
-            is_open = self.doubt or self.ran is not None
-            self._known_cuts[wrt] = None if is_open else cut_of(self, wrt)
+            self._known_cuts[wrt] = None if self.doubt else cut_of(self, wrt)
         return self._known_cuts[wrt]
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.abc
+import linecache
 import os
 import runpy
 import signal
@@ -61,6 +62,7 @@ class UserScript:
             if os.path.isdir(path) or path.endswith((".zip", ".pyz", ".pyc")):
                 runpy.run_path(path, run_name="__main__")
                 return
+            linecache.cache.pop(path, None)  # of another text of this name
             loader = _MainLoader(path, Path(path).read_bytes() if self.text is None else self.text)
             module = module_from_spec(ModuleSpec("__main__", loader))
             module.__spec__ = None

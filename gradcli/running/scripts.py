@@ -226,7 +226,7 @@ class ScriptRecorder(Recorder):
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
-        require_same(found, y)
+        found = replace(found, largest=require_same(found, y))
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
@@ -343,6 +343,7 @@ class ScriptRecorder(Recorder):
                 norms[name.rpartition(".")[0]].append(norm(array))
             if not all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values())):
                 found += beginnings(live, answer)
+            live.forget()
         begins = tuple(dict.fromkeys(found))
         return replace(
             told,
