@@ -55,6 +55,9 @@ CONFIRMED = 0.25
 FINEST = 0.02
 """Coarsest error, relative to the terms of the product, of a slope that is told to be torch's."""
 
+MOST_CALLS = 10
+"""Most calls of a function next to its point: four along each direction, and two from near by."""
+
 SECONDS = 20.0
 """Seconds after which a function that takes long is called no more."""
 
@@ -151,11 +154,15 @@ class Contradiction:
 
 @dataclass
 class Direction:
-    """Values of a function along one direction, by the signed number of steps; NaN where it has none."""
+    """Values of a function along one direction, by the signed number of steps; NaN where it has none.
+
+    `nearest` is the number of steps to the point from which what contradicts is looked at.
+    """
 
     u: Mapping[str, Array]
     values: dict[float, Array] = field(default_factory=dict)
     moved: dict[float, Mapping[str, Array]] = field(default_factory=dict)
+    nearest: float | None = None
 
 
 class MovedFunction:
@@ -188,7 +195,7 @@ class MovedFunction:
         self.rounding = rounding
         self.step = min(LONGEST, STEP * digits**0.5)
         self.is_complete = True
-        self._seconds = 0.0
+        self._calls, self._seconds = 0, 0.0
 
     @cached_property
     def directions(self) -> list[Direction]:
@@ -225,10 +232,11 @@ class MovedFunction:
             }
             direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
             began, found = time.monotonic(), np.empty(0)
-            if self._seconds < SECONDS * patience():
+            if self._calls < MOST_CALLS and self._seconds < SECONDS * patience():
+                self._calls += 1
                 with contextlib.suppress(GradcliError):  # it may fail there
                     found = self.values(x).astype(np.float64)
-            else:
+            elif self._calls < MOST_CALLS:
                 self.is_complete = False
             self._seconds += time.monotonic() - began
             is_same = found.shape == self.value.shape
@@ -282,73 +290,63 @@ class MovedFunction:
         """
         for direction in self.directions:
             found = self._slopes(direction, known, errors)
-            for kind, excess, suspects in self._suspects(direction, known, found):
-                if suspects.any():
-                    row = int(np.where(suspects, excess, -np.inf).argmax())
-                    if (one := self._confirmed(direction, known, found, kind, row)) is not None:
+            for kind, excess in self._suspicions(direction, known, found).items():
+                if excess.max(initial=0.0) > 1:
+                    one = self._suspect(direction, known, found, kind, int(excess.argmax()))
+                    if self._is_there(direction, known, one):
                         return one
         return None
 
-    def _suspects(
-        self, direction: Direction, known: KnownDerivative, found: Slopes
-    ) -> Iterator[tuple[Kind, Array, NDArray[np.bool_]]]:
-        """Yield each kind of contradiction, how far it is beyond the errors, and the numbers that may have it."""
+    def _suspicions(self, direction: Direction, known: KnownDerivative, found: Slopes) -> dict[Kind, Array]:
+        """Compare each kind of contradiction with its error, number by number; above 1 it may be there."""
+        changes = {steps: self._change(direction, known, steps) for steps in (-2.0, -1.0, 1.0, 2.0)}
         with np.errstate(all="ignore"):
+            product = np.nan_to_num(np.abs(found.product), nan=0.0, posinf=0.0) * self.step
             noise = known.noise(ROUNDINGS * self.digits * self.sizes)
-            is_jump = np.zeros(found.left.shape, bool)
-            size = np.zeros(found.left.shape)
-            for side in (-1, 1):
-                once, twice = (self._change(direction, known, n * side) for n in (1, 2))
-                slope = np.where(np.isfinite(found.product), found.product, 0.0) * self.step
-                is_jump |= (np.abs(twice - once) < CONSTANT * np.abs(once)) & (
-                    np.abs(once) > 8 * (noise + np.abs(slope))
-                )
-                size = np.maximum(size, np.nan_to_num(np.abs(once)))
-            yield "jump", size, is_jump
-            gap = np.abs(found.right - found.left)
-            yield "kink", gap / (found.left_error + found.right_error), gap > found.left_error + found.right_error
-            offs = (
-                (np.abs(found.left - found.product), found.left_error),
-                (np.abs(found.right - found.product), found.right_error),
-            )
-            is_off = (offs[0][0] > offs[0][1]) & (offs[1][0] > offs[1][1])
-            yield "slope", np.minimum(*(off / error for off, error in offs)), is_off
+            jumps = [
+                np.where(np.abs(changes[2 * side] - once) < CONSTANT * np.abs(once), np.abs(once), 0.0)
+                for side in (-1.0, 1.0)
+                for once in (changes[side],)
+            ]
+            left, right = np.abs(found.left - found.product), np.abs(found.right - found.product)
+            suspicions: dict[Kind, Array] = {
+                "jump": np.maximum(*jumps) / (8 * (noise + product)),
+                "kink": np.abs(found.right - found.left) / (found.left_error + found.right_error),
+                "slope": np.minimum(left / found.left_error, right / found.right_error),
+            }
+        return {kind: np.nan_to_num(excess, nan=0.0, posinf=np.finfo(float).max) for kind, excess in suspicions.items()}
 
-    def _confirmed(
-        self,
-        direction: Direction,
-        known: KnownDerivative,
-        found: Slopes,
-        kind: Kind,
-        row: int,
-    ) -> Contradiction | None:
-        """Look as near to the point as rounding allows, where what contradicts must still be there."""
-        left, right, product = (float(one[row]) for one in (found.left, found.right, found.product))
-        once = {side: float(self._change(direction, known, float(side))[row]) for side in (-1, 1)}
-        gap = {"jump": max(abs(one) for one in once.values()) / self.step, "kink": abs(right - left)}.get(
-            kind, min(abs(left - product), abs(right - product))
-        )
-        noise = self._noise(known, row)
-        shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * noise / gap)
-        share = min(shortest / self.step, CONFIRMED)
-        near = {side: float(self._change(direction, known, side * share)[row]) for side in (-1, 1)}
-        slopes = {side: side * change / (share * self.step) for side, change in near.items()}
+    def _suspect(
+        self, direction: Direction, known: KnownDerivative, found: Slopes, kind: Kind, number: int
+    ) -> Contradiction:
+        """Describe what may contradict torch's derivative of a number."""
+        row = number if known.weights is None or self.value.size == 1 else None
+        left, right, product = (float(one[number]) for one in (found.left, found.right, found.product))
         if kind == "jump":
-            worst = max(once, key=lambda side: abs(once[side]))
-            is_there = abs(near[worst] - once[worst]) <= CONFIRMED * abs(once[worst])
-            return (
-                Contradiction(kind, self._row(known, row), once[-1], once[1], product, direction.u)
-                if is_there
-                else None
-            )
-        if kind == "kink":
-            is_there = abs((slopes[1] - slopes[-1]) - (right - left)) <= CONFIRMED * gap
-        else:
-            is_there = max(abs(slopes[1] - right), abs(slopes[-1] - left)) <= CONFIRMED * gap
-        return Contradiction(kind, self._row(known, row), left, right, product, direction.u) if is_there else None
+            left, right = (float(self._change(direction, known, side)[number]) for side in (-1.0, 1.0))
+        return Contradiction(kind, row, left, right, product, direction.u)
 
-    def _row(self, known: KnownDerivative, row: int) -> int | None:
-        return row if known.weights is None else None
+    def _is_there(self, direction: Direction, known: KnownDerivative, suspect: Contradiction) -> bool:
+        """Look as near to the point as rounding allows, where what contradicts must still be there."""
+        number = suspect.row if suspect.row is not None and known.weights is None else 0
+        left, right, product = suspect.left, suspect.right, suspect.product
+        gap = {
+            "jump": max(abs(left), abs(right)) / self.step,
+            "kink": abs(right - left),
+            "slope": min(abs(left - product), abs(right - product)),
+        }[suspect.kind]
+        if direction.nearest is None:
+            shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * self._noise(known, number) / gap)
+            direction.nearest = min(shortest / self.step, CONFIRMED)
+        nearest = direction.nearest
+        before, after = (float(self._change(direction, known, side * nearest)[number]) for side in (-1.0, 1.0))
+        if suspect.kind == "jump":
+            near, far = (before, left) if abs(left) > abs(right) else (after, right)
+            return bool(abs(near - far) <= CONFIRMED * abs(far))
+        left_slope, right_slope = -before / (nearest * self.step), after / (nearest * self.step)
+        if suspect.kind == "kink":
+            return bool(abs((right_slope - left_slope) - (right - left)) <= CONFIRMED * gap)
+        return bool(max(abs(left_slope - left), abs(right_slope - right)) <= CONFIRMED * gap)
 
     def _noise(self, known: KnownDerivative, row: int) -> float:
         """Estimate the rounding error of a number."""

@@ -40,11 +40,17 @@ KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "
 LOW_DIGITS = 2.0**-8
 """Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
 
-IS_CONFIRMED = (
-    "{}, next to the point on both sides along random directions, has torch's slopes there, and its recording could "
-    "not follow {}"
-)
+IS_CONFIRMED = "{} on both sides of the point, has torch's slopes there, although {}"
 """Remark where a finding of the recording is not the function's."""
+
+
+SAYS: Mapping[Verdict, str] = {
+    "inaccurate": "in its recording they are digits that were lost",
+    "kink": "its recording has a kink",
+    "undefined": "its recording has no derivative",
+    "disagree": "its recording has others",
+}
+"""What a recording has in place of the slopes of the function."""
 
 
 @dataclass
@@ -189,10 +195,10 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
         judgement = _confirmed(judgement, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
         if unseen and moved.is_torchs:
-            notes += [IS_CONFIRMED.format(moved.witness, f"this: {one.note}") for one in unseen]
+            notes += [IS_CONFIRMED.format(moved.witness, one.note) for one in unseen]
             boundaries = [one for one in boundaries if one not in unseen]
         if cut is not None and _denies_cut(moved, cut, question):
-            notes.append(IS_CONFIRMED.format(moved.witness, f"this: {cut.note}"))
+            notes.append(IS_CONFIRMED.format(moved.witness, cut.note))
             cut = None
         if not moved.function.is_complete:
             notes.append(f"{recorded.call.called} takes long: it was not called at all points next to this one")
@@ -225,9 +231,7 @@ def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
         plain = replace(entry, verdict="agree", note="", one_sided=None, relative_error=None)
         return replace(plain, truth=None, proven=False)
 
-    notes = dict.fromkeys(
-        IS_CONFIRMED.format(moved.witness, f"what makes an entry {entry.verdict}") for entry in denied
-    )
+    notes = dict.fromkeys(IS_CONFIRMED.format(moved.witness, SAYS[entry.verdict]) for entry in denied)
     return judgement.changed(confirmed).joined(notes=list(notes), is_followed=False)
 
 
@@ -329,7 +333,7 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
     """
     unit = float(found.u[variable].ravel()[0]) if variable else 1.0
     along = f"along {variable or 'a random direction u'}"
-    of = of if found.row is not None else f"{of} weighted at random"
+    of = of if found.row is not None else f"{of} with weights"
     left, right, product = (one / unit for one in (found.left, found.right, found.product))
     match found.kind:
         case "jump":
