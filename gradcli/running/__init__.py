@@ -7,7 +7,12 @@ checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
 function_slopes    one-sided slopes of a function, which is called next to its point
 last_judge         verdicts that do not stand against what the function does there
-blaming            the `autograd.Function` that gives wrong gradients, and where
+blaming            the code of the user that gives wrong gradients: a custom function, or a hook
+custom_functions   an `autograd.Function` asked alone, next to the truth of its forward
+variants           variants of its application, in tables
+moved_forward      which of two slopes its forward has
+faults             words on what is wrong with its gradient, and where
+backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index
 python_functions   a `Function` of all this; two implementations, held to the same truth
 scripts            a whole script, its values after a pass, and its backward passes

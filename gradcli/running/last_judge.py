@@ -210,10 +210,10 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
     found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
     if found is not None:
         judgement = judgement.joined(findings_of([found], recorded.value), is_followed=False)
-    faults = "; ".join(recorded.faults) if judgement.check.verdict == "disagree" else ""
-    if not faults:
+    blamed = recorded.blamed(question.wrt) if judgement.check.verdict == "disagree" else ""
+    if not blamed:
         return judgement
-    return judgement.changed(lambda entry: replace(entry, note=faults) if entry.verdict == "disagree" else entry)
+    return judgement.changed(lambda entry: replace(entry, note=blamed) if entry.verdict == "disagree" else entry)
 
 
 def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:

@@ -36,7 +36,7 @@ from gradcli.recording.decisions import released
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
-from gradcli.running.blaming import trials
+from gradcli.running.blaming import blamed, trials
 from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.checkpoints import without_reentrance
 from gradcli.running.cuts import HeldConstant, cut_of, is_close, largest, replay
@@ -309,10 +309,9 @@ class Recorded:
         """Names of the custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
 
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What is wrong with custom functions where they are applied."""
-        return tuple(one.fault for one in self._trials if one.is_here)
+    def blamed(self, wrt: Sequence[str]) -> str:
+        """Say which custom function or hook makes a gradient wrong here; empty if none does."""
+        return blamed(self, self._trials, wrt)
 
     _trials = cached_property(trials)
 

@@ -12,7 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import check, record
 from tests.checks import check_of
 from tests.recording import model
-from tests.recording.wrong_backwards import Power
+from tests.recording.right_backwards import Power
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 

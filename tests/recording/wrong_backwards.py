@@ -1,4 +1,4 @@
-"""Custom functions whose backward is wrong, each in one way, as people write them; and others that are right.
+"""Custom functions whose backward is wrong, each in one way, as people write them.
 
 At the point where the tests apply it, most of the wrong ones give the right gradient.
 """
@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import torch
 from torch.autograd import Function
-from torch.nn.functional import one_hot
 
 X = torch.tensor([0.5, 1.5, -0.7], dtype=torch.float64)
 W = torch.tensor([1.2, 0.4, 0.9], dtype=torch.float64)
@@ -134,86 +133,226 @@ WRONG: list[tuple[Any, tuple[Any, ...]]] = [
 """Each with what it is applied to."""
 
 
-# -- right ones
+# -- in one layout, shape, or set of values only
 
 
-class Power(Function):
+def in_memory_order(g):
+    """Read the first numbers of the memory, as a kernel does that asks for no strides."""
+    return (
+        torch.as_strided(g, (g.numel(),), (1,), 0).view(g.shape) if g.untyped_storage().nbytes() >= 8 * g.numel() else g
+    )
+
+
+def first_block(g, size=128):
+    return torch.where(torch.arange(g.numel()).view(g.shape) < size, g, 0.0)
+
+
+def by_threes(g):
+    return torch.where(torch.arange(g.numel()).view(g.shape) < g.numel() // 3 * 3, g, 0.0)
+
+
+HIDDEN_OF_SQUARE = {
+    "MemoryOfX": lambda x, g: 2 * in_memory_order(x) * g,
+    "MemoryOfV": lambda x, g: 2 * x * in_memory_order(g),
+    "FlatV": lambda x, g: (2 * x.reshape(-1) * g.view(-1)).view(x.shape),
+    "FirstBlock": lambda x, g: first_block(2 * x * g),
+    "ByThrees": lambda x, g: by_threes(2 * x * g),
+    "OneElement": lambda x, g: g if x.shape == (1,) else 2 * x * g,
+    "ZeroDimensions": lambda x, g: 2 * x * g if x.ndim else g,
+    "TwoDimensions": lambda x, g: (2 * x * g).flip(0) if x.ndim == 2 else 2 * x * g,
+    "AllPositive": lambda x, g: (3 if (x > 0).all() else 2) * x * g,
+    "AllNegative": lambda x, g: (3 if (x < 0).all() else 2) * x * g,
+    "WholeNumbers": lambda x, g: torch.where(x == x.round(), 0.0, 2 * x * g),
+    "AtTwo": lambda x, g: torch.where(x == 2, g, 2 * x * g),
+    "TinyV": lambda x, g: torch.where(g.abs() < 1e-7, 0.0, 2 * x * g),
+    "DividesByTheSumOfV": lambda x, g: 2 * x * (g / g.sum()) * g.sum() if g.sum().abs() > 1e-12 else 0 * g,
+    "SignOfV": lambda x, g: 2 * x * g.sign(),
+    "SizeOfV": lambda x, g: 2 * x * g.abs(),
+    "SquareOfV": lambda x, g: 2 * x * g * g.abs(),
+    "MeanOfV": lambda x, g: 2 * x * g.mean(),
+    "NormalizedV": lambda x, g: 2 * x * g / g.norm(),
+    "OtherSign": lambda x, g: -2 * x * g,
+    "Summed": lambda x, g: (2 * x * g).sum().expand_as(x),
+    "Averaged": lambda x, g: (2 * x * g).mean().expand_as(x),
+    "Reversed": lambda x, g: (2 * x * g).flip(-1) if x.ndim else 2 * x * g,
+    "Plus": lambda x, g: 2 * x * g + 1e-3,
+    "ByADifference": lambda x, g: g * ((x + 1e-3) ** 2 - x**2) / 1e-3,
+    "Random": lambda x, g: 2 * x * g * (torch.rand_like(x) > 0.5),
+    "FactorOfX": lambda x, g: 2 * x * x * g,
+}
+"""Backwards of a square."""
+
+
+def stretched(grad, w, *, mean):
+    """Reduce a gradient to the shape of a stretched argument, in the right way or by a mean."""
+    if grad.shape == w.shape:
+        return grad
+    found = grad.sum_to_size(w.shape)
+    return found * w.numel() / grad.numel() if mean else found
+
+
+HIDDEN_OF_PRODUCT = {
+    "MeanOfStretched": lambda x, w, g: (stretched(g * w, x, mean=True), stretched(g * x, w, mean=True)),
+    "WhereOpposite": lambda x, w, g: (
+        torch.where(x == -w, 0.0, g * w).sum_to_size(x.shape), (g * x).sum_to_size(w.shape),
+    ),
+    "WhereEqual": lambda x, w, g: ((g * w).sum_to_size(x.shape), torch.where(x == w, 2.0, g * x).sum_to_size(w.shape)),
+    "OfANumber": lambda x, w, g: (
+        (g * w).sum_to_size(x.shape), (g * x).sum_to_size(w.shape) if w.ndim else g.sum() * x.sum(),
+    ),
+    "BothOfX": lambda x, w, g: ((g * x).sum_to_size(x.shape), (g * x).sum_to_size(w.shape)),
+}  # fmt: skip
+"""Backwards of a product."""
+
+E1 = torch.tensor([0.5, 1.5, 0.7], dtype=torch.float64)
+"""Positive numbers."""
+
+
+def layer_norm(x):
+    return (x - x.mean(-1, keepdim=True)) / ((x - x.mean(-1, keepdim=True)) ** 2).mean(-1, keepdim=True).sqrt()
+
+
+HIDDEN: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
+    "HardCoded": (lambda x: x.mean(), lambda x, g: g.expand_as(x) / 3, (X,)),
+    "NoMean": (lambda x: x.mean(), lambda x, g: g.expand_as(x), (X,)),
+    "FirstAxis": (
+        lambda x: torch.softmax(x, -1),
+        lambda x, g: torch.softmax(x, -1) * (g - (g * torch.softmax(x, -1)).sum(0)),
+        (X,),
+    ),
+    "LogSoftmax": (lambda x: torch.log_softmax(x, -1), lambda x, g: g - torch.softmax(x, -1) * g, (X,)),
+    "LayerNorm": (layer_norm, lambda x, g: g / x.std(-1, keepdim=True, correction=0), (X,)),
+    "Accumulated": (lambda x: x.cumsum(-1), lambda x, g: g.cumsum(-1), (X,)),
+    "Permuted": (lambda x: x[..., [2, 0, 1]], lambda x, g: g[..., [2, 0, 1]], (X,)),
+    "Cosine": (lambda x: x.cos(), lambda x, g: g * x.sin(), (X,)),
+    "Period": (lambda x: torch.sin(2 * torch.pi * x), lambda x, g: g * torch.cos(2 * torch.pi * x), (X,)),
+    "RootOfX": (lambda x: x.sqrt(), lambda x, g: g / (2 * x), (E1,)),
+    "Power": (lambda x: x**3, lambda x, g: 3 * x**3 * g, (X,)),
+    "Leaky": (lambda x: torch.where(x > 0, x, 0.01 * x), lambda x, g: torch.where(x > 0, g, 0.1 * g), (E1,)),
+    "Clamped": (lambda x: x.clamp(-1, 1), lambda x, g: g, (E1 / 2,)),
+    "Absolute": (lambda x: x.abs(), lambda x, g: g, (E1,)),
+    "Maximum": (lambda x: x.max(), lambda x, g: g.expand_as(x), (X,)),
+    "Length": (lambda x: (x * x).sum().sqrt(), lambda x, g: g * x, (X,)),
+    "Gauss": (lambda x: torch.exp(-x * x), lambda x, g: -2 * x * g, (X,)),
+    "Huber": (
+        lambda x: torch.where(x.abs() < 1, x * x / 2, x.abs() - 0.5), lambda x, g: g * x, (E1 / 2,),
+    ),
+    "Quotient": (lambda a, b: a / b, lambda a, b, g: (g / b, -g * a / b), (X, W)),
+    "Matrix": (lambda a, b: a @ b, lambda a, b, g: (g @ b.mT, a @ g), (M, M + 1)),
+    "Outer": (lambda a, b: a @ b, lambda a, b, g: (torch.outer(b, g), a.mT @ g), (M, X)),
+    "Shared": (lambda a, b, c: a * b + c, lambda a, b, c, g: (g * b, g, g * a), (X, W, X + 1)),
+    "Bias": (lambda x, b: x + b, lambda x, b, g: (g, g.sum(-1).sum_to_size(b.shape) if g.ndim < 3 else g), (M, X)),
+    "FirstOnly": (lambda x: (x * x, x.sin()), lambda x, g, h: 2 * x * g, (X,)),
+    "OutputsSwapped": (lambda x: (x * x, x.sin()), lambda x, g, h: 2 * x * h + x.cos() * g, (X,)),
+    "UnusedOutput": (
+        lambda x: (x * x, x.sin()), lambda x, g, h: 2 * x * g + x.cos() * h + (0 if h.any() else g), (X,),
+    ),
+    "Entropy": (
+        lambda x: -torch.log_softmax(x, -1)[..., 0].mean(),
+        lambda x, g: g * (torch.softmax(x, -1) - torch.eye(3, dtype=x.dtype)[0]),
+        (M,),
+    ),
+}  # fmt: skip
+"""Forward, backward, and what it is applied to."""
+
+
+class NoneOfUnused(Function):
+    """A backward that forgets that the gradient of an output that is not used is None."""
+
     @staticmethod
-    def forward(ctx, x, n, name):
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(x)
-        ctx.n = n
-        return x**n
+        return x * x, x.sin()
+
+    @staticmethod
+    def backward(ctx, g, h):
+        (x,) = ctx.saved_tensors
+        return 2 * x * g + x.cos() * h
+
+
+class ChangedLater(Function):
+    """What is kept for the backward pass is changed before it."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = x.clone()
+        y = ctx.kept
+        y.mul_(2)
+        return y * y / 4
 
     @staticmethod
     def backward(ctx, g):
-        return ctx.n * ctx.saved_tensors[0] ** (ctx.n - 1) * g, None, None
+        return 2 * ctx.kept * g
 
 
-class Needed(Product):
+class OfTheLastCall(Function):
+    """The arguments are kept by the class, where the next call replaces them."""
+
+    @staticmethod
+    def forward(ctx, x):
+        OfTheLastCall.x = x.detach().clone()
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * OfTheLastCall.x * g
+
+
+class OnlyOnce(Function):
+    """The second backward pass finds nothing left."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = [2 * x]
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return ctx.kept.pop() * g if ctx.kept else torch.zeros_like(g)
+
+
+class OffByOne(Product):
+    """The flags of the other argument are asked."""
+
     @staticmethod
     def backward(ctx, g):
         x, w = ctx.saved_tensors
-        is_x, is_w = ctx.needs_input_grad
-        return (g * w).sum_to_size(x.shape) if is_x else None, (g * x).sum_to_size(w.shape) if is_w else None
+        is_w, is_x = ctx.needs_input_grad
+        return (
+            (g * w).sum_to_size(x.shape) if is_x else torch.zeros_like(x),
+            (g * x).sum_to_size(w.shape) if is_w else torch.zeros_like(w),
+        )
 
 
-class InPlace(Function):
+class ThreeFlags(Function):
+    """One of three arguments is wrong where exactly two need a gradient."""
+
     @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        return x.mul_(3)
+    def forward(ctx, a, b, c):
+        ctx.save_for_backward(a, b)
+        return a * b + c
 
     @staticmethod
     def backward(ctx, g):
-        return 3 * g
+        a, b = ctx.saved_tensors
+        return g * b, g * (b if sum(ctx.needs_input_grad) == 2 else a), g
 
 
-def exprel(x):
-    """Loses digits, which its derivative does not."""
-    return (torch.exp(x) - 1) / x
-
-
-def of_exprel(x, g):
-    exact = (x * torch.exp(x) - torch.expm1(x)) / x**2
-    return g * torch.where(x.abs() < 1e-3, 0.5 + x / 3 + x**2 / 8 + x**3 / 30, exact)
-
-
-def softmax(x):
-    e = torch.exp(x - x.max(-1, keepdim=True).values)
-    return e / e.sum(-1, keepdim=True)
-
-
-def length(x):
-    return torch.sqrt((x * x).sum())
-
-
-def of_length(x, g):
-    return torch.where(x.any(), g * x / length(x), torch.zeros_like(x))
-
-
-def linear(x, weight, bias):
-    return x.mm(weight.t()) + bias
-
-
-OF_X = {
-    "Relu": (lambda x: x.clamp(min=0), lambda x, g: g * (x >= 0)),
-    "Floor": (lambda x: x.floor(), lambda x, g: torch.zeros_like(g)),
-    "Exprel": (exprel, of_exprel),
-    "Softplus": (lambda x: torch.log(1 + torch.exp(x)), lambda x, g: g * torch.sigmoid(x)),
-    "Norm": (length, of_length),
-    "Largest": (lambda x: x.view(-1)[x.argmax()], lambda x, g: g * one_hot(x.argmax(), x.numel()).view_as(x)),
-    "Branches": (lambda x: 2 * x if x.sum() > 0 else 3 * x, lambda x, g: 2 * g if x.sum() > 0 else 3 * g),
+NOT_FOUND = {
+    "AtOnePoint": lambda x, g: torch.where((x - 0.3).abs() < 1e-9, 0.0, 2 * x * g),
+    "OfSeventeen": lambda x, g: 2 * x * g if x.numel() != 17 else g,
+    "InAnInterval": lambda x, g: torch.where((x - 20).abs() < 0.5, g, 2 * x * g),
 }
-Sigmoid = custom("Sigmoid", lambda x: 1 / (1 + torch.exp(-x)), lambda y, g: g * y * (1 - y), keeps_value=True)
-Softmax = custom("Softmax", softmax, lambda y, g: y * (g - (g * y).sum(-1, keepdim=True)), keeps_value=True)
-Root = custom("Root", lambda x: x.sqrt(), lambda y, g: g / (2 * y), keeps_value=True)
-Linear = custom("Linear", linear, lambda x, weight, bias, g: (g.mm(weight), g.t().mm(x), g.sum(0)))
-RIGHT: list[tuple[Any, tuple[Any, ...]]] = [
-    *((custom(name, *both), (X,)) for name, both in OF_X.items()),
-    *((one, (X,)) for one in (Square, Pair, Sigmoid, Softmax, InPlace)),
-    *((one, (X, W)) for one in (Product, Needed)),
-    (Power, (X, 3, "cube")),
-    (Root, (X.abs(),)),
-    (Linear, (M, M[:2], W[:2])),
+"""Backwards of a square that no variant shows: what hides so well is known to pass."""
+
+MORE_WRONG: list[tuple[Any, tuple[Any, ...]]] = [
+    *((custom(name, lambda x: x * x, backward), (X,)) for name, backward in HIDDEN_OF_SQUARE.items()),
+    *((custom(name, lambda x, w: x * w, backward), (X, W)) for name, backward in HIDDEN_OF_PRODUCT.items()),
+    *((custom(name, forward, backward), given) for name, (forward, backward, given) in HIDDEN.items()),
+    *((one, (X,)) for one in (NoneOfUnused, ChangedLater, OfTheLastCall, OnlyOnce)),
+    (OffByOne, (X, W)),
+    (ThreeFlags, (X, W, X + 1)),
+    *((custom(name, lambda x: x * x, backward), (X,)) for name, backward in NOT_FOUND.items()),
 ]
 """Each with what it is applied to."""

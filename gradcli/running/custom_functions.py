@@ -1,0 +1,281 @@
+"""An `autograd.Function` asked alone: the result of its `backward` in a variant, next to the truth of its `forward`.
+
+The truth is the derivative of the recorded forward.  A difference is wrong only if the forward itself, moved a little,
+does not have the slope of the `backward`, and if the enclosure of the truth says so too: at a kink the backward may
+follow a convention, and a forward may lose digits that its backward keeps.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.jacobians import gradients, vjp
+from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
+from gradcli.errors import GradcliError, InputError, TooLargeError
+from gradcli.language.program.shapes import infer
+from gradcli.progress import SECONDS, budget
+from gradcli.recording.aten_calls import Application
+from gradcli.recording.pass_recorder import record
+from gradcli.results import Array
+from gradcli.running.calling import Signature, signature
+from gradcli.running.cuts import is_close, largest
+from gradcli.running.moved_forward import Slope, slope_next_to
+from gradcli.running.targets import guarded
+from gradcli.running.variants import TriedArguments, Variant
+
+if TYPE_CHECKING:
+    from gradcli.running.recorded import FunctionCall, Recorded
+
+MOST_ELEMENTS = 100_000
+"""Most elements of the arguments of one function."""
+
+CLOSE = {"float64": 1e-8, "float32": 1e-3}
+"""Largest relative difference of gradients that count as the same."""
+
+ROUNDINGS = 2**12
+"""Largest error of a gradient relative to v and y/x, in units of the dtype, as a backward may compute from y."""
+
+LEAST_SECONDS = 0.2
+"""Seconds that one enclosure may take, though the time is nearly over."""
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """Result of a variant: the gradients by `backward`, the true ones, and the arguments by which they are wrong.
+
+    Attributes:
+        variant: The variant.
+        v: The gradient vector.
+        y: The value.
+        found: The gradients by `backward`.
+        truth: The true ones.
+        error: A fault besides wrong numbers: `backward` fails, or changes v.
+        wrong: The arguments by which it is wrong.
+        made: The recorded forward.
+    """
+
+    variant: Variant
+    v: Array
+    y: Array
+    found: Mapping[str, Array]
+    truth: Mapping[str, Array]
+    error: str
+    wrong: Set[str]
+    made: Recorded = field(repr=False)
+
+
+@dataclass
+class CustomFunction:
+    """Application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were.
+
+    Attributes:
+        call: The call of the function with the tensors among its arguments.
+        given: All arguments.
+        arguments: The floating-point arguments.
+        end: The processor time after which nothing is asked any more.
+        is_followed: Whether the recording follows the forward: as of a bisection, it may hold constant what moves.
+    """
+
+    call: FunctionCall
+    given: Mapping[str, Any]
+    arguments: TriedArguments
+    end: float = math.inf
+    is_followed: bool = True
+    _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
+    _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
+    """Shapes of the arguments that its backward has taken."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arguments to differentiate by."""
+        return self.arguments.names
+
+    def try_variant(self, variant: Variant) -> VariantResult | None:
+        """Ask once; None where the function has no value or no finite derivative, or cannot be recorded, or in time."""
+        if time.thread_time() > self.end or (variant.is_far and not self.is_followed):
+            return None
+        dtype, generator = self.call.dtype, self.arguments.generator
+        try:
+            made = self.recorded(variant)
+            arrays = {**made.arrays, **variant.arrays}
+            forward = made.forward(arrays, variant.needs or self.names)
+            inside = tuple(name for name in self.names if name in made.program.names)
+            replay = run(made.program, arrays, inside, dtype)
+            y = array_of(replay.output)
+            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
+            truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, array_of(weights), inside)
+            if variant.is_repeated:
+                made.forward({**arrays, **{name: 0.9 * arrays[name] for name in self.names}}, self.names)
+        except GradcliError:
+            return None
+        is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
+        is_same = is_close(array_of(forward.output), y, _digits(y, dtype))
+        if not (is_finite and is_same and forward.output.requires_grad):
+            return None
+        found, error = self._backward(variant, forward, weights)
+        shapes = tuple(array.shape for array in variant.arrays.values())
+        if error.startswith("fails") and variant.is_reshaped and shapes not in self._taken:  # it may refuse a shape
+            return None
+        self._taken.add(shapes)
+        result = VariantResult(variant, array_of(weights), y, {**truth, **found}, truth, error, set(), made)
+        return replace(result, wrong=self._wrong(result, inside))
+
+    def _backward(self, variant: Variant, forward: Forward, weights: Tensor) -> tuple[dict[str, Array], str]:
+        """Run the backward pass; give the gradients, and what is wrong with them besides their numbers."""
+        names, before = variant.needs or self.names, weights.clone()
+        try:
+            with guarded("its backward runs"):
+                for _ in range(1 + variant.is_repeated):
+                    own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+        except GradcliError as raised:
+            return {}, f"fails: {raised.message}"
+        changes = "" if torch.equal(weights, before) else "changes the gradient vector that it is given"
+        return dict(zip(names, map(derivative_of, own), strict=True)), changes
+
+    def backward(self, result: VariantResult, v: Array) -> dict[str, Array]:
+        """Run the backward pass of a variant with another gradient vector.
+
+        Raises:
+            GradcliError: It fails.
+        """
+        names = result.variant.needs or self.names
+        forward = result.made.forward({**result.made.arrays, **result.variant.arrays}, names)
+        weights = tensor_of(v, forward.output.dtype)
+        own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+        return dict(zip(names, map(derivative_of, own), strict=True))
+
+    def truth(self, result: VariantResult, name: str, v: Array) -> Array:
+        """Compute the true gradient by an argument with another gradient vector."""
+        arrays = {**result.made.arrays, **result.variant.arrays}
+        if name not in result.made.program.names:
+            return np.zeros_like(arrays[name])
+        return vjp(run(result.made.program, arrays, (name,), self.call.dtype), v, (name,))[name]
+
+    def is_same(self, result: VariantResult, name: str, found: Array, likely: Array) -> bool:
+        """Tell whether two gradients by an argument are the same, but for rounding."""
+        return is_close(found, likely, self.rounding(result, name) + _digits(likely, self.call.dtype))
+
+    def rounding(self, result: VariantResult, name: str) -> float:
+        """Give the error that rounding may leave in a gradient by an argument."""
+        unit = ROUNDINGS * float(np.finfo(self.call.dtype).eps) * largest(result.v) * largest(result.y)
+        return unit / max(1.0, largest(result.variant.arrays[name]))
+
+    def _wrong(self, result: VariantResult, inside: tuple[str, ...]) -> set[str]:
+        """Name the arguments by which a gradient is wrong."""
+        names = set(result.variant.needs or self.names)
+        if result.error:
+            return names
+        wrong = {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
+        slopes = {name: self._slope(result, name) for name in wrong}
+        is_near = not result.variant.is_far  # far away a function may turn many times within a step
+        if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
+            self.is_followed = False
+        suspects = {name for name, slope in slopes.items() if slope not in ("first", "kink", "jump")}
+        certain = {name for name in suspects if name not in inside or (is_near and slopes[name] == "other")}
+        open_ones = suspects - certain
+        if not open_ones:
+            return certain
+        arrays = {**result.made.arrays, **result.variant.arrays}
+        found = {name: result.found[name] for name in names}
+        with budget(max(LEAST_SECONDS, min(self.end - time.thread_time(), SECONDS))):
+            return certain | (open_ones & _contradicted(result, arrays, found, self.call.dtype))
+
+    def _slope(self, result: VariantResult, name: str) -> Slope:
+        """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording."""
+        arrays = {**result.made.arrays, **result.variant.arrays}
+        u = direction(arrays[name], np.random.default_rng(SEED))
+        v, digits = result.v.astype(np.float64), float(np.finfo(self.call.dtype).eps)
+
+        def value(step: float) -> float:
+            moved = np.asarray(arrays[name] + step * u, arrays[name].dtype)
+            try:
+                y = array_of(result.made.forward({**arrays, name: moved}, ()).output)
+            except GradcliError:
+                return math.nan
+            return float((v * y).sum())
+
+        slopes = (float((one * u).sum()) for one in (result.found[name], result.truth[name]))
+        size = float((np.abs(v) * np.abs(result.y)).sum())
+        return slope_next_to(value, *slopes, size=size, digits=digits)
+
+    def recorded(self, variant: Variant) -> Recorded:
+        """Record it in the shapes and the layout of a variant, once, or at each point if values decide the text.
+
+        Raises:
+            InputError: It cannot be.
+        """
+        key = (*(array.shape for array in variant.arrays.values()), variant.layout, variant.output)
+        if key not in self._made or self._made[key].is_of_point:
+            call = replace(self.call, function=lambda **given: self._applied(variant, given), given=variant.arrays)
+            self._made[key] = call.recorded()
+        return self._made[key]
+
+    def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Any:
+        """Apply the function to copies, as a forward may write to its arguments."""
+        copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
+        found = self.call.function(*{**self.given, **copies}.values())
+        self.arguments.outputs = len(found) if isinstance(found, tuple | list) else 1
+        return found if variant.output is None else found[variant.output]
+
+
+def alone(recorded: Recorded, application: Application) -> CustomFunction:
+    """Take a function and its arguments out of a recording.
+
+    Raises:
+        GradcliError: Its parameters cannot be known, it was applied to too much, or cannot be recorded or judged.
+    """
+    function: Any = application.function
+    names_of = signature(function.apply, "", len(application.arguments)).kinds
+    given = dict(zip(names_of, application.arguments, strict=False))
+    tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
+    names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
+    if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
+        raise TooLargeError("a custom function is applied to too much to be asked alone")
+    taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
+    arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
+    call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)
+    found = CustomFunction(call, given, TriedArguments(arrays, names))
+    made = found.recorded(Variant(arrays))
+    if made.doubt:
+        raise InputError(made.doubt)
+    shapes = infer(made.program, {symbol: made.arrays[str(symbol)].shape for symbol in made.program.variables})
+    most = max(2, sum(array.size for array in arrays.values())) ** 2
+    found.arguments.is_steep = max(map(math.prod, shapes.values()), default=0) > most
+    return found
+
+
+def direction(x: Array, generator: np.random.Generator) -> Array:
+    """Draw a direction in which each element moves by about its own size."""
+    sizes = np.where(x == 0, min(1.0, largest(x)) or 1.0, np.abs(x))
+    return np.asarray(sizes * generator.choice((-1.0, 1.0), size=x.shape) * generator.uniform(0.5, 1.5, size=x.shape))
+
+
+def _contradicted(
+    result: VariantResult, arrays: Mapping[str, Array], found: Mapping[str, Array], dtype: str
+) -> set[str]:
+    """Name the arguments by which the enclosure of the truth says that a gradient is wrong."""
+    made = result.made
+    program, names = made.program, tuple(name for name in found if name in made.program.names)
+    if any(made.boundaries(names)):
+        return set()
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    point = Point.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
+    numbers = Torch(dtype, result.y, None, result.v, {**found})
+    entries = judge(point, numbers, names).entries
+    return {str(entry.variable) for entry in entries if entry.verdict in ("disagree", "nan-trap")}
+
+
+def _digits(array: Array, dtype: str) -> float:
+    """Give the largest difference that counts as none, relative to the largest number."""
+    return CLOSE[dtype] * max(largest(array), float(np.finfo(np.float64).tiny))
