@@ -281,16 +281,20 @@ def _help_of(ctx: click.Context | None) -> str:
 
 
 def where_help_is(error: click.exceptions.UsageError) -> str:
-    """Hint at a help, for a mistake that has no hint of its own."""
-    if error.ctx is None or error.ctx.parent is not None:
-        missing = error.param if isinstance(error, click.exceptions.MissingParameter) else None
-        if error.ctx is not None and missing is not None and missing.param_type_name == "option":
-            return f"write {missing.opts[0]} {missing.make_metavar(error.ctx)}; {_help_of(error.ctx)}"
-        if error.ctx is not None and error.ctx.command.name == "config" and _EXTRA in error.format_message():
-            return 'a setting is a line of the file that gradcli config names, such as format = "plain"'
-        return _help_of(error.ctx)
-    is_misspelt = "Did you mean" in error.format_message()
-    return "gradcli --help lists the commands" + ", one of which comes first" * (not is_misspelt)
+    """Hint at a help, for a mistake that has no hint of its own, or at what is missing or misplaced."""
+    ctx = error.ctx
+    if ctx is not None and ctx.parent is None:
+        is_misspelt = "Did you mean" in error.format_message()
+        return "gradcli --help lists the commands" + ", one of which comes first" * (not is_misspelt)
+    if ctx is None:
+        return _help_of(ctx)
+    if isinstance(error, click.exceptions.MissingParameter) and error.param and error.param.param_type_name == "option":
+        return f"write {error.param.opts[0]} {error.param.make_metavar(ctx)}; {_help_of(ctx)}"
+    if isinstance(error, click.exceptions.NoSuchOption) and ctx.command.name == "run":
+        return f"the arguments of a script stand behind --, as in gradcli run FILE.py -- {error.option_name}"
+    if _EXTRA in error.format_message() and ctx.command.name == "config":
+        return 'a setting is a line of the file that gradcli config names, such as format = "plain"'
+    return _help_of(ctx)
 
 
 def beside(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:

@@ -107,7 +107,8 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
         joined = next((name for name in missing if len(name) > 1 and set(name) <= set(given)), None)
         if joined is not None:
-            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product"
+            of_matrices = "" if joined.islower() else f", {'@'.join(joined)} for one of matrices"
+            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product{of_matrices}"
         raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
     if missing:
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)

@@ -204,6 +204,8 @@ def _of_file(target: Target) -> ModuleType:
 
 
 def _of_module(target: Target) -> ModuleType:
+    if target.module.endswith(".py") and os.path.isfile(target.module):  # or the import would run the file
+        raise InputError(f"{target.module} is a file, and no module", hint=f"write {target.module}::{target.name}")
     sys.path.insert(0, os.getcwd())  # as `python -m` has it
     try:
         return importlib.import_module(target.module)

@@ -214,6 +214,8 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
     ('write x*y for a product', 'write 1000 for one number')
     >>> of_neighbour(")", "y", is_value=False)
     'write ...)*y for a product'
+    >>> of_neighbour("T", "A", is_value=False)
+    'write .T@A for a transpose times A, T*A for the variable T times A'
     """
     are_numbers = before[-1:].isdigit() and word[:1] in ".0123456789"
     if are_numbers and word.startswith("."):
@@ -221,4 +223,7 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
     if are_numbers and len(word) == 3 and word.isdigit() and len(before) < 4:
         return f"write {before}{word} for one number" + f", {before},{word} for a vector" * is_value
     left = f"...{before}" if before in (")", "]") else before
-    return "write 1,2 for a vector" if is_value else f"write {left}*{word} for a product"
+    if is_value:
+        return "write 1,2 for a vector"
+    transposed = f"write .T@{word} for a transpose times {word}, T*{word} for the variable T times {word}"
+    return transposed if left == "T" else f"write {left}*{word} for a product"
