@@ -227,7 +227,8 @@ def with_mismatches(
         for block, formula in formulas.shown.items()
         if block not in refuted
     }
-    formulas = replace(formulas, shown=shown, refuted=formulas.refuted | refuted, omitted=formulas.omitted | refuted)
+    omitted = {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
+    formulas = replace(formulas, shown=shown, refuted=formulas.refuted | refuted, omitted=formulas.omitted | omitted)
     check = replace(check, notes=tuple(dict.fromkeys((*check.notes, *remarks))))
     return formulas, with_refuted(check, refuted, derived)
 

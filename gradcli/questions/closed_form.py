@@ -12,13 +12,15 @@ import sympy
 
 from gradcli.claims import Subject, read as read_claim
 from gradcli.claims.proof import prove
+from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.summary import joined
+from gradcli.crosscheck.summary import joined, with_findings
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import released
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shape_text
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet
@@ -26,7 +28,7 @@ from gradcli.notation import Notation
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Check, ClosedForm, Formula
+from gradcli.results import Check, ClosedForm, Entry, Formula
 from gradcli.symbolic.derivative import Derivative, Of, weight_name
 from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
@@ -36,6 +38,9 @@ GivenShape = str | int | Sequence[Size]
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
+
+MOST_PROBES = 3
+"""Most random points at which formulas are compared with derivatives in which nothing is held constant."""
 
 NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
 
@@ -70,7 +75,9 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
     directions = dict.fromkeys(wrt, np.zeros(())) if command in ("jvp", "hvp") else {}  # by name, without numbers
-    formulas, check = _confirmed(point, typed, derive_formulas(point, typed, wrt, command, directions), named)
+    derived = derive_formulas(point, typed, wrt, command, directions)
+    formulas, check = _confirmed(point, typed, derived, named)
+    check = _with_cut(check, point, derived)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
@@ -176,6 +183,20 @@ def _confirmed(
             called = {symbol: named.sizes[n] for symbol, n in found.sizes.items() if n in named.sizes}
             blocks[block] = replace(found, called=called, of=of or found.of)
     return confirmed_at_random(point, program, replace(derived, blocks=blocks))
+
+
+def _with_cut(check: Check, point: Point, derived: Derived) -> Check:
+    """Add to a check that the formulas are of a function with a value held constant, and would be others without."""
+    whole, held = released(point.source)
+    if not held:
+        return check
+    free = Point.from_inputs(whole, {symbol: point.shapes[symbol] for symbol in whole.variables}, {})
+    formulas = (found for found in derived.blocks.values() if isinstance(found, Derivative))
+    if not any(confirm(free, found, None, derived.directions, most=MOST_PROBES).refuted for found in formulas):
+        return check
+    value = next(point.source.excerpt(line) for line in point.source.lines if line.symbol in held)
+    note = f"{value} is held constant, and without that the derivative is another one"
+    return with_findings(check, [Entry(None, None, None, "cut", None, note=note)])
 
 
 def _products(

@@ -13,8 +13,8 @@ from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
 from gradcli.crosscheck.singular import PICKED, shown_number
+from gradcli.language.program.expansion import released
 from gradcli.questions.question import Question
-from gradcli.recording.decisions import released
 from gradcli.results import Entry
 
 

@@ -112,6 +112,10 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     if question.live is not None:
         judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
         return judgement
+    if any(line.call.op.is_held for line in question.program.lines):
+        from gradcli.questions.held_constant import with_cut
+
+        found = with_cut(question, numbers, found)
     if question.program.guards is None:
         return found
     from gradcli.crosscheck.boundaries import findings_of

@@ -6,13 +6,13 @@ Where two values are the same number, other positions may be taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program import wengert
+from gradcli.language.program.expansion import released
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import DecidedValue, tensors_in
@@ -221,19 +221,6 @@ class RecordedDecisions:
 def _shortened(text: str) -> str:
     """Leave out the middle of a long condition, for messages."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST * 2 // 3]} … {text[-LONGEST // 3 :]}"
-
-
-def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
-    """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
-    renamed: dict[Atom, Atom] = {}
-    lines = []
-    for line in program.lines:
-        call = line.call.renamed(renamed) if renamed else line.call
-        if call.op.is_detached and only in (None, line.symbol):
-            renamed[line.symbol] = call.operands[0]
-        else:
-            lines.append(replace(line, call=call))
-    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
 
 
 def _below(given: Mapping[str, Any]) -> Tensor | None:

@@ -17,8 +17,8 @@ import numpy as np
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, array_of, evaluate, leaves_of, output_of, prepared, run
 from gradcli.errors import GradcliError
+from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.recording.decisions import released
 from gradcli.results import Array
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import numeric
+from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Guard, Program, needed
 from gradcli.questions.question import Dtype, Question
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
-from gradcli.recording.decisions import released
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict

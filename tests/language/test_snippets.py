@@ -83,6 +83,9 @@ A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (A.sum(0)**2).su
 """.strip().split("\n")
 """Snippets of PyTorch as they are pasted, one a line."""
 
+HELD = ("b = x.data", "b = float(x[0])", "from_numpy(x.detach()")
+"""Words of the snippets that hold a part of the function constant."""
+
 TYPES = f"""
 {SMALL.format("1e-3, dtype=torch.float32")}
 {SMALL.format("1e-3, dtype=torch.float64")}
@@ -137,7 +140,8 @@ def test_a_snippet_gives_what_its_grad_holds(text: str) -> None:
             np.testing.assert_allclose(answer.vjp[name], expected, rtol=1e-7)  # .grad is of float32
         else:
             np.testing.assert_array_equal(answer.vjp[name], expected, strict=True)
-    assert check_of(answer).verdict in ("agree", "inaccurate")
+    verdict = check_of(answer).verdict
+    assert verdict == "cut" if any(word in text for word in HELD) else verdict in ("agree", "inaccurate")
     if text not in PASSES:
         assert answer.warnings == ((WARNED[text],) if text in WARNED else ())
 

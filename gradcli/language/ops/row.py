@@ -244,9 +244,8 @@ class Op:
     @cached_property
     def variadic(self) -> bool:
         """Tell whether further operands are a list, or folded from the left, two at a time."""
-        return self.operands[:1] in (("tensors",), ("operands",)) or any(
-            "*" in marks for _, marks, *_ in self._parameters
-        )
+        is_list = self.operands[:1] in (("tensors",), ("operands",))
+        return is_list or any("*" in marks for _, marks, *_ in self._parameters)
 
     @cached_property
     def adds_dimension(self) -> bool:
@@ -272,6 +271,11 @@ class Op:
     def is_detached(self) -> bool:
         """Tell whether the result is a constant to derivatives, of which torch keeps no graph."""
         return self.name in ("zeros_like", "ones_like", "detach")
+
+    @cached_property
+    def is_held(self) -> bool:
+        """Tell whether the result is its operand, held constant."""
+        return self.name == "detach"
 
     @cached_property
     def is_choice(self) -> bool:
@@ -399,9 +403,8 @@ class Op:
     @cached_property
     def is_linear(self) -> bool:
         """Tell whether the derivative needs no values of the operands."""
-        if self.kind in (Kind.REDUCTION, Kind.SCAN):
-            return self.monoid is Monoid.SUM
-        return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
+        is_fold, is_sum = self.kind in (Kind.REDUCTION, Kind.SCAN), self.monoid is Monoid.SUM
+        return is_sum if is_fold else bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
 _RULES: Mapping[Kind | Monoid, str] = {
@@ -410,8 +413,7 @@ _RULES: Mapping[Kind | Monoid, str] = {
     Kind.MOVEMENT: "rule of moved elements",
     Monoid.SUM: "sum rule",
     Monoid.PRODUCT: "product rule",
-    Monoid.LARGEST: "rule of the element taken",
-    Monoid.SMALLEST: "rule of the element taken",
+    **dict.fromkeys((Monoid.LARGEST, Monoid.SMALLEST), "rule of the element taken"),
 }
 """Rule of differentiation of a kind or a monoid, where it is not the chain rule."""
 

@@ -240,3 +240,16 @@ def letters_of(equation: str, count: int | None = None) -> tuple[list[str], str]
     if len(set(result)) < len(result) or not set(result) <= letters:
         raise LanguageError(f"the result '{result}' must name letters of the operands, each once", hint=hint)
     return inputs, result
+
+
+def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
+    """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
+    renamed: dict[Atom, Atom] = {}
+    lines = []
+    for line in program.lines:
+        call = line.call.renamed(renamed) if renamed else line.call
+        if call.op.is_held and only in (None, line.symbol):
+            renamed[line.symbol] = call.operands[0]
+        else:
+            lines.append(replace(line, call=call))
+    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
