@@ -26,6 +26,10 @@ _MAKERS = {torch.tensor: "torch.tensor", torch.as_tensor: "torch.as_tensor", tor
 """Names of the functions that make a tensor of numbers, also of those that lists of tensors hold."""
 
 
+_DATA = torch.Tensor.data.__get__  # type: ignore[attr-defined]
+"""Getter of `.data`, a tensor of the same memory that autograd does not follow."""
+
+
 class Surface(torch.overrides.TorchFunctionMode):
     """Mode above autograd that shows a recorder the calls it must see as they are written.
 
@@ -50,6 +54,8 @@ class Surface(torch.overrides.TorchFunctionMode):
         if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:
             operands = [*args[1:]] if isinstance(args[1], torch.Tensor) else [*args[1]]
             return self.recorder.composite(torch.ops.aten.einsum.default, (args[0], operands))
+        if function == _DATA:
+            self.recorder.aliased(args[0])
         decisions = self.recorder.decisions
         if function in _READS:
             decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
@@ -89,6 +95,9 @@ class RecordingMode(torch.utils._python_dispatch.TorchDispatchMode):
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))
         return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
+
+    def aliased(self, tensor: Any) -> None:
+        """Note that the code takes a tensor of the same memory that autograd does not follow."""
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:

@@ -31,7 +31,7 @@ from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
-from gradcli.recording.memory import alias
+from gradcli.recording.memory import alias, memory
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Pass
@@ -87,6 +87,7 @@ class ScriptRecorder(Recorder):
         self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
+        self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
         self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
 
     def __enter__(self) -> Self:
@@ -115,8 +116,10 @@ class ScriptRecorder(Recorder):
             return found
         if not self._is_recording:
             return function(*args, **kwargs)
-        if name_of(function) not in _READING:
+        if (name := name_of(function)) not in _READING:
             self.begin()
+        elif name == "detach":
+            self.aliased(args[0])
         found = super().__torch_dispatch__(function, types, args, kwargs)
         if not (self._pauses or self._inside):
             with suppress(Exception):  # of tensors without a memory, such as sparse ones
@@ -144,6 +147,7 @@ class ScriptRecorder(Recorder):
         if self.is_over:
             self._lost, self.decisions.lost, self.decisions.remarks, self._count = None, [], {}, 0
             self._notes.forget()
+            self._aliases = {key: one for key, one in self._aliases.items() if one() is not None}
         self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
@@ -160,9 +164,22 @@ class ScriptRecorder(Recorder):
         self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
         self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
 
+    def aliased(self, tensor: Tensor) -> None:
+        """Note a leaf of whose memory the script takes a tensor that autograd does not follow."""
+        if tensor.requires_grad and tensor.is_leaf and tensor.layout is torch.strided:
+            self._aliases[memory(tensor)] = torch.utils.weak.TensorWeakRef(tensor)
+
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
-        return not (tensor.requires_grad or tensor in self._values)
+        if tensor.requires_grad or tensor in self._values:
+            return False
+        found = self._aliases.get(memory(tensor)) if tensor.layout is torch.strided else None
+        leaf = None if found is None else found()
+        is_current = torch.is_grad_enabled() and not (self.is_over or self._is_changed)
+        if leaf is None or not is_current or memory(leaf) != memory(tensor):
+            return True
+        self._value(leaf, self.places.find())
+        return False
 
     def _base(self, tensor: Tensor) -> Tensor | None:
         base = tensor if tensor._base is None else tensor._base
