@@ -41,8 +41,8 @@ def beginnings(made: Recorded, answer: VJP) -> tuple[str, ...]:
         for kind, has in () if way and found else _NOT_FINITE.items():
             first = next((line for line in lines if begins(trace, line, has)), None)
             if first is not None:
-                where = places.get(first.span, CallPlace())
-                found.append(f"{kind} begins in {way}{program.excerpt(first)}{where}")
+                where, numbers = places.get(first.span, CallPlace()), _ranges(trace, first, is_back=bool(way))
+                found.append(f"{kind} begins in {way}{program.excerpt(first)}{where}{numbers}")
     return tuple(found)
 
 
@@ -59,6 +59,23 @@ def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
         return any(has(one).any() for one in trace.contributions(line).values())
     except GradcliError:
         return False
+
+
+def _ranges(trace: Trace, line: Line, *, is_back: bool) -> str:
+    """Say between which numbers the operands of a line are, and the gradient that it is given in a backward pass."""
+    program = trace.program
+    lines = {one.symbol: one for one in program.lines}
+    given = {atom: program.excerpt(lines[atom]) if atom in lines else str(atom) for atom in line.call.operands}
+    named = {name: trace.values[atom] for atom, name in given.items() if atom in trace.values}
+    if is_back:
+        named["the gradient"] = trace.adjoints[line.symbol]
+    said = []
+    for name, array in named.items():
+        known = array[~np.isnan(array)]
+        if known.size:
+            low, high = f"{known.min():.4g}", f"{known.max():.4g}"
+            said.append(f"{name} is {low}" if low == high else f"{name} is from {low} to {high}")
+    return ": " * bool(said) + ", ".join(said)
 
 
 def dense(tensor: Tensor) -> Tensor:

@@ -242,15 +242,15 @@ WHERE_NAN_BEGINS = [
     (
         "class Block(torch.nn.Module):\n    def forward(self, x):\n        h = 2*x\n        return torch.log(h - 7)\n"
         "net = torch.nn.Sequential(torch.nn.Identity(), Block())\nnet(x).sum().backward()\n",
-        ["NaN begins in log(h - 7) (own.py, line 6)"],
+        ["NaN begins in log(h - 7) (own.py, line 6): h - 7 is from -1 to 1"],
     ),
     (
         "torch.where(x > 3.5, torch.sqrt(x - 3), x).sum().backward()\n",
-        ["NaN begins in the backward pass of sqrt(x - 3) (own.py, line 3)"],
+        ["NaN begins in the backward pass of sqrt(x - 3) (own.py, line 3): x - 3 is from 0 to 1, the gradient is"],
     ),
     (
         "y = torch.exp(100*x)\n(y/y).sum().backward()\n",
-        ["infinity begins in exp(x*100) (own.py, line 3)", "NaN begins in y/y (own.py, line 4)"],
+        ["infinity begins in exp(x*100) (own.py, line 3)", "NaN begins in y/y (own.py, line 4): exp(x*100) is inf"],
     ),
     ("x.where(x > 3, -torch.inf).softmax(0)[1].backward()\n", []),
 ]
