@@ -104,7 +104,7 @@ class FormulaValues:
         return total if not exists(total) else None
 
     def _weights(self, derivative: Derivative, entry: Entry) -> Mapping[tuple[int, ...], float] | None:
-        """Return the rows of the formula whose weighted sum an entry is; None if the formula is of something else."""
+        """Return the rows of the formula whose weighted sum an entry is; None if of something else, or unknown."""
         if entry.of != ("" if derivative.of in ("jacobian", "vjp") else derivative.of):
             return None
         if entry.of or entry.row is not None:
@@ -112,7 +112,9 @@ class FormulaValues:
         if self.v is None or self.reached is None:
             return None
         j = flat(entry.column or (), self.point.shape_of(derivative.variable))
-        rows = self.reached.get((derivative.variable, j), [])
+        rows = self.reached.get((derivative.variable, j))
+        if rows is None:  # the truth of the entry comes from bounds on arrays, which do not tell
+            return None
         return {unravel(row, self.point.shape): float(self.v[row]) for row in rows if self.v[row] != 0}
 
     def _environment(self, derivative: Derivative, bits: int) -> Mapping[sympy.Symbol, object]:

@@ -40,6 +40,13 @@ def test_a_formula_that_counts_a_tie_twice_is_not_shown() -> None:
     assert (float(answer.grad["x"]), dict(answer.symbolic)) == (1.0, {})
 
 
+def test_a_formula_of_a_large_batch_is_not_called_wrong() -> None:
+    """Bounds on arrays prove the entries there, and do not tell which rows of y an element reaches."""
+    batch = np.random.default_rng(0).normal(size=(2, 5, 5)) + 3 * np.eye(5)
+    answer = Function("inv(x)").vjp({"x": batch}, v=np.ones((2, 5, 5)))
+    assert (check_of(answer).verdict, "x" in answer.symbolic) == ("agree", True)
+
+
 DIAGONAL = "the formula has no value at y[0,0] by A[0,0], where the derivative is 0; nor at 3 more"
 TIE = "the formula does not hold at y[1] by x[1], where it gives 2 and the derivative is 1"
 
