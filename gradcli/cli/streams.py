@@ -96,6 +96,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         format_of(output, form, "--output-format")
         if output != "-":
             require_place(output)
+            _require_kept(path, output, is_kept=keep)
         cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(
@@ -123,6 +124,17 @@ def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], i
     if cutting and (is_folder or len(cutting) > 1):
         other = "a folder of parts" if is_folder else cutting[1]
         raise UsageError(f"{cutting[0]} and {other} exclude each other", hint="leave out one of them")
+
+
+def _require_kept(points: str, output: str, *, is_kept: bool) -> None:
+    """Refuse to replace a file of points by results without its columns.
+
+    Raises:
+        UsageError: The results go there, and --keep is missing.
+    """
+    if not is_kept and os.path.isfile(points) and os.path.isfile(output) and os.path.samefile(points, output):
+        message = f"-o {output} would replace the points by their results"
+        raise UsageError(message, hint="name another file, or write the points before the results by --keep")
 
 
 @contextmanager
