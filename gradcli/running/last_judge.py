@@ -204,7 +204,7 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
             notes.append(f"{recorded.call.called} takes long: it was not called at all points next to this one")
     if cut is not None:
         boundaries.append(Boundary("cut", cut.note))
-    is_left = bool(recorded.recorder.decisions.lost) and recorded.ran is None
+    is_left = recorded.has_unseen or (bool(recorded.recorder.decisions.lost) and recorded.ran is None)
     findings = findings_of(boundaries, recorded.value)
     judgement = judgement.joined(findings, notes, is_followed=not (boundaries or notes or is_left))
     found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)

@@ -122,6 +122,7 @@ class Recorded:
         formulas: The confirmed formulas, by the variables to differentiate by.
         ran: The graph of a tensor that a script made; None for a function.
         largest: The largest number that the value is a sum of, and so is rounded with.
+        has_unseen: Whether constants of a script follow from leaves, in a way that stands in no line.
     """
 
     call: FunctionCall
@@ -134,6 +135,7 @@ class Recorded:
     formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
     ran: Forward | None = None
     largest: float = 0.0
+    has_unseen: bool = False
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 

@@ -91,6 +91,11 @@ class RefusalNotes:
         self._changes = {key: one for key, one in self._changes.items() if not one[0].expired()}
         self._lost = {key: one for key, one in self._lost.items() if not one[0].expired()}
 
+    def held(self, tensor: Tensor) -> str:
+        """Say what made a tensor a constant that follows from tensors that autograd follows; empty of any other."""
+        is_known = tensor.layout is torch.strided and not tensor.requires_grad
+        return self._lost.get(memory(tensor), (None, ""))[1] if is_known else ""
+
     def reason(self, error: RuntimeError, outputs: Sequence[Tensor], left: Sequence[str]) -> str:
         """Say why torch refuses a pass, with the line and what to do.
 

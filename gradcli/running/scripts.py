@@ -238,12 +238,14 @@ class ScriptRecorder(Recorder):
             raise InputError(f"{called} is by {name}, whose numbers are complex, and gradients by real ones are judged")
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
-        said = tuple(self.decisions.told(program))
+        held = {name: why for name in program.names if (why := self._notes.held(leaves[name].tensor))}
+        constants = (f"{name} is a constant, as for autograd: {why}" for name, why in held.items())
+        said = (*self.decisions.told(program), *constants)
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
-        found = replace(found, largest=require_same(found, y))
+        found = replace(found, largest=require_same(found, y), has_unseen=bool(held))
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)

@@ -49,3 +49,23 @@ def test_no_agreement_stands_against_the_recording_itself(text: str, verdict: st
     check = json.loads(gradcli("run", "-c", START + text, "--json").out)["check"]
     assert check["verdict"] == verdict, check
     assert said in " ".join(finding["note"] for finding in check.get("findings", [])), check
+
+
+UNSEEN = [
+    ("with torch.no_grad():\n    m = (x > 1).double()\n(x*m).sum().backward()", "m", "no_grad (-c, line 4)"),
+    (
+        "m = torch.nn.functional.one_hot(x.argmax(), 2)\n(x*m).sum().backward()",
+        "m", "argmax() gives whole numbers (-c, line 3)",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "why"), UNSEEN, ids=["no_grad", "argmax"])
+def test_a_constant_that_follows_from_leaves_is_said_and_nothing_is_proven(
+    text: str, name: str, why: str, gradcli: Command
+) -> None:
+    """No line of the recording can be let go there."""
+    answer = json.loads(gradcli("run", "-c", START + text, "--json").out)
+    assert answer["check"]["verdict"] == "agree"
+    assert not answer["check"].get("proven")
+    assert f"{name} is a constant, as for autograd: {why}" in answer["warnings"]
