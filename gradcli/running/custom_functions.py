@@ -1,8 +1,8 @@
 """An `autograd.Function` asked alone: the result of its `backward` in a variant, next to the truth of its `forward`.
 
 The truth is the derivative of the recorded forward.  A difference is wrong only if the forward itself, moved a little,
-does not have the slope of the `backward`, and if the enclosure of the truth says so too: at a kink the backward may
-follow a convention, and a forward may lose digits that its backward keeps.
+does not have the slope of the `backward`, and if the enclosure of the truth, where there is time for one, says so too:
+at a kink the backward may follow a convention, and a forward may lose digits that its backward keeps.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -189,7 +189,9 @@ class CustomFunction:
         arrays = {**result.made.arrays, **result.variant.arrays}
         found = {name: result.found[name] for name in names}
         with budget(max(LEAST_SECONDS, min(self.end - time.thread_time(), SECONDS))):
-            return certain | (open_ones & _contradicted(result, arrays, found, self.call.dtype))
+            contradicted, undecided = _enclosed(result, arrays, found, self.call.dtype)
+        undecided &= {name for name, slope in slopes.items() if slope == "second"}
+        return certain | (open_ones & (contradicted | undecided))
 
     def _slope(self, result: VariantResult, name: str) -> Slope:
         """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording."""
@@ -261,19 +263,25 @@ def direction(x: Array, generator: np.random.Generator) -> Array:
     return np.asarray(sizes * generator.choice((-1.0, 1.0), size=x.shape) * generator.uniform(0.5, 1.5, size=x.shape))
 
 
-def _contradicted(
-    result: VariantResult, arrays: Mapping[str, Array], found: Mapping[str, Array], dtype: str
-) -> set[str]:
-    """Name the arguments by which the enclosure of the truth says that a gradient is wrong."""
+class _Enclosed(NamedTuple):
+    """What the enclosure of the truth says of gradients: the arguments by which they are wrong, or not decided."""
+
+    contradicted: set[str]
+    undecided: set[str]
+
+
+def _enclosed(result: VariantResult, arrays: Mapping[str, Array], found: Mapping[str, Array], dtype: str) -> _Enclosed:
+    """Compare gradients with the enclosure of the truth, within the time that is left."""
     made = result.made
     program, names = made.program, tuple(name for name in found if name in made.program.names)
     if any(made.boundaries(names)):
-        return set()
+        return _Enclosed(set(), set())
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
     point = Point.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
-    numbers = Torch(dtype, result.y, None, result.v, {**found})
-    entries = judge(point, numbers, names).entries
-    return {str(entry.variable) for entry in entries if entry.verdict in ("disagree", "nan-trap")}
+    entries = judge(point, Torch(dtype, result.y, None, result.v, {**found}), names).entries
+    decided = {str(entry.variable) for entry in entries if entry.verdict != "unchecked"}
+    wrong = {str(entry.variable) for entry in entries if entry.verdict in ("disagree", "nan-trap")}
+    return _Enclosed(wrong, {*names} - decided)
 
 
 def _digits(array: Array, dtype: str) -> float:

@@ -120,7 +120,8 @@ def _likely(
     top = int(np.abs(truths[0]).argmax())
     if sum(truth.size for truth in truths) > 1:
         factor = float(found[0].ravel()[top] / truths[0].ravel()[top])
-        yield f"is {factor:.6g} times the gradient", [factor * truth for truth in truths]
+        shown = f"{factor:.6g}" if abs(factor - 1) > ABRUPT else f"{factor:.15g}"
+        yield f"is {shown} times the gradient", [factor * truth for truth in truths]
     means = (np.full_like(result.v, result.v.mean()) for result in results)
     likely = [custom.truth(result, name, mean) for result, mean in zip(results, means, strict=True)]
     yield "is that of the mean of the gradient it is given", likely

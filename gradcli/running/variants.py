@@ -127,6 +127,7 @@ VECTORS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
     ("large v", "where v is large", lambda v: 1e4 * v),
     ("tiny v", "where v is tiny", lambda v: 1e-9 * v),
     ("v that sums to 0", "where v sums to 0", _centred),
+    ("v with zeros", "where v has zeros", lambda v: v * (torch.arange(v.numel()) % 2).view(v.shape)),
     ("v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
     ("v that is not contiguous", "where v is not contiguous", scattered),
 )
@@ -142,6 +143,7 @@ VALUES: tuple[tuple[str, str, Callable[[Array, np.random.Generator], NDArray[Any
     ("values of one sign", "where all elements are negative", lambda x, _: -np.abs(x)),
     ("small whole numbers", "where elements are whole numbers", lambda x, own: own.integers(-3, 4, x.shape)),
     ("small whole numbers", "where elements are whole numbers", lambda x, own: own.integers(1, 6, x.shape)),
+    ("sorted elements", "where elements are sorted", lambda x, _: np.sort(x, axis=None).reshape(x.shape)),
     ("equal elements", "where elements are equal", lambda x, _: np.full(x.shape, 0.7)),
     ("±0", "", lambda x, _: np.zeros(x.shape)),
     ("±0", "", lambda x, _: np.full(x.shape, -0.0)),
@@ -161,7 +163,7 @@ SHAPES = (
     _Shape((1,), "other numbers of elements"),
     _Shape((7,), "other numbers of elements"),
     _Shape((2, 3), "2-d inputs", is_laid_out=True),
-    _Shape((3, 1, 2), "3-d inputs"),
+    _Shape((2, 3, 2), "3-d inputs"),
     _Shape((300,), "other numbers of elements", is_large=True),
 )
 """Shapes of all arguments at once."""

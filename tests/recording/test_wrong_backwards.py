@@ -78,6 +78,10 @@ MORE_FOUND: dict[str, str] = {
     "OfTheLastCall": "only after another call",
     "OnlyOnce": "its result is 0, only after another call",
     "OffByOne": "is wrong for x: its result is 0, only with requires_grad of x alone",
+    "InGroups": "only where its inputs have the shape (2, 3, 2)",
+    "DividesByV": "only where v has zeros",
+    "SortedElements": "its result is 0.5 times the gradient, only where elements are sorted",
+    "NearlyRight": "its result is 1.000001 times the gradient",
     "ThreeFlags": "is wrong for b: its result is the gradient of a, with requires_grad of a and b alone",
 }
 """The same of those that are tried, but not checked."""
@@ -137,11 +141,8 @@ def test_no_right_backward_is_blamed_in_any_variant(custom: Any, given: tuple[An
 def test_what_was_tried_is_said() -> None:
     """In one remark a class, with what fits the function alone."""
     (said,) = check(Product.apply, X, X + 1).remarks
-    assert "was tried at 71 other points of sizes " in said
-    tried = (
-        "v of each sign, large v, tiny v, v that sums to 0, v as sum() gives it, v that is not contiguous, inputs that"
-    )
-    assert tried in said
+    assert "was tried at 74 other points of sizes " in said
+    assert "v of each sign, large v, tiny v, v that sums to 0, v with zeros, v as sum() gives it" in said
     assert said.endswith("other numbers of elements, 2-d inputs, 3-d inputs, other sizes, each input stretched")
 
 

@@ -179,6 +179,11 @@ HIDDEN_OF_SQUARE = {
     "ByADifference": lambda x, g: g * ((x + 1e-3) ** 2 - x**2) / 1e-3,
     "Random": lambda x, g: 2 * x * g * (torch.rand_like(x) > 0.5),
     "FactorOfX": lambda x, g: 2 * x * x * g,
+    "InGroups": lambda x, g: 2 * x * g if x.ndim < 3 else (2 * x * g).mT.reshape(x.shape),
+    "DividesByV": lambda x, g: 2 * x * g * g / g,
+    "SortedElements": lambda x, g: x * g * (1 if x.numel() > 1 and (x.diff() > 0).all() else 2),
+    "NearlyRight": lambda x, g: 2.000002 * x * g,
+    "ToWholeNumbers": lambda x, g: 2 * x * (1e6 * g).round() / 1e6,
 }
 """Backwards of a square."""
 
@@ -239,6 +244,13 @@ HIDDEN: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
     ),
     "Quotient": (lambda a, b: a / b, lambda a, b, g: (g / b, -g * a / b), (X, W)),
     "Matrix": (lambda a, b: a @ b, lambda a, b, g: (g @ b.mT, a @ g), (M, M + 1)),
+    "Threshold": (
+        lambda x: torch.log1p(x.exp()), lambda x, g: torch.where(x > 5, g, g * x.sigmoid()), (X,),
+    ),
+    "OneOfTwo": (
+        lambda x: x[..., [0, 2, 2]], lambda x, g: torch.stack([g[..., 0], 0 * g[..., 0], g[..., 2]], -1), (X,),
+    ),
+    "Symmetric": (lambda a: a.inverse(), lambda a, g: -a.inverse() @ g @ a.inverse(), (M,)),
     "Outer": (lambda a, b: a @ b, lambda a, b, g: (torch.outer(b, g), a.mT @ g), (M, X)),
     "Shared": (lambda a, b, c: a * b + c, lambda a, b, c, g: (g * b, g, g * a), (X, W, X + 1)),
     "Bias": (lambda x, b: x + b, lambda x, b, g: (g, g.sum(-1).sum_to_size(b.shape) if g.ndim < 3 else g), (M, X)),
