@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sympy
@@ -82,7 +82,10 @@ def _excused(case: Case, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
         elif excuse == COVERED:
             excuse = f"{digits_left(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
         verdict: Verdict = "inaccurate" if excuse else "disagree" if passes.is_known(entry) else "unchecked"
-        found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
+        note = excuse or UNEXPLAINED[verdict]
+        if verdict == "disagree" and passes.wrong and passes.covers(entry, number):
+            note = f"{' and '.join(passes.wrong)}, which is a fault of torch's"
+        found.append(replace(entry, verdict=verdict, note=note))
     return found
 
 
@@ -165,8 +168,16 @@ class _Passes:
     @property
     def faults(self) -> tuple[str, ...]:
         """Known faults of the kernels in the recorded passes."""
-        found = (one.passes.faults for one in self._recordings.values() if one is not None)
-        return tuple(dict.fromkeys(fault for faults in found for fault in faults))
+        return self._remarks("faults")
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Formulas of torch's in the recorded passes that are wrong here, and that no rounding explains."""
+        return self._remarks("wrong")
+
+    def _remarks(self, kind: Literal["faults", "wrong"]) -> tuple[str, ...]:
+        found = (getattr(one.passes, kind) for one in self._recordings.values() if one is not None)
+        return tuple(dict.fromkeys(remark for remarks in found for remark in remarks))
 
     def _targets(self, entry: Entry) -> Iterator[list[_Target]]:
         """Yield the ways in which torch may have computed a number: for each the elements that add up to it."""

@@ -72,6 +72,10 @@ VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh":
 """Indices of the results of a call that are matrices of unit vectors."""
 
 
+SINGULAR = "torch gives 0 as the gradient of a determinant that comes out as 0"
+"""Remark on the backward of det: it multiplies by the determinant, and divides by a matrix made regular."""
+
+
 class PassRecorder(Recorder):
     """Recorder of forward and backward passes, which follows each tensor whether or not autograd does.
 
@@ -80,12 +84,14 @@ class PassRecorder(Recorder):
 
     Attributes:
         faults: Remarks on the wrong kernels that were met.
+        wrong: Remarks on formulas of torch's that are wrong here, and that no rounding explains.
     """
 
     def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
         self.lines.lowering.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
-        self.is_sound, self.faults = is_sound, dict[str, None]()
+        self.is_sound, self.faults, self.wrong = is_sound, dict[str, None](), dict[str, None]()
+        self._has_determinant = False
         self._ends, self._spans = list[int](), list[Span]()
 
     def by(self, spans: Mapping[Call, Span]) -> Operation:
@@ -131,6 +137,7 @@ class PassRecorder(Recorder):
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
+        self._has_determinant |= name_of(function) == "_linalg_det"
         results, inputs = super()._lowered(function, given, outputs, place)
         for n in VECTORS.get(name_of(function), ()):
             if results[n] is not None:
@@ -138,6 +145,9 @@ class PassRecorder(Recorder):
         return results, inputs
 
     def _parts(self, function: Overload, given: Mapping[str, Any]) -> Any:
+        if name_of(function) == "linalg_lu_solve" and self._has_determinant and not given["B"].any():
+            self.wrong[SINGULAR] = None
+            return given["B"] + 0  # whatever the matrix is
         kernel, fault = FAULTY.get(name_of(function), (None, ""))
         if kernel is None or self.is_sound:
             return decomposed(function, given)
@@ -231,7 +241,7 @@ def _recorded(
     assert value is not None, "y is a tensor"  # noqa: S101
     told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
     known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
-    return TorchPasses(whole.program, known, seeds, results, value, told)
+    return TorchPasses(whole.program, known, seeds, results, value, told, tuple(recorder.wrong))
 
 
 def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:

@@ -111,6 +111,37 @@ def test_a_known_fault_of_torch_is_called_by_its_name(command: str, text: str, x
     assert [n for n, finding in enumerate(check.findings) if note in finding.note] == [0], "it is said once"
 
 
+SINGULAR = [
+    ("det(A)", [[1.0, 2.0], [2.0, 4.0]], [[4.0, -2.0], [-2.0, 1.0]]),
+    ("det(A)", [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 1.0, 1.0]], [[-2, 4, -2], [1, -2, 1], [0, 0, 0]]),
+    ("exp(det(A))*3", [[1.0, 1.0], [1.0, 1.0]], [[3.0, -3.0], [-3.0, 3.0]]),
+    ("det(A - B)", [[2.0, 1.0], [1.0, 2.0]], [[1.0, -1.0], [-1.0, 1.0]]),
+]
+"""Determinants of singular matrices, with the cofactors by hand."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "A", "truth"), SINGULAR)
+def test_the_gradient_of_a_determinant_that_is_0_is_a_fault_of_torch(
+    text: str, A: list[list[float]], truth: Any, dtype: str
+) -> None:
+    """Torch says 0 and the derivative is the cofactor: wrong, and nobody has to look for the fault in the function."""
+    at = {"A": A} | ({"B": np.eye(2)} if "B" in text else {})
+    check = asked("jacobian", text, at, dtype, wrt=["A"])
+    assert check.verdict == "disagree"
+    wrong = {finding.column: finding for finding in check.findings if finding.variable == "A"}
+    assert {place for place, one in np.ndenumerate(np.array(truth)) if one} == set(wrong)
+    for place, finding in wrong.items():
+        assert (finding.torch, finding.reference) == (0, truth[place[0]][place[1]])
+        assert finding.note.endswith("which is a fault of torch's")
+
+
+def test_a_determinant_of_rank_two_less_agrees() -> None:
+    """All cofactors are 0 there, and so are torch's numbers."""
+    assert asked("grad", "det(A)", {"A": np.zeros((2, 2))}).verdict == "agree"
+    assert asked("grad", "det(A)", {"A": np.ones((3, 3))}).verdict == "agree"
+
+
 def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
     """Torch has one formula for the gradient, one along a direction, and two for the second derivatives."""
     generator = np.random.default_rng(11)

@@ -29,6 +29,7 @@ class TorchPasses:
         results: The values that a pass ends with, by variable; None where nothing flows to the variable.
         value: The symbol that holds y.
         faults: The known faults of torch's kernels among them.
+        wrong: The formulas of torch's among them that are wrong here, which no rounding explains.
     """
 
     program: Program
@@ -37,6 +38,7 @@ class TorchPasses:
     results: Mapping[str, Atom | None]
     value: Atom
     faults: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
 
 
 RecordPasses = Callable[..., TorchPasses | None]
