@@ -269,6 +269,7 @@ class Case:
         v: The gradient vector, flat, for entries of vᵀJ.
         passes: The v of each pass, one per row, if vᵀJ adds up several passes; `v` is their sum.
         u: The direction by variable, for entries of Hu.
+        value: Torch's y, flat, if it is known.
     """
 
     reference: Reference
@@ -276,6 +277,7 @@ class Case:
     v: Array | None = None
     passes: Array | None = None
     u: Mapping[str, Array] | None = None
+    value: Array | None = None
 
     def direction(self, entry: Entry) -> Direction:
         """Return the element of x that an entry is a derivative by."""

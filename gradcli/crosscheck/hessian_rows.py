@@ -48,15 +48,18 @@ class HessianRows:
         tolerance: How far a number may be from the truth.
         wrt: The variables of the elements.
         work: The number of slopes that were gone through.
+        value: Torch's y; NaN if it is not known.
     """
 
     point: Point
     tolerance: Tolerance
     wrt: tuple[str, ...]
     work: int = 0
+    value: float = math.nan
 
     def __post_init__(self) -> None:
-        self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+        reference = Reference(self.point.program, self.point.shapes, self.point.inputs)
+        self.case = Case(reference, self.tolerance, value=np.array([self.value]))
         self._at = cache(partial(HessianProducts, self.case.reference))
 
     @cached_property

@@ -132,7 +132,7 @@ class _Judge:
         self.reference = Reference(point.program, point.shapes, point.inputs)
         v = None if torch.v is None else torch.v.ravel()
         passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
-        self.case = Case(self.reference, tolerance, v, passes)
+        self.case = Case(self.reference, tolerance, v, passes, value=torch.value.ravel())
 
     def judgement(self) -> Judgement:
         """Judge J and y, and next to a sampled J also vᵀJ on its own."""

@@ -162,21 +162,26 @@ class JacobianVectorProduct:
 
 @dataclass(frozen=True)
 class HessianVectorProduct:
-    """Torch's Hu by variable, of x's shape, and u·∇f, for a y of one element."""
+    """Torch's Hu by variable, of x's shape, and u·∇f, for a y of one element, whose value is NaN if it is not known."""
 
     dtype: str
     slope: float
     hvp: Mapping[str, Array]
     u: Mapping[str, Array]
+    value: float = math.nan
 
 
 @dataclass(frozen=True)
 class SecondDerivatives:
-    """Torch's gradient, and its Hessian by the variables of row and column, for a y of one element."""
+    """Torch's gradient, and its Hessian by the variables of row and column, for a y of one element.
+
+    Its value is NaN if it is not known.
+    """
 
     dtype: str
     gradient: Mapping[str, Array]
     hessian: Mapping[str, Mapping[str, Array]]
+    value: float = math.nan
 
 
 Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivatives

@@ -11,6 +11,7 @@ judged for itself.  Some entries can also be enclosed without torch, to confirm 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -168,8 +169,8 @@ def judge_derived(
 def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
-    beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
-    found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
+    beside = _of_jvp(point, _derivatives(point, slope, tolerance, torch.value), torch.u, tolerance).decided
+    found = HessianRows(point, tolerance, wrt, value=torch.value).judged(torch.u, torch.hvp, beside)
     entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
     return replace(found, decided=entries)
 
@@ -177,9 +178,9 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
 def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
     """Judge a Hessian and the gradient, for a y of one element: all rows, or a sample."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
-    beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
+    beside = judge(point, _derivatives(point, blocks, tolerance, torch.value), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, rows = HessianRows(point, tolerance, wrt), list[Entry](), list[FamilyCheck]()
+    products, entries, rows = HessianRows(point, tolerance, wrt, value=torch.value), list[Entry](), list[FamilyCheck]()
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
@@ -223,9 +224,9 @@ def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Toler
     return replace(found, decided=decided, of="jvp")
 
 
-def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
-    """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y of zeros that is not judged."""
-    return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
+def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance, value: float = math.nan) -> Torch:
+    """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y that is not judged."""
+    return Torch(tolerance.dtype, np.full(point.shape, value), blocks, judges_value=False)
 
 
 def _chosen_rows(

@@ -147,9 +147,13 @@ WHOLE = "whether that is so of the whole function"
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
     entries, waiting, looks = list[Entry](), list[Singular](), None
+    # An operation of a definition may have no value where torch gives y one, as it does for eigenvectors of equal
+    # eigenvalues: that is no proof that y has none.
+    valued = frozenset() if case.value is None else frozenset(np.flatnonzero(np.isfinite(case.value)).tolist())
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
-            entries.append(_undefined(one, one.cause.reason))
+            is_valued = bool(one.rows) and one.rows <= valued
+            entries.append(_unseen(one, AT_INFINITY) if is_valued else _undefined(one, one.cause.reason))
         else:
             waiting.append(one)
     try:
@@ -168,13 +172,18 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
     if looks is not None and looks.is_over:
         return entries + [_unseen(one, f"{WHOLE} was over the budget") for one in waiting]
-    return entries + [_untold(one) for one in waiting]
+    return entries + [_untold(one, valued) for one in waiting]
 
 
-def _untold(one: Singular) -> Entry:
-    """Give the verdict on an entry that no series decides: undefined if the function has no value, else unchecked."""
+AT_INFINITY = "whether the derivative has a limit at infinity is not known"
+"""Words for the question that was not answered, of a derivative by an input that is infinite."""
+
+
+def _untold(one: Singular, valued: frozenset[int]) -> Entry:
+    """Give the verdict on an entry that no series decides: undefined if y has no value, in torch neither."""
     note = "series from either side do not tell whether there is a limit"
-    if one.cause.kind == "domain" and one.cause.decided:
+    is_valued = bool(one.rows) and one.rows <= valued
+    if one.cause.kind == "domain" and one.cause.decided and not is_valued:
         return _undefined(one, f"{one.cause.reason}; {note}")
     return _unseen(one, note)
 

@@ -27,7 +27,7 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.exact_forms import Numbering
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
-from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, plus, rule_of, times
+from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, needs_of, plus, rule_of, times
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_plan import Plan
@@ -139,13 +139,13 @@ class Run:
         call = line.call
         match call.op.kind:
             case Kind.ELEMENTWISE:
-                rule, shown = rule_of(call), self.reference.program.excerpt(line)
+                rule, shown, needs = rule_of(call), self.reference.program.excerpt(line), needs_of(line)
                 columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
-                    found = [rule.evaluate(list(operands), shown) for operands in columns]
+                    found = [rule.evaluate(list(operands), shown, needs) for operands in columns]
                 return dict(zip(out, found, strict=True))
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, arb_mat, arb_series
 
-from gradcli.language.ops import Kind, Monoid, Op
+from gradcli.language.ops import ROWS, Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
@@ -112,7 +112,7 @@ def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
             entering = run.values_at(line, 0, np.array(inside, dtype=np.int64))
             entering = run.rounding.entering(op, entering, order) if run.rounding else entering
             kind = Group if any(isinstance(v, Undefined) for v in entering) else _class_of(op)
-            known[inside] = kind(op, shown, order, inside, entering, form)
+            known[inside] = kind(op, shown, order, inside, entering, form, line.part_of)
     return {e: known[inside] for e, inside in members.items()}
 
 
@@ -140,6 +140,7 @@ class Group:
         elements: Flat positions in the operand.
         values: Their values.
         form: Gives the form of an element, where it may tell which are the same.
+        part_of: The defined operation that it is part of, if any.
     """
 
     op: Op
@@ -148,6 +149,7 @@ class Group:
     elements: Sequence[int]
     values: list[Ball]
     form: Callable[[int], Form] | None
+    part_of: str = ""
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -291,6 +293,12 @@ class _Eigenvalues(Group):
     def _matrix(self) -> Symmetric:
         return Symmetric(self.values, self.order)
 
+    @property
+    def values_called(self) -> str:
+        """The word for the eigenvalues: those of the matrix that singular values are defined by are these."""
+        doc = ROWS[self.part_of].doc if self.part_of else ""
+        return "singular values" if "singular" in doc else "eigenvalues"
+
     def value(self, out: int) -> Outcome:
         if not self._matrix.is_symmetric:
             reason = "the matrix is not symmetric, of which torch reads the lower triangle alone, and derives by both"
@@ -300,7 +308,7 @@ class _Eigenvalues(Group):
 
     def _slope(self, out: int, n: int) -> Outcome:
         if not self._matrix.is_alone(out % self.order):
-            reason = f"{self.shown} has eigenvalues here that are equal, or too close to be told apart"
+            reason = f"{self.shown} has {self.values_called} here that are equal, or too close to be told apart"
             return Undefined("kink", reason, False)
         ball = self._matrix.projections[out % self.order][divmod(n, self.order)]
         return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)

@@ -21,7 +21,7 @@ from sympy import Expr
 from gradcli.language import ops
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.meaning import Comparison, compose, meaning, ne
-from gradcli.language.program.wengert import Call
+from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
@@ -73,8 +73,14 @@ class Rule:
         """Tell whether all slopes are 0 wherever they exist, as those of a step."""
         return all(slope == 0 for slope in self.slopes)
 
-    def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
-        """Compute the value on these operands; `shown` is the sub-expression for messages."""
+    def evaluate(self, operands: list[Outcome], shown: str, needs: str | None = None) -> Outcome:
+        """Compute the value on these operands.
+
+        Args:
+            operands: Their balls.
+            shown: The sub-expression, for messages.
+            needs: What it needs to have a value, if that is not the domain.
+        """
         require_time()
         is_nan = any(map(_is_nan, operands))
         if is_nan and isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
@@ -93,11 +99,12 @@ class Rule:
             return ball
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
-        reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
-        known: list[Ball] = operands
+        needs, known = self.domain if needs is None else needs, list[Ball](operands)
         around = [x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
         is_nan = not any(map(_is_infinite, known)) and self._is_certain(self.expression, around)
-        return Undefined("domain", reason, self._is_certain(self.expression, known), is_nan=is_nan)
+        is_certain = self._is_certain(self.expression, known)
+        reason = f"{shown} {'has' if is_certain else 'may have'} no value here" + f": {needs}" * bool(needs)
+        return Undefined("domain", reason, is_certain, is_nan=is_nan)
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the partial derivative by operand k, where value and derivative exist."""
@@ -160,6 +167,20 @@ def rule_of(call: Call) -> Rule:
     rule = _rule(call.op.name, exponent_of(call), call.statics)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
     return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
+
+
+def needs_of(line: Line) -> str:
+    """Say what a line needs to have a value, in the words of the defined operation that it is part of, if any.
+
+    >>> from gradcli.language.parsing import parse
+    >>> from gradcli.language.program.expansion import expand
+    >>> [needs_of(line) for line in expand(parse("log(x) + softmax(y)")).lines if line.call.op.domain]
+    ['log(x) needs x > 0', 'softmax needs an element along dim that is not masked by -inf']
+    """
+    domain, whole = rule_of(line.call).domain, ops.ROWS.get(line.part_of)
+    if whole is None or not domain:
+        return domain
+    return f"{whole.name} needs {whole.domain}" if whole.domain else f"in it, {domain}"
 
 
 def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
@@ -252,9 +273,15 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
         slopes=tuple(None if p is None else _partial(name, expression, p, named) for p in parameters),
         kinks=tuple(compose(kink, named) for kink in op.kinks),
         edges=tuple(tuple(e for e in edges if p is not None and e.diff(p) != 0) for p in parameters),
-        domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
+        domain=f"{_shown(op)} needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
     )
+
+
+def _shown(op: Op) -> str:
+    """Write an operation on its parameters as it is typed: a/b, log(x)."""
+    sign = next((sign for sign, name in ops.SIGNS.items() if name == op.name), "")
+    return sign.join(op.operands) if sign else f"{op.name}({', '.join(op.operands)})"
 
 
 def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[str, Expr]) -> Expr:

@@ -22,7 +22,7 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("3*x**(1/3) + x", 0, "undefined", "x**(1/3) has no finite slope here: it does not exist on the left and grows"),
     ("3*asin(x) + x", 1, "undefined", "asin(x) has no finite slope here: it grows without bound on the left"),
     ("(x**2)**(1/3)", 0, "undefined", "it grows without bound"),
-    ("3*(1/x) + x", 0, "undefined", "1/x has no value here: div(a, b) needs b != 0, and it grows without bound nearby"),
+    ("3*(1/x) + x", 0, "undefined", "1/x has no value here: a/b needs b != 0, and it grows without bound nearby"),
     ("abs(x)/x", 0, "undefined", "what it tends to depends on the way"),
     ("atan(1/x)", 0, "undefined", "what it tends to depends on the way"),
     ("x*abs(x)/x", 0, "undefined", "its slope has no limit"),

@@ -127,6 +127,7 @@ gammaincc|igammac(a~%, x)  the regularized upper incomplete gamma function  torc
 ndtr(x)  the normal distribution function  = (1 + erf(x/sqrt(2)))/2  torch: special.*
 hypot(a, b)  the length of (a, b)  = sqrt(a**2 + b**2)  caveat: a kink where both are 0; torch's derivative is nan there
 logaddexp(a, b)  log(exp(a) + exp(b)) without overflow  = log(exp(a) + exp(b))
+    domain: a term that is not -inf
 xlogy(a, b)  a*log(b); torch gives 0 at a = 0  = a*log(b)  total: where((a == 0) & (b <= 0), 0, a*log(b))
     torch: special.*  domain: b > 0
 logit(x)  the inverse of sigmoid  = log(x/(1 - x))  domain: 0 < x < 1
@@ -235,6 +236,7 @@ copysign(a, b)  |a| with the sign of b  = where(b < 0, -abs(a), abs(a))  total: 
 ldexp(a, b)  a*2**b  = a*2**b
 float_power(a, b)  a**b in float64  = a**b
 logaddexp2(a, b)  log2(2**a + 2**b) without overflow  = log(2**a + 2**b)/log(2)
+    domain: a term that is not -inf
     in_floats: maximum(a, b) + log1p(2**(-abs(a - b)))/log(2)
 positive|real|conj|conj_physical|resolve_conj|resolve_neg(x)
     x itself, as the real part and the conjugate of a real number are  = 1*x

@@ -145,34 +145,35 @@ array_dot(a, b)  NumPy's dot: of vectors and matrices the product a @ b, of a nu
     at A=[[2,1],[1,3]] L=[[2,0],[1,3]] B=[[1],[2]] C=[[1,2],[0,3],[1,1]]
 cholesky(A^, upper=False)  the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix
     = column by column what is left of A, over the square root of its diagonal element  written: _cholesky
-    domain: A is positive definite
+    domain: a positive definite matrix
     caveat: of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone
 pinv|pinverse(A)  the pseudoinverse of a matrix of full rank  = inv(A.T @ A) @ A.T  written: _wide
-    domain: A has full rank  e.g. pinv(C)
+    domain: a matrix of full rank  e.g. pinv(C)
 svdvals(A)  the singular values of a matrix, the largest first  = the upper eigenvalues of [[0, A], [A.T, 0]]
     written: _singular_values  caveat: one that occurs twice, or is 0, has no derivative  e.g. svdvals(C)
 eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues
     = the columns of products of (A - l[j])/(l[k] - l[j]), of length 1  written: _eigenvectors  torch: linalg.eigh
-    domain: A is symmetric, and no eigenvalue occurs twice
+    domain: a symmetric matrix without equal eigenvalues
     caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
 left_singular_vectors(A)  the left singular vectors of a matrix as columns, in the order of svdvals
     = the eigenvectors of A @ A.T  written: _left_vectors  torch: linalg.svd
-    domain: no singular value is 0, or occurs twice  caveat: with the signs that belong to right_singular_vectors
+    domain: singular values of which none is 0 and none are equal
+    caveat: with the signs that belong to right_singular_vectors
     e.g. left_singular_vectors(C)
 right_singular_vectors(A)  the right singular vectors of a matrix as columns, in the order of svdvals
     = the eigenvectors of A.T @ A  written: _right_vectors  torch: linalg.svd
-    domain: no singular value is 0, or occurs twice  caveat: {_SIGN}  e.g. right_singular_vectors(C)
+    domain: singular values of which none is 0 and none are equal  caveat: {_SIGN}  e.g. right_singular_vectors(C)
 solve_triangular(A, B, upper=True, left=True, unitriangular=False)
     the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
-    torch: none  domain: no element of the diagonal is 0
+    torch: none  domain: a diagonal without 0
 triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
-    written: _triangle  torch: none  domain: no element of the diagonal is 0
+    written: _triangle  torch: none  domain: a diagonal without 0
 cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
     total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
-    domain: L is lower triangular, and no element of its diagonal is 0
+    domain: a lower triangular matrix whose diagonal is without 0
 cholesky_inverse(L)  the inverse of L @ L.T, for a lower triangular L  = inv(L @ transpose(L, -2, -1))
     total: {_LOWER}; inv(M @ transpose(M, -2, -1))  torch: *
-    domain: L is lower triangular, and no element of its diagonal is 0
+    domain: a lower triangular matrix whose diagonal is without 0
 """,
     globals(),
 )

@@ -95,11 +95,11 @@ prod(x, dim=None, keepdim=False)  the product over all elements, or over one dim
 var(x, dim=None, correction=1, keepdim=False)  the variance, the sum of squares divided by the count less the correction
     = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)
     in_floats: s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); s/maximum(count(x, dim) -
-        correction, 0)  domain: more elements than the correction
+        correction, 0)  domain: more elements than the correction, which is 1 by default
     caveat: as in torch, correction=1 by default; np.var divides by the count, which is correction=0
 std(x, dim=None, correction=1, keepdim=False)  the standard deviation, the square root of var
     = sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))
-    domain: more elements than the correction, not all equal
+    domain: more elements than the correction, which is 1 by default; not all equal
 norm|vector_norm(x, p=2, dim=None, keepdim=False)  the p-norm of the elements, 2 by default; p may be inf
     = sqrt(sum(x**2, dim=dim, keepdim=keepdim))  torch: linalg.vector_norm  domain: not all elements 0
     caveat: of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix  e.g. norm(x) at x=3,4
@@ -109,12 +109,15 @@ cumprod(x, dim=None)  running products along a dimension  monoid: product  e.g. 
 == normalized exponentials  kind: defined  torch: *  at x=1,2,3
 logsumexp(x, dim=None, keepdim=False)  log(sum(exp(x))) without overflow  = log(sum(exp(x), dim=dim, keepdim=keepdim))
     in_floats: m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); log(sum(exp(x - c), dim=dim,
-        keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)  e.g. logsumexp(x, dim=0)
+        keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)  domain: an element along dim that is not -inf
+    e.g. logsumexp(x, dim=0)
 softmax(x, dim=None)  exponentials divided by their sum along dim  = exp(x)/sum(exp(x), dim=dim, keepdim=True)
     in_floats: e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)
+    domain: an element along dim that is not masked by -inf
     caveat: dim may be left out where x has one dimension  e.g. softmax(x, dim=0)
 log_softmax(x, dim=None)  log(softmax(x)) without overflow  = x - log(sum(exp(x), dim=dim, keepdim=True))
     in_floats: d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))
+    domain: an element along dim that is not masked by -inf
     caveat: dim may be left out where x has one dimension  e.g. log_softmax(x, dim=0)
 == products  kind: defined  torch: *  at a=1,2 b=3,4 A=[[1,2],[3,4]] x=5,6
 matmul|.mm|.mv|.bmm(a, b)  the matrix product a @ b  kind: contraction  adds_terms: True  e.g. A @ x
@@ -122,7 +125,8 @@ dot|vdot(a, b)  the inner product of two vectors  = sum(a*b)  adds_terms: True  
 cosine_similarity(x1, x2, dim=1)  the cosine of the angle between vectors along dim, 1 by default
     = sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))
     total: a = x1*ones_like(x2); b = x2*ones_like(x1); p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q =
-        b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); sum(p*q, dim=dim)  torch: nn.functional.*  domain: neither is 0
+        b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); sum(p*q, dim=dim)  torch: nn.functional.*
+    domain: two vectors that are not 0
     e.g. cosine_similarity(a, b, dim=0)
 outer(a, b)  the outer product of two vectors  = unsqueeze(a, 1)*unsqueeze(b, 0)  rule_name: product rule
     at a=1,2 b=3,4,5

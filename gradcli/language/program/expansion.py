@@ -87,6 +87,7 @@ def expansion(
         call = line.call
         if keep(call):
             return builder.emit(call.op.name, operands, line.span, call.statics)
+        builder.part_of = line.part_of or call.op.name
         meant = (define or definition)(call.op.name, call.statics, len(operands))
         return builder.inline(meant, operands, line.span)
 
@@ -105,7 +106,7 @@ def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]
     renamed: dict[Atom, Atom] = {}
     owners: dict[Atom, Atom] = {}
     for line in program.lines:
-        mark = len(builder.lines)
+        mark, builder.part_of = len(builder.lines), line.part_of
         renamed[line.symbol] = write(builder, line, tuple(renamed.get(a, a) for a in line.call.operands))
         owners.update((part.symbol, line.symbol) for part in builder.lines[mark:])
     output = renamed.get(program.output, program.output)

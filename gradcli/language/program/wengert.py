@@ -116,12 +116,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Line `symbol = call`, with the range of the text it came from and the name the user gave it, if any."""
+    """Line `symbol = call`, with the range of the text it came from and the name the user gave it, if any.
+
+    `part_of` is the defined operation whose meaning it is part of, if any.
+    """
 
     symbol: sympy.Symbol
     call: Call
     span: Span
     name: str = ""
+    part_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -279,12 +283,14 @@ class Builder:
         shares: Whether equal calls are one line.
         dtype: The dtype that holds the result of each operation on constants, such as `float32`; empty if results are
             exact.  An operation whose exact result this dtype does not hold is a line, which rounds.
+        part_of: The defined operation whose meaning is being written, if any.
     """
 
     text: str
     source: str = "EXPR"
     shares: bool = True
     dtype: str = ""
+    part_of: str = ""
     lines: list[Line] = field(default_factory=list)
     _known: dict[tuple[Any, ...], sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
@@ -308,7 +314,7 @@ class Builder:
             symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
             self._known[key] = symbol
             self._places[symbol] = len(self.lines)
-            self.lines.append(Line(symbol, Call(op, operands, statics), span))
+            self.lines.append(Line(symbol, Call(op, operands, statics), span, part_of=self.part_of))
         return symbol
 
     def made_of(

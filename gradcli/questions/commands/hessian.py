@@ -40,7 +40,7 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     from gradcli.autodiff import jacobians
 
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)
-    numbers = SecondDerivatives(question.dtype, gradient, blocks)
+    numbers = SecondDerivatives(question.dtype, gradient, blocks, question.value.item())
     derived = derive_formulas(question.point, question.program, question.wrt, "hessian")
     shared = checked(question, numbers, derived)
     return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)

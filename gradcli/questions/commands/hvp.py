@@ -38,6 +38,6 @@ def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
     from gradcli.autodiff import jacobians
 
     gradient, slope, product = jacobians.hvp(question.forward, directions, question.wrt)
-    numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
+    numbers = HessianVectorProduct(question.dtype, float(slope), product, directions, question.value.item())
     derived = derive_formulas(question.point, question.program, question.wrt, "hvp", directions)
     return HVP(command="hvp", u=directions, grad=gradient, hvp=product, **checked(question, numbers, derived))
