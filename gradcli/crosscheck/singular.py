@@ -152,7 +152,7 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     valued = frozenset() if case.value is None else frozenset(np.flatnonzero(np.isfinite(case.value)).tolist())
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
-            is_valued = bool(one.rows) and one.rows <= valued
+            is_valued = one.cause.kind == "domain" and bool(one.rows) and one.rows <= valued
             entries.append(_unseen(one, AT_INFINITY) if is_valued else _undefined(one, one.cause.reason))
         else:
             waiting.append(one)
