@@ -73,7 +73,8 @@ VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh":
 
 
 SINGULAR = "torch gives 0 as the gradient of a determinant that comes out as 0"
-"""Remark on the backward of det: it multiplies by the determinant, and divides by a matrix made regular."""
+"""Remark on the backward of det where a pivot is 0: it multiplies by the determinant, and divides by a matrix made
+regular.  A determinant that only underflows is rounded."""
 
 
 class PassRecorder(Recorder):
@@ -91,7 +92,7 @@ class PassRecorder(Recorder):
         super().__init__(names, dtype, "torch")
         self.lines.lowering.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
         self.is_sound, self.faults, self.wrong = is_sound, dict[str, None](), dict[str, None]()
-        self._has_determinant = False
+        self._has_zero_pivot = False
         self._ends, self._spans = list[int](), list[Span]()
 
     def by(self, spans: Mapping[Call, Span]) -> Operation:
@@ -137,7 +138,8 @@ class PassRecorder(Recorder):
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
-        self._has_determinant |= name_of(function) == "_linalg_det"
+        if name_of(function) == "_linalg_det":  # which gives the determinant, its factors and pivots
+            self._has_zero_pivot |= not outputs[1].diagonal(dim1=-2, dim2=-1).all()
         results, inputs = super()._lowered(function, given, outputs, place)
         for n in VECTORS.get(name_of(function), ()):
             if results[n] is not None:
@@ -145,7 +147,7 @@ class PassRecorder(Recorder):
         return results, inputs
 
     def _parts(self, function: Overload, given: Mapping[str, Any]) -> Any:
-        if name_of(function) == "linalg_lu_solve" and self._has_determinant and not given["B"].any():
+        if name_of(function) == "linalg_lu_solve" and self._has_zero_pivot and not given["B"].any():
             self.wrong[SINGULAR] = None
             return given["B"] + 0  # whatever the matrix is
         kernel, fault = FAULTY.get(name_of(function), (None, ""))

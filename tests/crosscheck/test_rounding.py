@@ -132,6 +132,7 @@ def test_the_gradient_of_a_determinant_that_is_0_is_a_fault_of_torch(
     wrong = {finding.column: finding for finding in check.findings if finding.variable == "A"}
     assert {place for place, one in np.ndenumerate(np.array(truth)) if one} == set(wrong)
     for place, finding in wrong.items():
+        assert place is not None
         assert (finding.torch, finding.reference) == (0, truth[place[0]][place[1]])
         assert finding.note.endswith("which is a fault of torch's")
 
