@@ -34,7 +34,7 @@ from gradcli.recording.modes import RecordingMode
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
 from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
-from gradcli.recording.tracking import followed_again, of_constants, require_seen
+from gradcli.recording.tracking import followed_again, is_tracked_by_autograd, of_constants, require_seen
 
 MOST_CALLS = 100_000
 """Most calls of one recording."""
@@ -404,14 +404,15 @@ class Recorder(RecordingMode):
         atom = self._value(tensor, place)
         if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
-        if not tensor.requires_grad and atom in self._followed:
+        is_tracked = is_tracked_by_autograd(tensor)
+        if not is_tracked and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
             return self._held(atom, place)
-        if tensor.requires_grad and tensor.is_leaf and not self._is_leaf_of(tensor, atom):
+        if is_tracked and tensor.is_leaf and not self._is_leaf_of(tensor, atom):
             return self._new_leaf(tensor, atom, place)
         is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
-        if tensor.requires_grad and atom not in self._followed and not is_dual:
+        if is_tracked and atom not in self._followed and not is_dual:
             return followed_again(self, tensor, atom, place)
         return atom
 

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
 
 
+def is_tracked_by_autograd(tensor: Tensor) -> bool:
+    """Tell whether autograd follows a tensor: a view that `no_grad` made of a tensor says so, and it does not.
+
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     view = w[:1]
+    >>> view.requires_grad, is_tracked_by_autograd(view), is_tracked_by_autograd(w)
+    (True, False, True)
+    """
+    is_view = tensor.is_leaf and tensor._base is not None and tensor._base.requires_grad
+    return bool(tensor.requires_grad) and not is_view
+
+
 def followed_again(recorder: Recorder, tensor: Tensor, atom: Atom, place: CallPlace) -> Atom:
     """Give the value of a tensor that autograd follows, where its lines follow nothing that autograd follows.
 

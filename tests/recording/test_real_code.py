@@ -117,6 +117,18 @@ def test_a_gradient_that_is_not_the_slope_is_said_to_be_none(name: str) -> None:
     assert "test_real_code.py, line" in check.findings[0].note
 
 
+def _normalized(x: torch.Tensor) -> torch.Tensor:
+    w = x[:, None] * TWICE
+    with torch.no_grad():
+        v = x.view(1, 3).t().sum(1)
+    return (w * v).sum(1) * x
+
+
+def test_a_view_that_no_grad_made_leaves_its_tensor_followed() -> None:
+    """Torch says of such a view that it requires a gradient."""
+    require_as_run(_normalized, X, verdict="cut", rtol=1e-14)
+
+
 def test_what_is_drawn_has_the_gradient_of_torch() -> None:
     """Also where it is implicit, and no slope of the draw."""
     require_as_run(lambda x: distributions.Gamma(x, x + 1).rsample(), X, verdict="unchecked")
