@@ -20,9 +20,14 @@ def quarter(cases: Iterable[Any], turn: int) -> list[Any]:
 
     Of the rows of the op table, which many tests sweep, so that each row has its turn in some of them.
     """
+    return part(cases, turn, of=4)
+
+
+def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
+    """Leave all but each case of so many, from the one at `turn` on, to `pytest -m thorough`."""
     return [
         pytest.param(
-            *(case if isinstance(case, tuple) else (case,)), marks=() if n % 4 == turn else pytest.mark.thorough
+            *(case if isinstance(case, tuple) else (case,)), marks=() if n % of == turn else pytest.mark.thorough
         )
         for n, case in enumerate(cases)
     ]

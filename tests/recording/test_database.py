@@ -94,7 +94,6 @@ REFUSED = {
     "eigenvalues are complex": "linalg_eig linalg_eigvals",
     "it computes in a dtype that is not judged": "bfloat16 chalf half",
     "it gives a sparse tensor": "to_sparse",
-    "its value does not depend on the argument": "max_pool2d_with_indices_backward nextafter",
 }
 OTHERS = {
     "kink": (
