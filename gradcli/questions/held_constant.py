@@ -1,23 +1,27 @@
-"""Derivatives of a text that lack a part, as the text holds a value constant: `x.item()**2`, `x*detach(x)`, `x.data*y`.
+"""Values that autograd does not follow, in a text or in a recording: derivatives that lack a part, kinks and jumps.
 
-A function of Python is told the same (`gradcli.running.cuts`).  Here the text is judged once more with nothing held
-constant: where the reference proves another derivative then, the verdict is `cut`, and where it proves a kink, `kink`.
+    x.item()**2    x*detach(x)    x.data*y    x + x.detach().abs()    x*(1 + (x == 0).all().to(x.dtype))
+
+What holds values constant may be smooth where the function is not.  So it is judged once more with nothing held
+constant: where the reference proves a kink then, the verdict is `kink`, and where it proves another derivative of a
+text, `cut`.  A function of Python is told what it lacks by `gradcli.running.cuts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
+from gradcli.crosscheck.singular import PICKED, shown_number
 from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
 from gradcli.reference.balls import exists
-from gradcli.results import Entry
+from gradcli.results import Entry, Verdict
 
 MOST_TRIED = 8
 """Most values held constant that are let go one by one, to name the first that matters."""
@@ -37,8 +41,7 @@ def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judg
     if not others:
         return judgement
     found = _judged(whole, question, numbers)
-    kinks = {_place(entry): entry for entry in found.entries if entry.verdict == "kink" and entry.proven}
-    judgement = judgement.changed(lambda entry: kinks.get(_place(entry), entry) if entry.verdict == "agree" else entry)
+    judgement = _with_kinks(judgement, found, ("agree",))
     lacking = max(_lacking(judgement, found), key=_missing, default=None)
     if lacking is None:
         return judgement
@@ -50,10 +53,50 @@ def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judg
     return judgement.joined([replace(finding, proven=True) for finding in findings])
 
 
+def with_held_values(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:
+    """Report what a function has at this point where its recording, which holds values constant, has a derivative.
+
+    A mask that holds at this point alone is a kink, as a branch by it is.
+
+    Args:
+        question: The function of Python at its point.
+        numbers: Torch's.
+        judgement: The judgement of the recording.
+    """
+    if question.live.has_live_steps:
+        judgement = judgement.changed(_at_step)
+    whole, others = released(question.program)
+    if not (others and isinstance(numbers, Torch) and _point(whole, question).may_be_singular):
+        return judgement
+    return _with_kinks(judgement, _judged(whole, question, numbers), ("agree", "unchecked"))
+
+
+def _at_step(entry: Entry) -> Entry:
+    """Call a number that is right for a mask of this point alone a kink."""
+    if entry.verdict != "disagree" or not entry.note.endswith(PICKED):
+        return entry
+    reason = entry.note.partition(", but the whole is smooth")[0]
+    slope, picked = shown_number(to_float(entry.truth)), shown_number(number_of(entry))
+    note = f"{reason}, at this point alone: next to it the slope is {slope}; torch picked {picked}"
+    return replace(entry, verdict="kink", note=note)
+
+
+def _with_kinks(judgement: Judgement, free: Judgement, instead_of: Sequence[Verdict]) -> Judgement:
+    """Put proven kinks of the function that holds nothing constant in the place of entries with these verdicts."""
+    kinks = {_place(entry): entry for entry in free.entries if entry.verdict == "kink" and entry.proven}
+    if not kinks:
+        return judgement
+    return judgement.changed(lambda e: kinks.get(_place(e), e) if e.verdict in instead_of else e)
+
+
+def _point(program: Program, question: Question) -> Point:
+    shapes = {symbol: question.shapes[symbol] for symbol in program.variables}
+    return Point.from_inputs(program, shapes, question.arrays)
+
+
 def _judged(program: Program, question: Question, numbers: Numbers) -> Judgement:
     """Judge torch's numbers as those of another Program in the variables of a question."""
-    shapes = {symbol: question.shapes[symbol] for symbol in program.variables}
-    point = Point.from_inputs(program, shapes, question.arrays)
+    point = _point(program, question)
     if isinstance(numbers, Torch):
         return judge(point, numbers, question.wrt)
     from gradcli.crosscheck.second_derivatives import judge_derived

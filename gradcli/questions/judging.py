@@ -24,7 +24,6 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
-from gradcli.questions.held_values import with_held_values
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Verdict, by_variable
@@ -110,6 +109,8 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
         found = withheld(found, reason)
     if question.live is not None:
+        from gradcli.questions.held_constant import with_held_values
+
         judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
         return judgement
     if any(line.call.op.is_held for line in question.program.lines):
