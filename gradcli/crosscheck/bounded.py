@@ -1,7 +1,8 @@
-"""Entries that bounds on whole arrays prove: all of them at once, where balls could only look at a sample.
+"""Entries that bounds on whole arrays prove: all of them at once, where single balls could only look at a sample.
 
-First in float64; entries that this leaves open once more in `longdouble`, if that is not too much.  The only verdicts
-given here are `agree` and, where rounding explains an error, `inaccurate`: of other entries nothing is known.
+First in float64; entries that this leaves open once more in `longdouble`, or in balls with as many bits as they lack.
+Bounds double with each layer of a net and more, so that bits, not care, decide it.  The verdicts given here are `agree`
+and, where rounding explains an error, `inaccurate`; other entries whose truth is known are given with it.
 """
 
 from __future__ import annotations
@@ -10,21 +11,27 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import Tolerance, compare
+from gradcli.crosscheck.compare import FORMATS, Tolerance, compare
+from gradcli.crosscheck.minor import is_of_matrices, left_over
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
-from gradcli.language.program.wengert import Shape
+from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.progress import patience
 from gradcli.reference.array_values import Values, prepared
-from gradcli.reference.balls import Ball
+from gradcli.reference.ball_arrays import BallArray, RoundedArray
+from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
+from gradcli.reference.contractions import contracted
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, hessian_product, tangents
 from gradcli.results import Entry
@@ -46,11 +53,59 @@ MOST_PRODUCTS = 2**32
 MOST_SLOW = 2**24, 2**28
 """Most elements, and most multiplications in products of matrices, for a second attempt with more digits."""
 
+MOST_BALLS = 2**22
+"""Most elements of all lines as balls, of some hundred bytes each; more with more patience."""
+
+MOST_BITS = 1_024
+"""Most bits of balls: at twenty to a layer enough for some fifty layers."""
+
+FIRST = 40
+"""Bits that are to be right at last."""
+
+SPARE = 10
+"""Bits of balls beyond those that the bounds of floats lack."""
+
+WIDE = 2.0**-40
+"""Relative width of y from which on more bits may decide what is not known, such as the sign of a number."""
+
+HOPELESS = 2.0**-10
+"""Relative width of y, or of a derivative next to the largest of its gradient, from which on bounds tell nothing."""
+
+NEAR = 64.0
+"""Largest ratio of torch's error to that of the same computation, rounded as much, that is rounding."""
+
+NOTHING = 2.0**-53
+"""Size of a truth, next to a number in its place, from which on it counts as 0."""
+
 WHOLE = slice(0, None)
 """All rows, or all columns, of a block."""
 
 MOST_SHOWN = 64
 """Most proved entries to list one by one, where no other entries are listed."""
+
+
+@dataclass(frozen=True)
+class _Off:
+    """Numbers of a block that are off for certain.
+
+    Attributes:
+        name: The variable, "" for y.
+        at: The rows and columns of the block.
+        given: Torch's numbers.
+        truth: The bounds of the truths.
+        mask: Which of them are off.
+    """
+
+    name: str
+    at: tuple[slice, slice]
+    given: Array
+    truth: Bounds
+    mask: Mask
+
+    @property
+    def distance(self) -> Array:
+        """Distance of each number from its truth."""
+        return np.asarray(abs(self.given - self.truth.middle))
 
 
 @dataclass
@@ -65,10 +120,12 @@ class BoundedProof:
         u: The direction of Hu.
         blocks: The mask of the agreeing numbers: of J by row and column or of vᵀJ as one row, by variable; and of y
             as one column by "", if y is judged.
-        lost: The mask of the entries of J or vᵀJ that are off for certain, as rounding explains.
+        lost: The mask of the numbers that are off for certain, as rounding explains.
         error: The largest relative error of an agreeing number, from the middle of the bound of the truth.
         shown: Some of the agreeing entries, up to `MOST_SHOWN` of y and of each variable.
-        off: Some of the entries in `lost`, up to `MOST_SHOWN` of each variable.
+        off: Some of those that rounding explains, up to `MOST_SHOWN` of each variable.
+        wrong: Some of those of which it is not known whether rounding explains them, each with its truth.
+        zeros: The number of agreeing numbers that cancellation left in place of a 0.
     """
 
     point: Point
@@ -79,45 +136,228 @@ class BoundedProof:
     error: float = 0.0
     shown: list[Entry] = field(default_factory=list)
     off: list[Entry] = field(default_factory=list)
+    wrong: list[Entry] = field(default_factory=list)
+    zeros: int = 0
 
     def __post_init__(self) -> None:
         rows = self.torch.rows
         self.sizes = {symbol: math.prod(self.point.shapes[symbol]) for symbol in self.variables}
         masks = ({str(symbol): np.zeros((rows, n), dtype=bool) for symbol, n in self.sizes.items()} for _ in range(3))
         self.blocks, self.lost, self._within = masks
+        self._lacking, self._width, self._depth, self._has_unknown = 0.0, 0.0, 1.0, False
         if self.torch.judges_value:
-            self.blocks[""] = np.zeros((self.torch.value.size, 1), dtype=bool)
+            for kept in (self.blocks, self.lost, self._within):
+                kept[""] = np.zeros((self.torch.value.size, 1), dtype=bool)
+        self.sweeps = max(1, min(rows, sum(self.sizes.values())))
 
     @property
     def is_whole(self) -> bool:
         """True if all numbers agree."""
         return all(bool(block.all()) for block in self.blocks.values())
 
-    def attempt(self, kind: type[np.floating]) -> None:
+    @property
+    def is_decided(self) -> bool:
+        """True if each number agrees, or is off for a reason that is known."""
+        return all(bool((block | self.lost[name]).all()) for name, block in self.blocks.items())
+
+    @cached_property
+    def function(self) -> Program:
+        """The function in operations that have a rule on whole arrays."""
+        program = prepared(self.point.source)
+        return contracted(program, shapes_in(program, self.point.shapes))
+
+    @cached_property
+    def shapes(self) -> Mapping[Atom, Shape]:
+        """The shapes of all symbols of the function."""
+        return shapes_in(self.function, self.point.shapes)
+
+    @cached_property
+    def elements(self) -> int:
+        """Number of elements of all lines, without numbers that are only put elsewhere, such as weights that stay."""
+        moving = {*self.variables, *(s for s in self.function.variables if self.u and str(s) in self.u)}
+        fixed, count = set(self.function.variables) - moving, 0
+        for line in self.function.lines:
+            if line.call.op.kind is Kind.MOVEMENT and fixed.issuperset(line.call.operands):
+                fixed.add(line.symbol)
+            else:
+                count += math.prod(self.shapes[line.symbol])
+        return count
+
+    @cached_property
+    def products(self) -> int:
+        """Number of multiplications in all products of matrices."""
+        return sum(
+            math.prod(self.shapes[line.symbol]) * self.shapes[line.call.operands[0]][-1]
+            for line in self.function.lines
+            if line.call.op.kind is Kind.CONTRACTION
+        )
+
+    def attempt(self, kind: type[Any]) -> None:
         """Add what numbers of a kind prove: float64 first, whose bounds tell which errors rounding explains."""
-        program, torch = prepared(self.point.source), self.torch
-        u = self.u and {symbol: self.u[str(symbol)][None] for symbol in program.variables if str(symbol) in self.u}
-        moving = list(dict.fromkeys((*self.variables, *(u or ()))))
-        values = Values(program, shapes_in(program, self.point.shapes), self.point.inputs, moving, kind)
-        is_there = values.value.is_known.reshape(-1, 1)
+        torch, u, waiting = self.torch, self._directions, list[_Off]()
+        values = self._values(kind)
+        y = values.value.in_floats().mapped(lambda x: x.reshape(-1, 1))
+        is_there = y.is_known & np.isfinite(y.middle)
+        self._see_width(values, y)
         if torch.judges_value:
-            self._agree("", torch.value.reshape(-1, 1), values.value.mapped(lambda x: x.reshape(-1, 1)), is_there)
-        for name, rows, columns, truth in self._bounds(values, u):
-            given = torch.block(name)[rows, columns]
+            self._agree("", torch.value.reshape(-1, 1), y, is_there)
+            waiting.append(self._off("", torch.value.reshape(-1, 1), y, is_there))
+        if kind is np.float64 and self._width > HOPELESS and self._has_room:
+            self._has_unknown = True  # the sweep would prove nothing
+            return
+        for name, rows, columns, found in self._bounds(values, u):
+            truth, given = found.in_floats(), torch.block(name)[rows, columns]
             # Without a value of y there is no derivative, whatever bounds the pass gives.
             exists = is_there[rows] if torch.jacobian is not None else is_there.all()
             self._agree(name, given, truth, exists, rows, columns)
-            distance = abs(given - truth.middle)
             if kind is np.float64:
-                self._within[name][rows, columns] = exists & truth.is_known & (distance <= truth.radius)
-                continue
-            most = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
-            is_off = self._within[name][rows, columns] & exists & (distance * (1 - 2.0**-40) > truth.radius + most)
-            is_off &= abs(truth.middle) > truth.radius  # a number in place of a 0 may be left by cancellation
-            self.lost[name][rows, columns] = is_off
-            if is_off.any():
-                worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
-                self.off += map(self._lost, self._examples(name, given, truth, worst, rows.start, columns.start))
+                largest = abs(truth.middle).max(axis=1, initial=0.0, keepdims=True)
+                is_close = (abs(given - truth.middle) <= truth.radius) & (truth.radius < HOPELESS * largest)
+                self._within[name][rows, columns] = exists & truth.is_known & is_close
+            else:
+                waiting.append(self._off(name, given, truth, exists, rows, columns))
+        waiting = [one for one in waiting if one.mask.any()]
+        if kind is not np.float64 and waiting:
+            self._explain(waiting, self._measured() if self._has_room and any(map(self._is_open, waiting)) else {})
+
+    @cached_property
+    def _directions(self) -> Mapping[sympy.Symbol, Array] | None:
+        u = self.u
+        return u and {symbol: u[str(symbol)][None] for symbol in self.function.variables if str(symbol) in u}
+
+    def _values(self, kind: type[Any]) -> Values:
+        moving = list(dict.fromkeys((*self.variables, *(self._directions or ()))))
+        return Values(self.function, self.shapes, self.point.inputs, moving, kind)
+
+    def refine(self) -> None:
+        """Try once more what float64 leaves open, with as many bits as that lacks."""
+        has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
+        is_quick = self.sweeps * self.elements <= MOST_SLOW[0] and self.sweeps * self.products <= MOST_SLOW[1]
+        bits = self._next_bits(FORMATS["float64"].bits)
+        if has_more and is_quick and not (self._has_unknown and self._width > WIDE):
+            self.attempt(np.longdouble)
+            bits = self._next_bits(int(np.finfo(np.longdouble).nmant))
+        while 0 < bits <= MOST_BITS and self._has_room and not self.is_decided:
+            with precision(bits):
+                self.attempt(BallArray)
+            bits = self._next_bits(bits)
+
+    @property
+    def _has_room(self) -> bool:
+        """Tell whether all elements may become balls, of which there are no rules for factors and spectra."""
+        kinds = {line.call.op.kind for line in self.function.lines}
+        return (
+            self.u is None
+            and kinds.isdisjoint((Kind.DEFINED, Kind.SPECTRAL))
+            and self.sweeps * self.elements <= MOST_BALLS * max(1.0, patience())
+        )
+
+    def _next_bits(self, bits: int) -> int:
+        """Return a number of bits that may decide what these leave open; 0 if more of them do not help."""
+        if self._has_unknown and self._width > WIDE:
+            # Later layers lose as many bits as those before, and all of them once more on the way back.
+            lost = bits + max(math.log2(self._width), -bits) if self._depth == 1 else bits / max(self._depth, 1 / 16)
+            more = max(2 * lost + FIRST, bits + SPARE)
+        elif self._lacking > 0:
+            more = bits + self._lacking + SPARE
+        else:
+            return 0
+        return min(64 * math.ceil(more / 64), MOST_BITS) if bits < MOST_BITS else 0
+
+    def _see_width(self, values: Values, y: Bounds) -> None:
+        """Find out how wide y is, relatively, and after which part of the lines something is not known."""
+        scale = abs(y.middle).max(initial=0.0, where=y.is_known & np.isfinite(y.middle))
+        width = float(y.radius.max(initial=0.0)) / (scale or 1.0)
+        lines = [line.symbol for line in self.function.lines]
+        self._width = 0.0 if values.missing.keys() & set(lines) else width
+        lost = next((n for n, one in enumerate(lines) if not values.values[one].is_known.all()), len(lines))
+        self._depth, self._lacking, self._has_unknown = (lost + 1) / (len(lines) + 1), 0.0, False
+
+    # -- numbers that are off
+
+    def _off(
+        self,
+        name: str,
+        given: Array,
+        truth: Bounds,
+        exists: Mask | np.bool_,
+        rows: slice = WHOLE,
+        columns: slice = WHOLE,
+    ) -> _Off:
+        """Collect the numbers of a block that are off for certain."""
+        distance, at = abs(given - truth.middle), (rows, columns)
+        most = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
+        mask = exists & truth.is_known & np.isfinite(given) & ~self.blocks[name][at] & ~self.lost[name][at]
+        return _Off(name, at, given, truth, mask & (distance * (1 - 2.0**-40) > truth.radius + most))
+
+    def _is_open(self, off: _Off) -> bool:
+        """Tell whether the bounds of floats leave some of these without an explanation."""
+        is_nonzero = abs(off.truth.middle) > off.truth.radius
+        return bool((off.mask & is_nonzero & ~self._within[off.name][off.at]).any())
+
+    def _measured(self) -> dict[str, Array]:
+        """Compute all numbers once more, as rounded as torch's are."""
+        with precision(FORMATS[self.torch.dtype].bits), suppress(OverTimeError):
+            values = self._values(RoundedArray)
+            found = {"": values.value.in_floats().middle.reshape(-1, 1)}
+            for name, rows, columns, bounds in self._bounds(values, self._directions):
+                own = bounds.in_floats()
+                into = found.setdefault(name, np.full(self.blocks[name].shape, np.nan))
+                into[rows, columns] = np.where(own.is_known, own.middle, np.nan)
+            return found
+        return {}
+
+    def _explain(self, waiting: Sequence[_Off], rounded: Mapping[str, Array]) -> None:
+        """Tell numbers apart that are off: rounding explains them, or whether it does is not known here."""
+        for off in waiting:
+            is_nonzero = abs(off.truth.middle) > off.truth.radius
+            # What is as good as 0 next to a number that is not 0 is what cancellation leaves.
+            is_nothing = off.mask & ~is_nonzero & (off.truth.radius < NOTHING * abs(off.given))
+            is_zero = is_nothing & (abs(off.given) <= self._left_over) & bool(off.name)
+            self.blocks[off.name][off.at] |= is_zero
+            self.zeros += int(np.count_nonzero(is_zero))
+            is_near = off.distance <= NEAR * self._noise(off, rounded.get(off.name))
+            is_lost = off.mask & is_nonzero & (is_near | self._within[off.name][off.at])
+            self.lost[off.name][off.at] |= is_lost
+            if is_lost.any():
+                self.off += map(self._lost, self._worst(off, is_lost))
+            is_unclear = (is_nothing & ~is_zero) | (off.mask & is_nonzero & ~is_lost)
+            if rounded and is_unclear.any():
+                self.wrong += map(self._wrong, self._worst(off, is_unclear))
+
+    def _noise(self, off: _Off, rounded: Array | None) -> Array:
+        """Give what rounding loses in each row: the largest error there of the same computation, or a rounding.
+
+        NaN where that is not known.
+        """
+        truth = off.truth
+        if rounded is None:
+            return np.full((len(truth.middle), 1), np.nan)
+        axis = None if not off.name else 1
+        errors = np.where(truth.is_known, abs(rounded[off.at] - truth.middle), 0.0).max(axis=axis, initial=0.0)
+        largest = abs(truth.middle).max(axis=axis, initial=0.0)
+        noise = np.maximum(errors, largest * 2.0 ** -FORMATS[self.torch.dtype].bits)
+        return np.asarray(noise, dtype=np.float64).reshape(-1, 1)
+
+    @cached_property
+    def _left_over(self) -> float:
+        """The largest number that kernels leave in place of a 0."""
+        every = [self.torch.block(str(symbol)) for symbol in self.variables]
+        if self.tolerance.is_strict or not is_of_matrices(self.point):
+            return 0.0
+        largest = max((float(abs(one).max(initial=0.0, where=np.isfinite(one))) for one in every), default=0.0)
+        return left_over(sum(one.size for one in every), self.point, self.tolerance) * largest
+
+    def _worst(self, off: _Off, chosen: Mask) -> list[Entry]:
+        """List the chosen entries that are the farthest from the truth."""
+        worst = chosen & (off.distance >= np.sort(off.distance[chosen])[-MOST_SHOWN:][0])
+        return self._examples(off.name, off.given, off.truth, worst, off.at[0].start or 0, off.at[1].start or 0)
+
+    def _wrong(self, entry: Entry) -> Entry:
+        """Mark an entry that is off as such; a truth that is as good as 0 is 0."""
+        if entry.truth.contains(0):
+            entry = replace(entry, truth=arb(0))
+        return compare(entry, entry.truth, self.tolerance, is_last=True) or entry
 
     def _agree(
         self,
@@ -138,9 +378,20 @@ class BoundedProof:
             errors = np.where(found & (least > 0), abs(numbers - truth.middle) / least, 0.0)
         self.error = max(self.error, float(errors.max(initial=0.0)))
         found &= exists
+        self._see_lacking(name, numbers, truth, ~(found | self.blocks[name][rows, columns]))
         if not any((entry.variable or "") == name for entry in self.shown):
-            self.shown += self._examples(name, given, truth, found, rows.start, columns.start)
+            self.shown += self._examples(name, given, truth, found, rows.start or 0, columns.start or 0)
         self.blocks[name][rows, columns] |= found
+
+    def _see_lacking(self, name: str, given: Array, truth: Bounds, is_open: Mask) -> None:
+        """Find out how many bits open entries lack, and whether some have no bound at all."""
+        self._has_unknown = self._has_unknown or bool((is_open & ~truth.is_known).any())
+        is_open = is_open & truth.is_known & (given != 0) & np.isfinite(given)
+        rtol = np.where(abs(truth.middle) > truth.radius, self.tolerance.rtol, min(NOTHING, self.tolerance.rtol))
+        allowed = (self.tolerance.atol + rtol * abs(given))[is_open]
+        if allowed.size:
+            ratio = float(np.max(truth.radius[is_open] / np.maximum(allowed, np.finfo(np.float64).tiny)))
+            self._lacking = max(self._lacking, math.log2(ratio) if ratio > 0 else 0.0)
 
     def _examples(
         self, name: str, given: npt.NDArray[np.floating], truth: Bounds, chosen: Mask, row: int, column: int
@@ -178,7 +429,7 @@ class BoundedProof:
                 for symbol, flow in adjoints(values, vs).items():
                     found = flow.bounds.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs))
                     yield str(symbol), WHOLE, WHOLE, found
-        elif min(rows, columns) * _elements(self.point) > MOST_NUMBERS:
+        elif min(rows, columns) * self.elements > MOST_NUMBERS:
             return
         elif columns < rows:
             for symbol in self.sizes:
@@ -211,35 +462,16 @@ def prove(
     See `BoundedProof` for the arguments.
     """
     rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
-    sweeps, is_large = min(rows, columns), rows > 1 and rows * columns > MOST_ENTRIES
-    if is_large or max(1, sweeps) * _products(point) > MOST_PRODUCTS or _elements(point) > MOST_ELEMENTS:
-        return None
+    is_large = rows > 1 and rows * columns > MOST_ENTRIES
     proof = BoundedProof(point, torch, variables, tolerance, u)
+    if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ELEMENTS:
+        return None
     with suppress(NoRuleError, OverTimeError):  # the numbers proved until then stay proved
         proof.attempt(np.float64)
-        if u is None and not proof.is_whole and _is_quick(point, sweeps):
-            proof.attempt(np.longdouble)
-    return proof if any(block.any() for block in (*proof.blocks.values(), *proof.lost.values())) else None
-
-
-def _is_quick(point: Point, sweeps: int) -> bool:
-    """Tell whether a second attempt with more digits is quick; never on a machine without a longer float."""
-    has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
-    return has_more and sweeps * _elements(point) <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
-
-
-def _elements(point: Point) -> int:
-    """Count the elements of all lines of a function."""
-    return sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
-
-
-def _products(point: Point) -> int:
-    """Count the multiplications in all products of matrices of a function."""
-    return sum(
-        math.prod(point.shapes[line.symbol]) * point.shapes[line.call.operands[0]][-1]
-        for line in point.program.lines
-        if line.call.op.kind is Kind.CONTRACTION
-    )
+        if u is None and not proof.is_whole:
+            proof.refine()
+    every = (*proof.blocks.values(), *proof.lost.values())
+    return proof if proof.wrong or any(block.any() for block in every) else None
 
 
 def _in_rows(array: Array) -> Array:

@@ -16,7 +16,8 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import FIRST_BITS, Case, Singular, Tolerance, compare, to_float, verdicts
-from gradcli.crosscheck.judge import MOST_OPEN, unless_minor
+from gradcli.crosscheck.judge import MOST_OPEN
+from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch, way
 from gradcli.crosscheck.sample import ALL_ENTRIES
 from gradcli.crosscheck.singular import (

@@ -6,38 +6,34 @@ tolerance, and if not, can the rounding of its precision explain it?
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
-from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, number_of, verdicts
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, verdicts
+from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch
-from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
+from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
 from gradcli.crosscheck.summary import FamilyCheck, family, summarize, with_findings
-from gradcli.language.ops import Kind
 from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome
-from gradcli.results import Array, Check, Entry
+from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import BoundedProof
 
-LEFT_OVER = 8
-"""Most roundings of the largest entry that a kernel may leave in place of a 0, per element of the largest dimension.
-
-A product of matrices leaves at most half a rounding for each term that cancels, and kernels multiply several matrices,
-such as the reflections of a factorization.  In all at most as many roundings are admitted as the gradient has entries.
-"""
+MOST_FOLLOWED = 2**20
+"""Most elements of all lines to follow for the entries that are 0 by structure, where bounds decide the others."""
 
 MOST_OPEN = 256
 """Most entries left open by bounds for balls to look at, or to list, one by one; more with more patience."""
@@ -148,9 +144,11 @@ class _Judge:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
         survey = Survey(self.point, self.reference, torch, self.variables)
         # The quick proof by bounds first, as a sample may take all the time.
-        is_large = survey.entries > ALL_ENTRIES
+        is_large = self._is_deep or survey.entries > ALL_ENTRIES
         proof = self._proof(torch) if is_large else None
         evidence: Evidence | None = None
+        if self._is_deep and proof is not None and proof.is_decided:
+            return self._completed(survey, self._nothing_decided(survey, ""), proof), None
         try:
             part, evidence = self._part(survey)
         except OverTimeError as error:
@@ -160,6 +158,16 @@ class _Judge:
                 part = self._completed(survey, part, proof)
         return part, evidence
 
+    @cached_property
+    def _elements(self) -> int:
+        """Number of elements of all lines."""
+        return sum(math.prod(self.reference.shapes[line.symbol]) for line in self.reference.program.lines)
+
+    @property
+    def _is_deep(self) -> bool:
+        """Tell whether there are so many elements that balls would hardly decide a single entry."""
+        return self._elements > self.reference.budget
+
     def _proof(self, torch: Torch) -> BoundedProof | None:
         from gradcli.crosscheck.bounded import prove
 
@@ -168,7 +176,8 @@ class _Judge:
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
+        pattern = survey.pattern if self._elements <= MOST_FOLLOWED else None
+        for symbol, (rows, columns) in (pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.torch.block(str(symbol)) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
@@ -188,8 +197,10 @@ class _Judge:
         own = fresh(part.decided)
         lost = fresh(proof.off)
         decided = [*own, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
-        more = count(proof.lost)
-        is_open = {name: ~(proof.blocks[name] | looked[name] | block) for name, block in proof.lost.items()}
+        decided += self._explained(fresh(proof.wrong))
+        derived = [name for name in proof.lost if name]
+        more = count({name: proof.lost[name] for name in derived})
+        is_open = {name: ~(proof.blocks[name] | looked[name] | proof.lost[name]) for name in derived}
         most = int(MOST_OPEN * max(1.0, patience()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
@@ -205,7 +216,7 @@ class _Judge:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
-        y = np.array([looked[name] | block for name, block in proof.blocks.items() if not name])
+        y = np.array([looked[name] | block | proof.lost[name] for name, block in proof.blocks.items() if not name])
         if not y.all():
             notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
         is_whole = not notes
@@ -213,14 +224,30 @@ class _Judge:
         return replace(
             part,
             decided=decided,
-            left=0 if is_sample else left,
+            left=0 if is_sample and not part.left else left,
             chosen="all" if is_whole else part.chosen if part.decided else "what could be decided",
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
-            zeros=survey.zeros,
-            bounded=count({name: proof.blocks[name] for name in proof.lost}),
+            zeros=0 if pattern is None else survey.zeros,
+            bounded=count({name: proof.blocks[name] for name in derived}),
             error=proof.error,
         )
+
+    def _explained(self, wrong: Sequence[Entry]) -> list[Entry]:
+        """Give entries whose truth arrays know, and that are off, the reason: rounding, or none."""
+        if not wrong:
+            return []
+        from gradcli.crosscheck.rounding import explained
+
+        others = list(wrong) if self.case.tolerance.is_strict else list(map(self._marked, wrong))
+        found = [one for one in others if one.verdict != "disagree"]
+        open_ones = [one for one in others if one.verdict == "disagree"]
+        try:
+            found += explained(self.case, self.point, open_ones, lambda bits, entries: lambda entry: entry.truth)
+        except OverTimeError:
+            note = "torch's number is not the truth, and there was no time to tell whether rounding explains it"
+            found += [replace(one, verdict="unchecked", note=note, proven=False) for one in open_ones]
+        return list(map(self._marked, found))
 
     def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
         """Decide some entries with balls; none where the work is over the budget."""
@@ -270,6 +297,13 @@ class _Judge:
                 zeros=zeros,
                 left_out=selection.note,
             )
+            # Few entries are all looked at, and one of many is no sample: the others are open.
+            tried = zeros + sum(family(entry) == survey.family for entry in decided)
+            is_short = not selection.chosen.startswith("all") and survey.entries <= ALL_ENTRIES
+            is_short |= tried < LEAST_SAMPLE and survey.entries > LEAST_SAMPLE
+            if is_short and (left := survey.entries - tried) > 0:
+                note = f"{left:,} entries could not be decided within the budget of the reference"
+                return replace(part, left=left, notes=(*part.notes, note)), evidence
             return part, evidence
         return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
 
@@ -342,42 +376,3 @@ class _Judge:
         blocks = (self.torch.vjp if entry.row is None else self.torch.jacobian) or {}
         rows = blocks if entry.row is None else {name: blocks[name][entry.row] for name in blocks}
         return unless_minor(entry, rows, self.point, self.case.tolerance)
-
-
-def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tolerance: Tolerance) -> Entry:
-    """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
-
-    The gradient of a tensor is vᵀJ, or one row of J or of a Hessian.  Small is the tolerance: an error that passes as
-    agreement in the largest entry moves a step along the gradient as much.  A number in the place of a 0 agrees if it
-    is a few roundings of the largest entry of all gradients, as kernels leave them that go through whole matrices.
-
-    Args:
-        entry: The entry as it was decided.
-        gradients: Torch's numbers of all of its gradient, by variable.
-        point: The function.
-        tolerance: How far a number may be from the truth.
-    """
-    is_zero = entry.verdict == "disagree" and entry.truth == 0 and _is_of_matrices(point)
-    if entry.variable is None or not (is_zero or entry.verdict == "inaccurate"):
-        return entry
-    chosen = gradients if is_zero else (entry.variable,)
-    gradient = np.abs(np.concatenate([np.ravel(gradients[name]) for name in chosen]))
-    largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
-    if is_zero and abs(number_of(entry)) <= _left_over(gradient.size, point, tolerance) * largest:
-        note = f"0 up to rounding of terms of size {largest:.2g}"
-        return replace(entry, verdict="agree", note=note, relative_error=None)
-    if is_zero or not abs(entry.truth - arb(entry.torch)) <= tolerance.rtol * largest:
-        return entry
-    return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
-
-
-def _is_of_matrices(point: Point) -> bool:
-    """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
-    ops = (line.call.op for line in point.source.lines)
-    return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
-
-
-def _left_over(entries: int, point: Point, tolerance: Tolerance) -> float:
-    """Give what may be left in place of a 0, relative to the largest entry: at most what passes as agreement."""
-    terms = LEFT_OVER * max((size for shape in point.shapes.values() for size in shape), default=1)
-    return min(min(entries, terms) * float(np.finfo(tolerance.dtype).eps), tolerance.rtol)

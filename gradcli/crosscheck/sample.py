@@ -192,6 +192,9 @@ ALL_ENTRIES = 1_024
 SAMPLE = 256
 """Entries of a sample, if the reference's budget admits them; else a quarter, a sixteenth, and so on."""
 
+LEAST_SAMPLE = 8
+"""Fewest entries that are a sample of more."""
+
 SPARSE = 4
 """Most entries of a column that may differ from 0, on average, to look at all of them."""
 

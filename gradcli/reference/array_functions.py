@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache, partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,7 @@ _ARITHMETIC = Arithmetic[Bounds](
 # -- matrices
 
 
+@singledispatch
 def determinant(a: Bounds) -> Bounds:
     """Compute the determinants of matrices.
 

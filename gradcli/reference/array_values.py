@@ -18,10 +18,11 @@ from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import expand, rewritten
-from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
+from gradcli.language.program.movement import axes_of, axis_of, fill_of, permutation, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
 from gradcli.reference.array_functions import cholesky, compile_bounds, determinant, eigenvalues, lower_half, transposed
+from gradcli.reference.ball_arrays import BallArray, evaluated, of_bounds, of_constant
 from gradcli.reference.bounds import (
     Array,
     Bounds,
@@ -32,6 +33,8 @@ from gradcli.reference.bounds import (
     compared,
     decided,
     exact,
+    extreme,
+    fixed,
     inverse,
     larger,
     multiply,
@@ -52,6 +55,7 @@ from gradcli.reference.linear_maps import (
     Routing,
     Scaled,
     gathered,
+    permuted,
     placed,
     running_sum,
     spread,
@@ -62,7 +66,7 @@ MOST_STEPS = 4_096
 """Most elements of a running product or extreme, and most factors of a product."""
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
-"""Infinities, with which numbers may be compared; nothing else is known of them."""
+"""Infinities, which may be compared with numbers, chosen, and added to them, as those that mask scores are."""
 
 Ways: TypeAlias = Callable[[int], Sequence[Map]]
 """The maps that changes of an operand go through, one after the other, by its number."""
@@ -108,7 +112,8 @@ class Values:
         shapes: The shapes of its symbols, at one point.
         inputs: The values of its variables.
         moving: The variables that are differentiated by.
-        kind: The format of the numbers: float64, or `longdouble`, which is slow and has more digits on most machines.
+        kind: The format of the numbers: float64; `longdouble`, which is slow and has more digits on most machines; or
+            `BallArray`, or one that is like it, for balls at the precision that is set, which are slower still.
         mapped: The variables whose first axis counts points.
         radii: How far the inputs of some variables may be from the values given, at each point.
         seen: Called after each line; then the values that no later line needs are forgotten, and all ways.
@@ -120,7 +125,7 @@ class Values:
         shapes: Mapping[Atom, Shape],
         inputs: Mapping[str, npt.NDArray[np.floating[Any]]],
         moving: Sequence[sympy.Symbol],
-        kind: type[np.floating[Any]] = np.float64,
+        kind: type[Any] = np.float64,
         *,
         mapped: Sequence[str] = (),
         radii: Mapping[str, Array] | None = None,
@@ -131,7 +136,9 @@ class Values:
         self.ways: dict[Atom, Ways] = {}
         self.missing: dict[Atom, str] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
-        self.values = {s: exact(a if str(s) in mapped else a[None], kind) for s, a in every.items()}
+        self.values = {
+            s: self.exact(a if str(s) in mapped else a[None], moves=s in self.moves) for s, a in every.items()
+        }
         self.values |= {s: bounded(self.values[s].middle, radii[str(s)]) for s in every if radii and str(s) in radii}
         last = {a: line.symbol for line in program.lines for a in line.call.operands}
         with np.errstate(all="ignore"):
@@ -150,33 +157,43 @@ class Values:
         """Bounds of y."""
         return self.bounds_of(self.program.output)
 
+    @property
+    def balls(self) -> type[BallArray] | None:
+        """The kind of the balls; None if the numbers are floats."""
+        return self.kind if issubclass(self.kind, BallArray) else None
+
+    def exact(self, numbers: npt.ArrayLike, *, moves: bool = True) -> Bounds:
+        """Wrap numbers as they are, in the format of the values; infinities are not known where they move."""
+        found = (exact if moves else fixed)(numbers, np.float64 if self.balls else self.kind)
+        return of_bounds(found, self.balls) if self.balls else found
+
     def bounds_of(self, atom: Atom) -> Bounds:
         """Return the bounds of a line, a variable or a number."""
         if atom in self.values:
             return self.values[atom]
-        try:
-            return compile_bounds(atom)({}).mapped(lambda x: x.reshape(1))
-        except NoRuleError:  # an infinity
-            return unknown(np.zeros(1))
+        if self.balls:
+            return of_constant(atom, self.balls)
+        return _ENDS[atom] if atom in _ENDS else compile_bounds(atom)({}).mapped(lambda x: x.reshape(1))
 
     def _run(self, line: Line) -> None:
         op, operands = line.call.op, line.call.operands
         if self.moves.intersection(operands) and not op.is_detached and op.kind is not Kind.COUNT:
             self.moves.add(line.symbol)
-        inside = [_ENDS[a] if op.sense and a in _ENDS else self.bounds_of(a) for a in operands]
+        inside = [self.bounds_of(a) for a in operands]
         try:
-            self.values[line.symbol], self.ways[line.symbol] = self._local(line, inside)
+            found, self.ways[line.symbol] = self._local(line, inside)
         except NoRuleError:
             self.missing[line.symbol] = op.name
             points = max((len(a.middle) for a in inside), default=1)
-            self.values[line.symbol] = unknown(np.zeros((points, *self.shapes[line.symbol]), self.kind))
+            found = unknown(np.zeros((points, *self.shapes[line.symbol]), np.float64 if self.balls else self.kind))
+        self.values[line.symbol] = of_bounds(found, self.balls) if self.balls else found
 
     def _local(self, line: Line, operands: list[Bounds]) -> Local:
         call, shape = line.call, self.shapes[line.symbol]
         inside = [self.shapes.get(a, ()) for a in call.operands]
         match call.op.kind:
             case Kind.SOURCE:
-                return exact(numeric.array_of(call)[None], self.kind), lambda k: []
+                return self.exact(numeric.array_of(call)[None]), lambda k: []
             case Kind.COUNT:
                 return exact([float(count_of(inside[0], call.statics[0]))]), lambda k: []
             case Kind.ELEMENTWISE:
@@ -203,9 +220,9 @@ class Values:
                 # By Jacobi's formula: det(A)*inv(A), transposed.
                 every = found.mapped(lambda x: x[..., None, None])
                 return found, lambda k: [Scaled(multiply(every, inverse(operands[0]).mapped(transposed))), total]
-            case Kind.DEFINED if call.op.name == "cholesky":
+            case Kind.DEFINED if call.op.name == "cholesky" and not self.balls:
                 return _factored(call, operands[0])
-            case Kind.SPECTRAL if not call.op.keeps_shape:
+            case Kind.SPECTRAL if not call.op.keeps_shape and not self.balls:
                 return _spectral(operands[0], inside[0])
         raise NoRuleError
 
@@ -222,7 +239,7 @@ def _elementwise(
     elif call.op.is_branch:
         found = chosen(*wide)
     else:
-        found = compile_bounds(rule_of(call).expression)(rule_of(call).environment(wide))
+        found = evaluated(rule_of(call).expression, rule_of(call).environment(wide))
     points = max(len(a.middle) for a in wide)
     return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide, routes)]
 
@@ -238,11 +255,11 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds], routes: Sequence[Rout
     rule = rule_of(call)
     environment = rule.environment(operands)
     try:
-        slope = compile_bounds(rule.slopes[k])(environment)
+        slope = evaluated(rule.slopes[k], environment)
     except NoRuleError:
         slope = unknown(np.zeros(1))
     for distance in (*rule.kinks, *rule.edges[k]):
-        slope = slope.where(is_apart(compile_bounds(distance)(environment)), unknown(slope.middle))
+        slope = slope.where(is_apart(evaluated(distance, environment)), unknown(slope.middle))
 
     def change(moving: Moving) -> Flow | None:
         """Add up the changes of the slope with each operand."""
@@ -267,7 +284,7 @@ def _choices(call: Call, operands: Sequence[Bounds]) -> Sequence[Bounds]:
     """Return for each operand 1 where a choice certainly takes it, 0 where it certainly does not."""
     *condition, a, b = operands
     if call.operands[-1] == call.operands[-2]:  # both are one operand: count it as the first
-        first = exact(np.ones_like(b.middle))
+        first = exact(np.ones(b.middle.shape))
     else:
         first = condition[0] if condition else _is_extreme(a, b, call.op.folds_by)
     holds, fails = decided(first)
@@ -294,7 +311,7 @@ def _listed(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], sha
         spread(own, part).there(a).spread((points, *part)) for own, part, a in zip(inside, parts, operands, strict=True)
     ]
     join = np.stack if is_stack else np.concatenate
-    found = Bounds(join([a.middle for a in wide], axis + 1), join([a.radius for a in wide], axis + 1))
+    found = wide[0].joined(wide[1:], lambda arrays: join(arrays, axis + 1))
 
     def ways(k: int) -> Sequence[Map]:
         place = k if is_stack else slice(ends[k] - parts[k][axis], ends[k])
@@ -304,13 +321,24 @@ def _listed(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], sha
 
 
 def _moved(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
-    if call.op.keeps_order:
+    if call.op.name in ("permute", "transpose"):
+        route = permuted(permutation(inside, call))
+        return route.there(a), lambda k: [route]
+    source = None if call.op.keeps_order else sources(call, inside)
+    if source is None or _is_in_order(source, inside):
         route = spread(inside, shape, shape)
         return route.there(a), lambda k: [route]
-    source = sources(call, inside)
     route, fill = gathered(source, inside), fill_of(call)
     found = route.there(a)
-    return bounded(found.middle + np.where(source < 0, fill, 0.0), found.radius), lambda k: [route]
+    if fill != 0:
+        filled = np.full(found.middle.shape, fill)
+        found = found.where(np.broadcast_to(source >= 0, filled.shape), Bounds(filled, np.zeros(filled.shape)))
+    return found, lambda k: [route]
+
+
+def _is_in_order(source: npt.NDArray[np.intp], inside: Shape) -> bool:
+    """Tell whether all elements are there once and in order, as where dimensions of size 1 are put in."""
+    return source.size == math.prod(inside) and bool((source.ravel() == np.arange(source.size)).all())
 
 
 def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
@@ -322,9 +350,8 @@ def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
     if fold is Monoid.PRODUCT:
         return _product_of(a, inside, axes, shape)
     won, lost = winners(a, axes, fold)
-    pick, along = (np.max if fold is Monoid.LARGEST else np.min), tuple(axis + 1 for axis in axes)
-    middle, radius = pick(a.middle, axis=along), np.max(np.where(lost, 0.0, a.radius), axis=along)
-    found = bounded(np.asarray(middle), np.asarray(radius)).mapped(lambda x: x.reshape(len(x), *shape))
+    found = extreme(a, lost, tuple(axis + 1 for axis in axes), largest=fold is Monoid.LARGEST)
+    found = found.mapped(lambda x: x.reshape(len(x), *shape))
     return found, lambda k: [Scaled(truth(won, lost), is_choice=True), total]
 
 
@@ -365,7 +392,7 @@ def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
     if count > MOST_STEPS:
         raise NoRuleError
     join = {Monoid.PRODUCT: multiply, Monoid.LARGEST: larger, Monoid.SMALLEST: smaller}[fold]
-    parts = [Bounds(*each) for each in zip(*(np.moveaxis(x, axis, 0) for x in (a.middle, a.radius)), strict=True)]
+    parts = [a.mapped(functools.partial(np.take, indices=n, axis=axis)) for n in range(count)]
     found, slopes = parts[:1], []
     for own in parts[1:]:
         before = found[-1]

@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
 from gradcli.reference.deadline import require_time
 
@@ -74,9 +76,19 @@ class Bounds:
         return np.where(self.radius == 0, self.middle, np.nextafter(self.middle + self.radius, np.inf))
 
     @property
+    def is_exact(self) -> Mask:
+        """Mask of the elements that are known numbers, of radius 0."""
+        return np.asarray(self.radius == 0)
+
+    @property
     def is_zero(self) -> Mask:
         """Mask of the elements that are certainly 0, exactly."""
         return np.asarray((self.middle == 0) & (self.radius == 0))
+
+    @property
+    def is_infinite(self) -> Mask:
+        """Mask of the elements that are infinite, which is known of them."""
+        return np.asarray(np.isinf(self.middle) & (self.radius == 0))
 
     @property
     def is_known(self) -> Mask:
@@ -88,7 +100,7 @@ class Bounds:
 
     def mapped(self, change: Callable[[Array], Array]) -> Bounds:
         """Move the elements to other places."""
-        return Bounds(change(self.middle), change(self.radius))
+        return type(self)(change(self.middle), change(self.radius))
 
     def routed(self, change: Callable[[Array], Array], terms: int = 1) -> Bounds:
         """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
@@ -100,12 +112,21 @@ class Bounds:
 
     def spread(self, shape: tuple[int, ...]) -> Bounds:
         """Broadcast to a shape."""
-        return Bounds(np.broadcast_to(self.middle, shape), np.broadcast_to(self.radius, shape))
+        return self.mapped(lambda x: np.broadcast_to(x, shape))
 
     def where(self, condition: Mask, other: Bounds) -> Bounds:
         """Take these elements where the condition holds, else the other's."""
         middle = np.where(condition, self.middle, other.middle)
         return Bounds(middle, np.where(condition, self.radius, other.radius))
+
+    def joined(self, others: Sequence[Bounds], join: Callable[[Sequence[Array]], Array]) -> Bounds:
+        """Join these elements and those of others to one array."""
+        every = (self, *others)
+        return Bounds(join([one.middle for one in every]), join([one.radius for one in every]))
+
+    def in_floats(self) -> Bounds:
+        """Give the same as middles and radii that are floats."""
+        return self
 
     def united(self, other: Bounds) -> Bounds:
         """Enclose both."""
@@ -120,6 +141,14 @@ def exact(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> 
     return bounded(middle, np.zeros_like(middle))
 
 
+def fixed(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> Bounds:
+    """Wrap numbers that do not move, of which infinities are known too."""
+    middle, radius = np.asarray(numbers, dtype=kind), np.zeros(np.shape(numbers), kind)
+    if (is_lost := np.isnan(middle)).any():
+        middle, radius = np.where(is_lost, kind(0), middle), np.where(is_lost, kind(np.inf), radius)
+    return Bounds(middle, radius)
+
+
 def bounded(middle: Array, radius: Array) -> Bounds:
     """Round the radius outward; unknown where the middle or the radius is not finite."""
     is_lost = ~(np.isfinite(middle) & np.isfinite(radius))
@@ -130,19 +159,30 @@ def bounded(middle: Array, radius: Array) -> Bounds:
 
 
 def unknown(like: Array) -> Bounds:
-    """Return elements of which nothing is known."""
-    return Bounds(np.zeros_like(like), np.full_like(like, np.inf))
+    """Return elements of which nothing is known, in the format of others if they are floats."""
+    kind = np.float64 if like.dtype == object else like.dtype
+    return Bounds(np.zeros(like.shape, kind), np.full(like.shape, np.inf, kind))
+
+
+def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Make zeros of a kind; of objects these are balls."""
+    return np.full(shape, arb(0), dtype=object) if kind.hasobject else np.zeros(shape, kind)
 
 
 # -- arithmetic
 
 
+@singledispatch
 def add(a: Bounds, b: Bounds) -> Bounds:
-    """Add two arrays."""
+    """Add two arrays; what is infinite stays that next to a known number, as a masked score does."""
     middle = a.middle + b.middle
-    return bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
+    found = bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
+    if (is_infinite := np.isinf(middle) & (np.isinf(a.middle) | np.isinf(b.middle))).any():
+        return Bounds(middle, np.where(a.is_known & b.is_known, 0.0, np.inf)).where(is_infinite, found)
+    return found
 
 
+@singledispatch
 def multiply(a: Bounds, b: Bounds) -> Bounds:
     """Multiply element by element."""
     middle = a.middle * b.middle
@@ -184,19 +224,22 @@ def terms(count: int) -> int:
 
 def stacked(parts: Sequence[Bounds], axis: int) -> Bounds:
     """Stack parts of one shape along a new dimension."""
-    return Bounds(np.stack([p.middle for p in parts], axis), np.stack([p.radius for p in parts], axis))
+    return parts[0].joined(parts[1:], lambda arrays: np.stack(arrays, axis))
 
 
+@singledispatch
 def product(a: Bounds, b: Bounds) -> Bounds:
     """Multiply matrices, of at least two dimensions each."""
     count = a.middle.shape[-1]
     sizes, others, loss = abs(a.middle), abs(b.middle), (count + 4) * unit(a.middle, b.middle, a.radius, b.radius)
-    radius = sizes @ b.radius + a.radius @ (others + b.radius) + loss * (sizes @ others)
-    is_nothing = (sizes + a.radius) @ (others + b.radius) == 0
+    if b.radius.any():
+        radius = sizes @ (b.radius + loss * others) + a.radius @ (others + b.radius)
+    else:
+        radius = (a.radius + loss * sizes) @ others
+    least = np.where(radius == 0, 0.0, count * _SMALLEST)
     if _may_underflow(sizes + a.radius) or _may_underflow(others + b.radius):
-        is_nothing = np.zeros_like(is_nothing)
-    radius = radius * (1 + 4 * loss) + np.where(is_nothing, 0.0, count * _SMALLEST)
-    return bounded(a.middle @ b.middle, radius)
+        least = np.full_like(radius, count * _SMALLEST)
+    return bounded(a.middle @ b.middle, radius * (1 + 4 * loss) + least)
 
 
 def _may_underflow(sizes: Array) -> bool:
@@ -204,6 +247,7 @@ def _may_underflow(sizes: Array) -> bool:
     return bool(smallest < 2.0**-500)
 
 
+@singledispatch
 def inverse(a: Bounds) -> Bounds:
     """Invert matrices, bounded by the residual of LAPACK's inverse; unknown where that is not small."""
     order, kind = a.middle.shape[-1], a.middle.dtype
@@ -274,6 +318,7 @@ def steps(function: Callable[[Array], Array], a: Bounds) -> Bounds:
     return bounded(low, np.where(low == high, 0.0, np.inf))
 
 
+@singledispatch
 def larger(a: Bounds, b: Bounds) -> Bounds:
     """Take the elementwise maximum; one operand's bound alone where the order is certain."""
     either = bounded(np.maximum(a.middle, b.middle), np.maximum(a.radius, b.radius))
@@ -282,6 +327,14 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
     return a.where(a.low > b.high, b.where(b.low > a.high, either))
 
 
+@singledispatch
+def extreme(a: Bounds, lost: Mask, axes: tuple[int, ...], *, largest: bool) -> Bounds:
+    """Take the largest or smallest elements along some axes, of which some certainly are not that."""
+    middle = np.asarray((np.max if largest else np.min)(a.middle, axis=axes))
+    return bounded(middle, np.asarray(np.max(np.where(lost, 0.0, a.radius), axis=axes)))
+
+
+@singledispatch
 def smaller(a: Bounds, b: Bounds) -> Bounds:
     """Take the elementwise minimum; one operand's bound alone where the order is certain."""
     return -larger(-a, -b)
@@ -306,10 +359,12 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
         a: One.
         b: The other.
         sense: The signs, of -1, 0 and 1.
-        at_ties: Decide also where both are exactly the same number, as is right unless one of them moves.
+        at_ties: Decide also where both are exactly the same number, as is right unless one of them moves; infinities
+            stay what they are.
     """
     is_less, is_more = a.high < b.low, a.low > b.high
-    is_same = (a.radius == 0) & (b.radius == 0) & (a.middle == b.middle) & at_ties
+    is_same = a.is_exact & b.is_exact & np.asarray(a.middle == b.middle, dtype=bool)
+    is_same = is_same if at_ties else is_same & a.is_infinite
     signs = {-1: is_less, 0: is_same, 1: is_more}
     nothing = np.zeros_like(is_less)
     holds, fails = nothing, nothing
@@ -320,8 +375,8 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
 
 def decided(condition: Bounds) -> tuple[Mask, Mask]:
     """Tell where a condition certainly holds, and where it certainly does not."""
-    is_known = condition.radius == 0
-    return is_known & (condition.middle != 0), is_known & (condition.middle == 0)
+    is_zero = condition.is_zero
+    return condition.is_exact & ~is_zero, is_zero
 
 
 def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:

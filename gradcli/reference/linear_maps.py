@@ -15,7 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.program.wengert import Atom, Shape
-from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, stacked, summed, terms, unknown
+from gradcli.reference.bounds import (
+    Array,
+    Bounds,
+    Mask,
+    add,
+    exact,
+    multiply,
+    product,
+    stacked,
+    summed,
+    terms,
+    unknown,
+    zeros,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class Flow:
         """Multiply by slopes, where the flow is not 0 anyway; nothing goes on to an operand that is not chosen."""
         bounds = multiply(self.bounds, slope)
         reached = np.broadcast_to(self.reached & ~slope.is_zero if is_choice else self.reached, bounds.middle.shape)
-        return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
+        return Flow(bounds.where(reached, exact(np.zeros(bounds.middle.shape))), reached)
 
     def part(self, axis: int, n: int) -> Flow:
         """Take the elements at a place of an axis."""
@@ -96,6 +109,13 @@ def spread(own: Shape, shape: Shape, lifted: Shape | None = None) -> Routing:
     return Routing(lambda x: np.broadcast_to(x.reshape(len(x), *seen), (len(x), *shape)), gather, 1, count)
 
 
+def permuted(order: Sequence[int]) -> Routing:
+    """Put the dimensions in another order."""
+    forward = (0, *(d + 1 for d in order))
+    backward = tuple(int(d) for d in np.argsort(forward))
+    return Routing(lambda x: np.transpose(x, forward), lambda x: np.transpose(x, backward))
+
+
 def gathered(source: npt.NDArray[np.intp], own: Shape) -> Routing:
     """Gather the elements at flat places of an array of this shape; 0 where the place is -1."""
     size, kept = math.prod(own), np.flatnonzero(source.ravel() >= 0)
@@ -103,12 +123,12 @@ def gathered(source: npt.NDArray[np.intp], own: Shape) -> Routing:
     most = int(np.bincount(places, minlength=1).max())
 
     def forward(x: Any) -> Any:
-        found = np.zeros((len(x), source.size), x.dtype)
+        found = zeros((len(x), source.size), x.dtype)
         found[:, kept] = x.reshape(len(x), size)[:, places]
         return found.reshape(len(x), *source.shape)
 
     def backward(x: Any) -> Any:
-        found = np.zeros((len(x), size), x.dtype)
+        found = zeros((len(x), size), x.dtype)
         for row, entering in zip(found, x.reshape(len(x), source.size)[:, kept], strict=True):
             np.add.at(row, places, entering)
         return found.reshape(len(x), *own)
@@ -120,7 +140,7 @@ def placed(place: tuple[Any, ...], shape: Shape) -> Routing:
     """Place an array in a larger one, which is 0 elsewhere."""
 
     def forward(x: Any) -> Any:
-        found = np.zeros((len(x), *shape), x.dtype)
+        found = zeros((len(x), *shape), x.dtype)
         found[place] = x
         return found
 

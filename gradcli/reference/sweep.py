@@ -61,7 +61,7 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
 
 def _swept_back(values: Values, v: Array, moving: Moving) -> tuple[dict[Atom, Flow], dict[Atom, Flow]]:
     """Compute the adjoints of the variables, and their tangents as the values change by `moving`."""
-    adjoints, found = {values.program.output: Flow(exact(v, values.kind), v != 0)}, dict[Atom, Flow]()
+    adjoints, found = {values.program.output: Flow(values.exact(v), v != 0)}, dict[Atom, Flow]()
     with np.errstate(all="ignore"):
         for line in reversed(values.program.lines):
             own, moved = adjoints.pop(line.symbol, None), found.pop(line.symbol, None)
@@ -86,7 +86,7 @@ def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
     """Compute the tangents of y, for several directions at a time; see `changes`."""
     count = len(next(iter(u.values())))
     nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
-    return changes(values, u).get(values.program.output, Flow(exact(nothing), nothing != 0))
+    return changes(values, u).get(values.program.output, Flow(values.exact(nothing), nothing != 0))
 
 
 def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
@@ -100,7 +100,7 @@ def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]
         NoRuleError: An operation has no rule, or it is too much at once.
     """
     _require_room(values, len(next(iter(u.values()))))
-    flows: dict[Atom, Flow] = {symbol: Flow(exact(own, values.kind), own != 0) for symbol, own in u.items()}
+    flows: dict[Atom, Flow] = {symbol: Flow(values.exact(own), own != 0) for symbol, own in u.items()}
     with np.errstate(all="ignore"):
         for line in values.program.lines:
             if line.symbol in values.moves:

@@ -7,10 +7,12 @@ array([2., 4.])
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from gradcli import progress
 from gradcli.errors import UsageError, WrongGradientsError, brief
 from gradcli.function import Function
 
@@ -62,6 +64,7 @@ def check(
     atol: float | None = None,
     allow: Sequence[Allowed] = (),
     strict: bool = False,
+    budget: float | None = None,
     versus: Callable[..., Any] | None = None,
     k: float = 2.0,
     **named: Any,
@@ -78,6 +81,7 @@ def check(
         atol: Absolute tolerance beyond that.
         allow: Verdicts that pass besides `agree`.
         strict: Whether lost digits fail also in an entry that is small next to the largest one of its gradient.
+        budget: Seconds that the check may take, 5 of processor time by default; a deep net may need a minute.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
             rounding.  Tensors in bfloat16 and float16 need it; the truth is the enclosure of this one.
         k: How many times the errors of `versus` pass.
@@ -94,6 +98,8 @@ def check(
     from gradcli.autodiff._torch import torch
     from gradcli.autodiff.run import dtype_name
 
+    if budget is not None and not 0 < budget < math.inf:
+        raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
     if versus is not None:
         from gradcli.running.python_functions import compare
 
@@ -106,11 +112,13 @@ def check(
     asked = record(function, *tensors, **named)
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
-    answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict)
+    with progress.budget(budget):
+        answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict)
     if not answer.passed:
         found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
         meant = [verdict for verdict in answer.failing if verdict != "disagree"]
         ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
+        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and budget is None)
         raise WrongGradientsError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
     return answer
 
