@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TypeVar
 
     _Item = TypeVar("_Item")
@@ -108,6 +108,25 @@ def patience() -> float:
     """Return the factor by which a check may exceed its usual limits of time and operations."""
     own = BUDGET.get()
     return 1.0 if own is None or own.seconds is None else own.seconds / SECONDS
+
+
+_INTERRUPTING: ContextVar[Callable[[], None] | None] = ContextVar("interrupting", default=None)
+
+
+@contextmanager
+def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
+    """Let long work within a block be ended by an error that a function raises, which `may_end` calls."""
+    token = _INTERRUPTING.set(check)
+    try:
+        yield
+    finally:
+        _INTERRUPTING.reset(token)
+
+
+def may_end() -> None:
+    """Give what bounds the time of this work, if anything does, the occasion to end it by an error."""
+    if (check := _INTERRUPTING.get()) is not None:
+        check()
 
 
 # -- Python's garbage collector

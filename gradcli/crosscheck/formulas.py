@@ -25,6 +25,7 @@ from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.deadline import OverTimeError, formula_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
@@ -105,10 +106,11 @@ def derive_formulas(
     what = "blocks" if command == "hessian" else "variables"
     omitted = f"formulas are given for {MAX_FORMULAS} {what}, and there are {len(ways)}"
     found: dict[Block, Derivative | str] = {}
-    for number, ((row, column), derive) in enumerate(ways.items()):
-        found[row, column] = one = _derived(derive) if number < MAX_FORMULAS else omitted
-        if row and row != column:
-            found[column, row] = one if isinstance(one, str) else transposed(one)
+    with formula_limit():
+        for number, ((row, column), derive) in enumerate(ways.items()):
+            found[row, column] = one = _derived(derive) if number < MAX_FORMULAS else omitted
+            if row and row != column:
+                found[column, row] = one if isinstance(one, str) else transposed(one)
     return Derived(found, {name: (names[name], array) for name, array in moved.items()})
 
 
@@ -117,6 +119,8 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
         return derive()
     except NoFormulaError as error:
         return str(error)
+    except OverTimeError as error:
+        return f"it is {error}"
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:

@@ -28,6 +28,8 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them, and matrices
+ball_arrays                      the same in balls, for functions so deep that the bounds of floats grow too wide
+contractions                     sums of products as products of matrices, as of a convolution
 array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
 sweep                            its derivatives on them, back for rows of y or forward for directions, or both
 deadline                         how long all this may take

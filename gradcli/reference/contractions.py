@@ -33,7 +33,7 @@ def contracted(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
     >>> [line.call.op.name for line in contracted(program, shapes_in(program, shapes)).lines][-5:]
     ['reshape', 'matmul', 'reshape', 'permute', 'reshape']
     """
-    products = {line.symbol: line for line in program.lines if line.call.op.name == "mul"}
+    products = {line.symbol: line for line in program.lines if _is_product(line)}
     uses = Counter(a for line in program.lines for a in set(line.call.operands)) + Counter([program.output])
     fused = {}
     for line in program.lines:
@@ -59,6 +59,10 @@ def contracted(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
 
     waiting: dict[Atom, tuple[Atom, ...]] = {}
     return rewritten(program, write, shares=True).program
+
+
+def _is_product(line: Line) -> bool:
+    return line.call.op.kind is Kind.ELEMENTWISE and line.call.op.monoid is Monoid.PRODUCT
 
 
 def _outnumber(product: Atom, factors: Sequence[Atom], shapes: Mapping[Atom, Shape]) -> bool:

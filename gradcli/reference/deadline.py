@@ -12,10 +12,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from gradcli.progress import BUDGET, SECONDS, patience
+from gradcli.progress import BUDGET, SECONDS, interrupted_by, patience
 
 LOOKS = 4.0
 """Seconds of the limit for looks around points without derivatives: twice as many as the admitted looks take."""
+
+
+FORMULAS = 5.0
+"""Seconds of processor time to derive the formulas of a question, beside those of its checks."""
 
 
 @dataclass
@@ -73,6 +77,19 @@ def looks_limit() -> Iterator[None]:
         finally:
             if around is not None:
                 around.looks -= before - part.left()
+
+
+@contextmanager
+def formula_limit() -> Iterator[None]:
+    """Run a block that derives formulas: within the usual seconds of their own, or what is left of a stated budget."""
+    budget = BUDGET.get()
+    if budget is not None and budget.seconds is not None:
+        with time_limit(), interrupted_by(require_time):
+            yield
+        return
+    limit = _Limit(time.thread_time, time.thread_time() + FORMULAS, FORMULAS)
+    with _limited(limit), interrupted_by(require_time):
+        yield
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 
 import numpy as np
@@ -96,12 +96,30 @@ class Rays:
 
     def _reached(self, moving: Collection[Direction]) -> Mapping[Atom, Flat]:
         """Find the elements of lines that the plan needs and that these directions move."""
-        numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
+        numbers = [self._numbers[direction] for direction in moving if direction in self._numbers]
+        found = {}
+        for atom, moved in self._moved.items():
+            parts = [moved[n] for n in numbers if n in moved]
+            if parts:
+                found[atom] = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+        return found
+
+    @cached_property
+    def _numbers(self) -> Mapping[Direction, int]:
+        return {direction: n for n, direction in enumerate(self.plan.directions)}
+
+    @cached_property
+    def _moved(self) -> Mapping[Atom, Mapping[int, Flat]]:
+        """The elements of each line that the plan needs and that a direction moves, by the number of that."""
         found = {}
         for atom, (directions, elements) in self.plan.pairs.items():
             if atom in self.plan.needed:
-                reached = np.unique(elements[np.isin(directions, numbers)])
-                found[atom] = reached[np.isin(reached, self.plan.needed[atom])]
+                is_needed = np.isin(elements, self.plan.needed[atom])
+                order = np.lexsort((elements[is_needed], directions[is_needed]))
+                own, numbers = elements[is_needed][order], directions[is_needed][order]
+                starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+                parts = np.split(own, starts[1:]) if len(own) else []
+                found[atom] = {n: np.unique(part) for n, part in zip(numbers[starts].tolist(), parts, strict=True)}
         return found
 
     def _element(self, operand: Atom, element: int) -> Element:
@@ -133,7 +151,7 @@ class Rays:
         for k, position, source in self.reference.footprint.parts(line, elements):
             operand = line.call.operands[k]
             moving = self.known.get(operand, {})
-            moves = np.isin(source, [*moving])
+            moves = np.fromiter((s in moving for s in source.tolist()), bool, len(source))
             # Members that do not move are in the value of the sum, which `_anchored` puts back for the constant term.
             is_left = is_sum and all(_is_continuous(moving[s]) for s in source[moves].tolist())
             taken = moves if is_left else slice(None)

@@ -24,7 +24,7 @@ from sympy import Expr, Integer, KroneckerDelta
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.progress import doing
+from gradcli.progress import doing, may_end
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
@@ -230,6 +230,7 @@ def refusals() -> Iterator[None]:
 def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:
     symbols = [symbol for symbol, _ in written]
     for point in itertools.product(*(range(size) for _, size in written)):
+        may_end()
         yield {symbol: Integer(n) for symbol, n in zip(symbols, point, strict=True)}
 
 

@@ -37,6 +37,7 @@ from gradcli.language.program.movement import axes_of, axis_of, fill_of
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape, broadcast
+from gradcli.progress import may_end
 from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
 
 MAX_NODES = 1_500
@@ -122,6 +123,7 @@ class Entries:
         """
         if atom in self.too_long:
             raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors, or {MAX_DEPTH} levels")
+        may_end()
         line = self.lines.get(atom)
         if line is not None:
             return self._line(line, index)

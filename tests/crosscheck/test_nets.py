@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -139,3 +140,60 @@ def test_one_entry_of_many_is_not_checked() -> None:
     assert answer.check is not None
     assert (answer.check.verdict, answer.passed) == ("unchecked", False)
     assert answer.check.undecided + answer.check.checked == 56
+
+
+def test_a_budget_is_a_number_of_seconds() -> None:
+    """Neither negative nor endless; an hour is one, and a thousandth of a second proves nothing of a net."""
+    for seconds in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(gradcli.GradcliError, match="no number of seconds"):
+            gradcli.check(lambda x: x**2, torch.tensor(2.0), budget=seconds)
+    assert gradcli.check(lambda x: x**2, torch.tensor(2.0), budget=3600).passed
+    torch.manual_seed(0)
+    with pytest.raises(AssertionError, match=r"time limit of 0\.001 seconds"):
+        gradcli.check(*SMALL["a vision transformer"](torch.float64), budget=0.001)
+
+
+def _with_derivatives(x: Tensor) -> Tensor:
+    """Build the matrix of a Gaussian process with its derivatives, line by line as gpytorch's `RBFKernelGrad` does."""
+    (n, d), length = x.shape, torch.nn.functional.softplus(torch.zeros(1, 1, dtype=x.dtype))
+    found = torch.zeros(n * (d + 1), n * (d + 1), dtype=x.dtype)
+    scaled = x / length
+    outer = ((scaled.view(n, 1, d) - scaled.view(1, n, d)) / length.unsqueeze(-2)).transpose(-1, -2).contiguous()
+    centred = scaled - scaled.mean(-2, keepdim=True)
+    norm = centred.pow(2).sum(-1, keepdim=True)
+    left = torch.cat([-2.0 * centred, norm, torch.ones_like(norm)], -1)
+    right = torch.cat([centred, torch.ones_like(norm), norm], -1)
+    kernel = left.matmul(right.transpose(-2, -1)).clamp_min(0).div(-2).exp()
+    found[:n, :n] = kernel
+    across = outer.view(n, n * d)
+    found[:n, n:] = across * kernel.repeat([1, d])
+    below = outer.transpose(-1, -3).reshape(n, n * d).transpose(-1, -2)
+    found[n:, :n] = -below * kernel.repeat([d, 1])
+    both = across.repeat([d, 1]) * below.repeat([1, d])
+    unit = torch.kron(torch.eye(d, dtype=x.dtype) / length**2, torch.ones(n, n, dtype=x.dtype))
+    found[n:, n:] = (unit - both) * kernel.repeat([d, d])
+    order = torch.arange(n * (d + 1)).view(d + 1, n).t().reshape(n * (d + 1))
+    return found[order, :][:, order]
+
+
+def test_a_formula_ends_with_the_budget() -> None:
+    """That of a matrix written in blocks takes SymPy a minute, whoever waits for the numbers."""
+    torch.manual_seed(0)
+    start = time.thread_time()
+    answer = gradcli.check(_with_derivatives, torch.randn(3, 2, dtype=torch.float64), allow=["unchecked"], budget=6)
+    assert time.thread_time() - start < 12
+    assert "time limit of 6 seconds" in answer.symbolic_omitted["x"]
+
+
+def test_ties_of_hundreds_are_looked_at_in_time() -> None:
+    """Where the ratio of a policy to an old one is 1, both sides of the smaller are the same."""
+    torch.manual_seed(0)
+    old, advantage = torch.randn(400, dtype=torch.float64) / 10, torch.randn(400, dtype=torch.float64)
+
+    def loss(new: Tensor) -> Tensor:
+        ratio = torch.exp(new - old)
+        return -torch.min(ratio * advantage, torch.clamp(ratio, 0.8, 1.2) * advantage).mean()
+
+    check = gradcli.check(loss, old.clone()).check
+    assert check is not None
+    assert (check.verdict, check.checked) == ("agree", 400)
