@@ -110,22 +110,13 @@ def patience() -> float:
     return 1.0 if own is None or own.seconds is None else own.seconds / SECONDS
 
 
-_INTERRUPTING: ContextVar[Callable[[], None] | None] = ContextVar("interrupting", default=None)
-
-
-@contextmanager
-def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
-    """Let long work within a block be ended by an error that a function raises, which `may_end` calls."""
-    token = _INTERRUPTING.set(check)
-    try:
-        yield
-    finally:
-        _INTERRUPTING.reset(token)
+INTERRUPTING: ContextVar[Callable[[], None] | None] = ContextVar("interrupting", default=None)
+"""Function that ends long work by an error, once its time is over; `may_end` calls it."""
 
 
 def may_end() -> None:
     """Give what bounds the time of this work, if anything does, the occasion to end it by an error."""
-    if (check := _INTERRUPTING.get()) is not None:
+    if (check := INTERRUPTING.get()) is not None:
         check()
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,6 +126,7 @@ class _Judge:
         self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
+        self.elements = sum(map(math.prod, self.reference.shapes.values()))
         v = None if torch.v is None else torch.v.ravel()
         passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
         self.case = Case(self.reference, tolerance, v, passes, value=torch.value.ravel())
@@ -144,10 +145,11 @@ class _Judge:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
         survey = Survey(self.point, self.reference, torch, self.variables)
         # The quick proof by bounds first, as a sample may take all the time.
-        is_large = self._is_deep or survey.entries > ALL_ENTRIES
+        is_deep = self.elements > self.reference.budget  # balls would hardly decide a single entry
+        is_large = is_deep or survey.entries > ALL_ENTRIES
         proof = self._proof(torch) if is_large else None
         evidence: Evidence | None = None
-        if self._is_deep and proof is not None and proof.is_decided:
+        if is_deep and proof is not None and proof.is_decided:
             return self._completed(survey, self._nothing_decided(survey, ""), proof), None
         try:
             part, evidence = self._part(survey)
@@ -158,16 +160,6 @@ class _Judge:
                 part = self._completed(survey, part, proof)
         return part, evidence
 
-    @cached_property
-    def _elements(self) -> int:
-        """Number of elements of all lines."""
-        return sum(math.prod(self.reference.shapes[line.symbol]) for line in self.reference.program.lines)
-
-    @property
-    def _is_deep(self) -> bool:
-        """Tell whether there are so many elements that balls would hardly decide a single entry."""
-        return self._elements > self.reference.budget
-
     def _proof(self, torch: Torch) -> BoundedProof | None:
         from gradcli.crosscheck.bounded import prove
 
@@ -176,7 +168,7 @@ class _Judge:
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
-        pattern = survey.pattern if self._elements <= MOST_FOLLOWED else None
+        pattern = survey.pattern if self.elements <= MOST_FOLLOWED else None
         for symbol, (rows, columns) in (pattern or {}).items():  # the others are 0 by structure, and counted so
             by_structure = survey.torch.block(str(symbol)) == 0
             by_structure[np.maximum(rows, 0), columns] = False
@@ -297,15 +289,17 @@ class _Judge:
                 zeros=zeros,
                 left_out=selection.note,
             )
-            # Few entries are all looked at, and one of many is no sample: the others are open.
-            tried = zeros + sum(family(entry) == survey.family for entry in decided)
-            is_short = not selection.chosen.startswith("all") and survey.entries <= ALL_ENTRIES
-            is_short |= tried < LEAST_SAMPLE and survey.entries > LEAST_SAMPLE
-            if is_short and (left := survey.entries - tried) > 0:
-                note = f"{left:,} entries could not be decided within the budget of the reference"
-                return replace(part, left=left, notes=(*part.notes, note)), evidence
-            return part, evidence
+            return self._with_left(survey, part) if selection.chosen.startswith("sampled") else part, evidence
         return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
+
+    def _with_left(self, survey: Survey, part: FamilyCheck) -> FamilyCheck:
+        """Count what a sample leaves open: of few entries all are looked at, and one of many is no sample."""
+        tried = part.zeros + sum(family(entry) == survey.family for entry in part.decided)
+        left = survey.entries - tried
+        if left <= 0 or (survey.entries > ALL_ENTRIES and tried >= LEAST_SAMPLE):
+            return part
+        note = f"{left:,} entries could not be decided within the budget of the reference"
+        return replace(part, left=left, notes=(*part.notes, note))
 
     def _nothing_decided(self, survey: Survey, note: str) -> FamilyCheck:
         """Make the part for entries of which none could be decided."""

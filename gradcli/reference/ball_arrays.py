@@ -155,8 +155,9 @@ def evaluated(expression: Expr, environment: Mapping[sympy.Symbol, Bounds]) -> B
     Raises:
         NoRuleError: It has a function without a rule.
     """
-    operands = [*environment.values()]
-    kind = next((type(one) for one in operands if isinstance(one, BallArray)), None)
+    operands, kind = [*environment.values()], None
+    for one in operands:
+        kind = type(one) if isinstance(one, BallArray) else kind
     if kind is None:
         return compile_bounds(expression)(environment)
     found = _compiled(expression)({name: _as_balls(one.middle) for name, one in environment.items()})

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from gradcli.progress import BUDGET, SECONDS, interrupted_by, patience
+from gradcli.progress import BUDGET, INTERRUPTING, SECONDS, patience
 
 LOOKS = 4.0
 """Seconds of the limit for looks around points without derivatives: twice as many as the admitted looks take."""
@@ -82,14 +82,14 @@ def looks_limit() -> Iterator[None]:
 @contextmanager
 def formula_limit() -> Iterator[None]:
     """Run a block that derives formulas: within the usual seconds of their own, or what is left of a stated budget."""
-    budget = BUDGET.get()
-    if budget is not None and budget.seconds is not None:
-        with time_limit(), interrupted_by(require_time):
+    budget, token = BUDGET.get(), INTERRUPTING.set(require_time)
+    has_own = budget is None or budget.seconds is None
+    own = _limited(_Limit(time.thread_time, time.thread_time() + FORMULAS, FORMULAS))
+    try:
+        with own if has_own else time_limit():
             yield
-        return
-    limit = _Limit(time.thread_time, time.thread_time() + FORMULAS, FORMULAS)
-    with _limited(limit), interrupted_by(require_time):
-        yield
+    finally:
+        INTERRUPTING.reset(token)
 
 
 @contextmanager
