@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -112,7 +113,7 @@ def check(
     asked = record(function, *tensors, **named)
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
-    with progress.budget(budget):
+    with progress.budget(budget) if budget is not None else nullcontext():
         answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict)
     if not answer.passed:
         found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
