@@ -73,11 +73,13 @@ def concluded(
     """
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     known = {} if question.live is None or derived is not None else question.live.formulas
-    formulas, derived = known.get(question.wrt), derived or question.derived
-    if formulas is None:
+    if question.wrt in known:
+        formulas, derived = known[question.wrt]
+    else:
+        derived = derived or question.derived
         formulas, check = concluded_at(check, question.point, evidence, question.program, derived)
         if not formulas.refuted:
-            known[question.wrt] = formulas
+            known[question.wrt] = formulas, derived
     if judgement is None or check is None:
         return formulas, check
     v = numbers.v if isinstance(numbers, Torch) and not numbers.passes else None

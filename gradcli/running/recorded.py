@@ -24,7 +24,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
-from gradcli.crosscheck.formulas import Formulas
+from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import GradcliError, InputError
@@ -119,7 +119,7 @@ class Recorded:
         remarks: Remarks on the recording.
         recorder: The recorder of the run.
         value: The value of the function.
-        formulas: The confirmed formulas, by the variables to differentiate by.
+        formulas: The formulas, confirmed and before that, by the variables to differentiate by.
         ran: The graph of a tensor that a script made; None for a function.
         largest: The largest number that the value is a sum of, and so is rounded with.
         has_unseen: Whether constants of a script follow from leaves, in a way that stands in no line.
@@ -132,7 +132,7 @@ class Recorded:
     remarks: tuple[str, ...]
     recorder: Recorder
     value: Array
-    formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
+    formulas: dict[tuple[str, ...], tuple[Formulas, Derived]] = field(default_factory=dict, repr=False, compare=False)
     ran: Forward | None = None
     largest: float = 0.0
     has_unseen: bool = False

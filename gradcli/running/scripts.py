@@ -23,7 +23,7 @@ import sympy
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
-from gradcli.crosscheck.formulas import Formulas
+from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.snippet_result import Snippet
@@ -84,7 +84,9 @@ class ScriptRecorder(Recorder):
         self.is_over = False
         self._process = os.getpid()
         self._lost: Exception | None = None
-        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
+        self._formulas: dict[
+            Any, dict[tuple[str, ...], tuple[Formulas, Derived]]
+        ] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
         self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
