@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.autodiff.jacobians import vjp
-from gradcli.autodiff.run import Tensor, array_of, evaluate, leaves_of, output_of, prepared, run
+from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, prepared, run
 from gradcli.errors import GradcliError
+from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import released
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.results import Array
 
 if TYPE_CHECKING:
@@ -115,26 +116,54 @@ def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array
     return np.concatenate([np.empty(0), *(found[name].ravel() for name in wrt)])
 
 
-def replay(program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> tuple[Array, float]:
+def replay(program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> tuple[Array, Array]:
     """Run a recording in torch.
 
     Returns:
-        Its value, and the largest number that this is a sum of, which it rounds with.
+        Its value, and for each number of it the largest one that it is a sum of, which it rounds with.
     """
     ran = prepared(program)
     values = evaluate(ran, leaves_of(ran, arrays, wrt, dtype), dtype)
-    return array_of(output_of(ran, values, dtype)), _largest_term(ran, values)
+    return array_of(output_of(ran, values, dtype)), _largest_terms(ran, values, dtype)
 
 
-def _largest_term(program: Program, values: Mapping[Atom, Tensor]) -> float:
-    """Find the largest number that the output is a sum of, and so rounds with: terms may cancel."""
-    terms, found = {program.output}, 0.0
+def _largest_terms(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Array:
+    """Find the largest number that each one of the output is a sum of, and so rounds with: terms may cancel."""
+    lines, terms = list[Line](), {program.output}
     for line in reversed(program.lines):
-        if line.symbol in terms and line.call.op.is_linear:
+        if line.symbol in terms and line.call.op.is_linear and _is_tensor(values[line.symbol]):
             terms.update(line.call.operands)
-            sizes = [largest(array_of(values[one])) for one in line.call.operands if one in values]
-            found = max(found, *sizes, 0.0)
-    return found
+            lines.append(line)
+    sizes = dict(values)
+    for line in reversed(lines):
+        operands = [_sizes(sizes[a]) for a in line.call.operands if _is_tensor(sizes.get(a))]
+        sizes[line.symbol] = _sizes_of_sum(line, operands, sizes, dtype)
+    return array_of(sizes[program.output]) if lines else np.zeros(())
+
+
+def _sizes_of_sum(line: Line, operands: Sequence[Tensor], values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
+    """Find the largest term of each number of a linear operation, whose operands have their largest terms as values."""
+    size = _sizes(values[line.symbol])
+    try:
+        if line.call.op.kind in (Kind.LIST, Kind.MOVEMENT):
+            return size.maximum(_sizes(apply(line.call, values, calls_in(dtype))))
+        if line.call.op.kind is Kind.ELEMENTWISE:
+            for one in operands:
+                size = size.maximum(one.expand_as(size))
+            return size
+    except (RuntimeError, ValueError, TypeError, IndexError):  # a position was no size
+        pass
+    return size.clamp(min=max((float(one.max()) for one in operands if one.numel()), default=0.0))
+
+
+def _is_tensor(value: object) -> bool:
+    """Tell whether a value is a tensor, and no size or list of them."""
+    return hasattr(value, "nan_to_num")
+
+
+def _sizes(value: Tensor) -> Tensor:
+    """Give the magnitudes of numbers, 0 for one that is not finite."""
+    return (value.detach() * 1.0).abs().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def largest(array: Array) -> float:

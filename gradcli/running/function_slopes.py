@@ -138,8 +138,9 @@ class Contradiction:
     Attributes:
         kind: `jump` of the value, `kink` where the sides differ, `slope` where both have one that is not torch's.
         row: Flat position of the number of y; None of a sum of them with random weights.
-        left: The slope before the point; of a jump the change of the value there.
-        right: The slope after it, or the change of the value.
+        left: The slope before the point; of a jump the change of the value there, beyond torch's slope; NaN where the
+            function has no value.
+        right: The same after it.
         product: Torch's slope, NaN if none is known.
         u: The direction.
     """
@@ -173,7 +174,7 @@ class MovedFunction:
         here: The numbers of the variables that move.
         value: The values at the point, flat.
         digits: The machine epsilon of what computes them.
-        largest: The largest number that a value is a sum of, and so is rounded with.
+        largest: The largest number that each value is a sum of, and so is rounded with.
         rounding: Estimates the rounding error of the sum of the values with some weights; it is asked where something
             contradicts.
 
@@ -187,7 +188,7 @@ class MovedFunction:
         here: Mapping[str, Array],
         value: Array,
         digits: float,
-        largest: float = 0.0,
+        largest: Array | float = 0.0,
         rounding: Callable[[Array], float] | None = None,
     ) -> None:
         self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
@@ -206,6 +207,11 @@ class MovedFunction:
             for steps in (1.0, -1.0, 2.0, -2.0):
                 self._call(direction, steps)
         return found
+
+    @cached_property
+    def is_seen(self) -> bool:
+        """Whether the function has a value at any point next to this one: it may fail at each."""
+        return any(np.isfinite(value).any() for one in self.directions for value in one.values.values())
 
     def points(self) -> Iterator[Mapping[str, Array]]:
         """Yield the points next to this one at which the function was called."""
@@ -301,20 +307,24 @@ class MovedFunction:
         """Compare each kind of contradiction with its error, number by number; above 1 it may be there."""
         changes = {steps: self._change(direction, known, steps) for steps in (-2.0, -1.0, 1.0, 2.0)}
         with np.errstate(all="ignore"):
-            product = np.nan_to_num(np.abs(found.product), nan=0.0, posinf=0.0) * self.step
-            noise = known.noise(ROUNDINGS * self.digits * self.sizes)
-            jumps = [
-                np.where(np.abs(changes[2 * side] - once) < CONSTANT * np.abs(once), np.abs(once), 0.0)
-                for side in (-1.0, 1.0)
-                for once in (changes[side],)
-            ]
+            slope = self._slope_of(found)
+            noise = known.noise(ROUNDINGS * self.digits * self.sizes) + RELATIVE * np.abs(slope) * self.step
+            jumps = []
+            for side in (-1.0, 1.0):
+                once, twice = (changes[n * side] - n * side * self.step * slope for n in (1, 2))
+                jumps.append(np.where(np.abs(twice - once) < CONSTANT * np.abs(once), np.abs(once), 0.0))
             left, right = np.abs(found.left - found.product), np.abs(found.right - found.product)
             suspicions: dict[Kind, Array] = {
-                "jump": np.maximum(*jumps) / (8 * (noise + product)),
+                "jump": np.fmax(*jumps) / (8 * noise),
                 "kink": np.abs(found.right - found.left) / (found.left_error + found.right_error),
-                "slope": np.minimum(left / found.left_error, right / found.right_error),
+                "slope": np.fmin(left / found.left_error, right / found.right_error),
             }
         return {kind: np.nan_to_num(excess, nan=0.0, posinf=np.finfo(float).max) for kind, excess in suspicions.items()}
+
+    @staticmethod
+    def _slope_of(found: Slopes) -> Array:
+        """Return torch's slope, which is no part of a jump; 0 where it is not known."""
+        return np.nan_to_num(found.product, nan=0.0, posinf=0.0, neginf=0.0)
 
     def _suspect(
         self, direction: Direction, known: KnownDerivative, found: Slopes, kind: Kind, number: int
@@ -323,7 +333,8 @@ class MovedFunction:
         row = number if known.weights is None or self.value.size == 1 else None
         left, right, product = (float(one[number]) for one in (found.left, found.right, found.product))
         if kind == "jump":
-            left, right = (float(self._change(direction, known, side)[number]) for side in (-1.0, 1.0))
+            slope = float(self._slope_of(found)[number]) * self.step
+            left, right = (float(self._change(direction, known, n)[number]) - n * slope for n in (-1.0, 1.0))
         return Contradiction(kind, row, left, right, product, direction.u)
 
     def _is_there(self, direction: Direction, known: KnownDerivative, suspect: Contradiction) -> bool:
@@ -331,9 +342,9 @@ class MovedFunction:
         number = suspect.row if suspect.row is not None and known.weights is None else 0
         left, right, product = suspect.left, suspect.right, suspect.product
         gap = {
-            "jump": max(abs(left), abs(right)) / self.step,
+            "jump": float(np.fmax(abs(left), abs(right))) / self.step,
             "kink": abs(right - left),
-            "slope": min(abs(left - product), abs(right - product)),
+            "slope": float(np.fmin(abs(left - product), abs(right - product))),
         }[suspect.kind]
         if direction.nearest is None:
             shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * self._noise(known, number) / gap)
@@ -341,12 +352,15 @@ class MovedFunction:
         nearest = direction.nearest
         before, after = (float(self._change(direction, known, side * nearest)[number]) for side in (-1.0, 1.0))
         if suspect.kind == "jump":
-            near, far = (before, left) if abs(left) > abs(right) else (after, right)
-            return bool(abs(near - far) <= CONFIRMED * abs(far))
+            slope = nearest * self.step * (product if np.isfinite(product) else 0.0)
+            is_left = not abs(left) <= abs(right) and np.isfinite(left)
+            near, far = (before + slope, left) if is_left else (after - slope, right)
+            is_more = abs(far) > MARGIN * self._noise(known, number)
+            return bool(is_more and abs(near - far) <= CONFIRMED * abs(far))
         left_slope, right_slope = -before / (nearest * self.step), after / (nearest * self.step)
         if suspect.kind == "kink":
             return bool(abs((right_slope - left_slope) - (right - left)) <= CONFIRMED * gap)
-        return bool(max(abs(left_slope - left), abs(right_slope - right)) <= CONFIRMED * gap)
+        return bool(np.fmax(abs(left_slope - left), abs(right_slope - right)) <= CONFIRMED * gap)
 
     def _noise(self, known: KnownDerivative, row: int) -> float:
         """Estimate the rounding error of a number."""

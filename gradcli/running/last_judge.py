@@ -40,6 +40,9 @@ KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "
 LOW_DIGITS = 2.0**-8
 """Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
 
+SMALLEST_JUMP = 0.01
+"""Smallest jump on one side that is told, relative to the one on the other side."""
+
 IS_CONFIRMED = "{} on both sides of the point, has torch's slopes there, although {}"
 """Remark where a finding of the recording is not the function's."""
 
@@ -104,7 +107,7 @@ def movement(
     here: Mapping[str, Array],
     *,
     digits: float,
-    largest: float,
+    largest: Array,
     rounding: Callable[[Array], float],
     known: MovedFunction | None = None,
 ) -> Movement | None:
@@ -116,7 +119,7 @@ def movement(
         forward: The function at the point, with its graph.
         here: The numbers of the variables to differentiate by.
         digits: The machine epsilon of what computes the function.
-        largest: The largest number that a value is a sum of.
+        largest: For each number of y, the largest one that it is a sum of.
         rounding: Estimates the rounding error of the sum of the numbers of y with some weights.
         known: The function, if it was called next to the same point before.
     """
@@ -128,8 +131,9 @@ def movement(
     is_of_derivative = not isinstance(numbers, Torch) or numbers.jacobian is not None or numbers.vjp is not None
     if not is_of_derivative:
         return None
+    sizes = largest.ravel() if largest.shape == value.shape else largest.max(initial=0.0)
     function = known or MovedFunction(
-        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, largest, rounding
+        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, sizes, rounding
     )
     entries: dict[bool, KnownDerivative] = {}
     if isinstance(numbers, Torch) and numbers.vjp is not None and numbers.v is not None and not numbers.passes:
@@ -251,9 +255,13 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
     found = next(_contradictions(moved, judgement), None)
     if found is None:
-        return None
+        is_undecided = recorded.recorder.decisions.lost and not moved.function.is_seen and verdicts <= {"agree"}
+        return Boundary("unchecked", _unseen(recorded)) if is_undecided and recorded.ran is None else None
     is_only = sum(recorded.arrays[name].size for name in wrt) == 1
-    said = words_of(found, wrt[0] if is_only else "", of="y" if moved.shape == recorded.value.shape else "the gradient")
+    of = "y" if moved.shape == recorded.value.shape else "the gradient"
+    if of == "y" and found.row is not None and recorded.value.size > 1:
+        of += str([int(n) for n in np.unravel_index(found.row, moved.shape)]).replace(" ", "")
+    said = words_of(found, wrt[0] if is_only else "", of=of)
     if recorded.implicit_draw:
         return Boundary("unchecked", f"{recorded.implicit_draw}; {said}")
     if found.kind != "slope":
@@ -263,6 +271,11 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
     return Boundary("unchecked", f"{said}: something in it goes around torch")
+
+
+def _unseen(recorded: Recorded) -> str:
+    """Say that a function with numbers that leave torch fails wherever it could be seen what they do."""
+    return f"{recorded.recorder.decisions.lost[0]}, and {recorded.call.called} has no value at points next to this one"
 
 
 def _held_constant(recorded: Recorded) -> Iterator[str]:
@@ -316,7 +329,7 @@ def _is_explained(found: Contradiction, judgement: Judgement) -> bool:
             if truth is None or entry.column is None:
                 return True
             room += 2 * abs((truth - number_of(entry)) * float(found.u[entry.variable][entry.column]))
-    return not abs(found.left - found.product) > room
+    return not np.fmax(abs(found.left - found.product), abs(found.right - found.product)) > room
 
 
 def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
@@ -340,11 +353,11 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
             changes = (
                 f"by {one:.6g} {side} the point"
                 for one, side in ((found.left, "before"), (found.right, "after"))
-                if one
+                if abs(one) > SMALLEST_JUMP * np.fmax(abs(found.left), abs(found.right))
             )
             said = f"{along} {of} jumps {' and '.join(changes)}"
         case "kink":
             said = f"{along} {of} has the slope {left:.6g} before the point and {right:.6g} after it"
         case _:
-            said = f"{along} the function moves by {(left + right) / 2:.6g}" + f" in {of}" * (of != "y")
+            said = f"{along} the function moves by {np.nanmean([left, right]):.6g}" + f" in {of}" * (of != "y")
     return f"{said}; the gradient says {product:.6g}" if np.isfinite(product) else said

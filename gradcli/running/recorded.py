@@ -121,7 +121,7 @@ class Recorded:
         value: The value of the function.
         formulas: The formulas, confirmed and before that, by the variables to differentiate by.
         ran: The graph of a tensor that a script made; None for a function.
-        largest: The largest number that the value is a sum of, and so is rounded with.
+        largest: For each number of the value, the largest one that it is a sum of, and so is rounded with.
         has_unseen: Whether constants of a script follow from leaves, in a way that stands in no line.
     """
 
@@ -134,7 +134,7 @@ class Recorded:
     value: Array
     formulas: dict[tuple[str, ...], tuple[Formulas, Derived]] = field(default_factory=dict, repr=False, compare=False)
     ran: Forward | None = None
-    largest: float = 0.0
+    largest: Array = field(default_factory=lambda: np.zeros(()), repr=False, compare=False)
     has_unseen: bool = False
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
@@ -463,11 +463,11 @@ def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
         yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
-def require_same(made: Recorded, y: Tensor) -> float:
+def require_same(made: Recorded, y: Tensor) -> Array:
     """Refuse a recording that is not the function.
 
     Returns:
-        The largest number that its value is a sum of.
+        For each number of its value, the largest one that it is a sum of.
 
     Raises:
         InputError: Its value is another one.
@@ -475,10 +475,10 @@ def require_same(made: Recorded, y: Tensor) -> float:
     dtype, program = made.call.dtype, made.program
     # With the graph that the function had: torch takes other digits of singular values where it keeps one.
     wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
-    (found, scale), own = replay(program, made.arrays, wrt, dtype), array_of(y)
+    (found, terms), own = replay(program, made.arrays, wrt, dtype), array_of(y)
     slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
-    if is_close(found, own, slack * max(largest(own), scale)):
-        return scale
+    if is_close(found, own, slack * max(largest(own), largest(terms))):
+        return terms
     values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
     raise InputError(f"the recording of {made.call.called} is not the function: {values}")
 

@@ -64,6 +64,23 @@ class Bisection(torch.autograd.Function):
         return grads[0] / (2 * root)
 
 
+def _mask_of_numpy(x: torch.Tensor) -> torch.Tensor:
+    """The number 1 where x is above 1, by NumPy."""
+    return torch.from_numpy((x.detach().numpy() > 1).astype(str(x.dtype).removeprefix("torch.")))
+
+
+def _nowhere_else(x: torch.Tensor) -> torch.Tensor:
+    if x.tolist() != HELD.tolist():
+        raise ValueError("other numbers")
+    return (x * torch.from_numpy(x.detach().numpy() + 0)).sum()
+
+
+def _no_larger(x: torch.Tensor) -> torch.Tensor:
+    if max(x.tolist()) > 3:
+        raise ValueError("too large")
+    return (x[:1] * torch.from_numpy(x.detach().numpy() + 0)).sum() + x[2]
+
+
 CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Verdict]] = {
     "a relu by hand": (lambda x: (x * (x > 0).to(x.dtype)).sum(), X, "kink"),
     "a mask under no_grad": (_masked_under_no_grad, X, "kink"),
@@ -81,6 +98,23 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Ver
     "a root by bisection": (lambda x: Bisection.apply(x).sum(), HELD, "agree"),
     "a kink that is near": (lambda x: torch.relu(x - 1).sum(), X + 1e-9, "agree"),
     "steep and smooth": (lambda x: torch.sin(1e4 * x).sum(), HELD, "agree"),
+    "a jump of a ten-millionth": (lambda x: (1e-7 * _mask_of_numpy(x) + x).sum(), HELD, "kink"),
+    "a jump of a ten-millionth and none": (lambda x: (1e-7 * _mask_of_numpy(x) + x).sum(), HELD + 1e-3, "agree"),
+    "a jump of a billionth": (lambda x: (1e-9 * _mask_of_numpy(x) + x).sum(), HELD, "kink"),
+    "a small jump in float32": (lambda x: (1e-3 * _mask_of_numpy(x) + x).sum(), HELD.float(), "kink"),
+    "a jump that is a steep slope": (lambda x: (1e-7 * torch.tanh(1e5 * (x - 1)) + x).sum(), HELD, "agree"),
+    "a function that fails next to the point": (_nowhere_else, HELD, "unchecked"),
+    "a function that fails on one side": (_no_larger, HELD, "cut"),
+    "a tiny element next to a huge one": (
+        lambda x: torch.stack([1e16 * x[0], 1e-16 * torch.tensor(x[1].item(), dtype=x.dtype) * x[1]]),
+        HELD,
+        "cut",
+    ),
+    "tiny elements next to a huge one": (
+        lambda x: torch.cat([1e16 * x[:1], 1e-16 * x * x.max(), x[1:] - 1e8 * x[:2]]),
+        HELD,
+        "agree",
+    ),
     "cancelling": (lambda x: ((x + 1e8) - 1e8).sum(), HELD, "agree"),
 }
 
