@@ -35,7 +35,7 @@ sweep                            its derivatives on them, back for rows of y or 
 deadline                         how long all this may take
 rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
 spectral                         eigenvalues of symmetric matrices
-exact_forms                      which values are certainly the same number
+exact_forms, exact_series        which values are certainly the same number; which series have coefficients of 0
 dependencies                     which element comes from which, and which entries are 0 by that
 enclosure_plan, enclosure_pass   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does

@@ -28,6 +28,7 @@ from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_forms import Form
+from gradcli.reference.exact_series import ExactSeries
 from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
 from gradcli.reference.series import (
     ANALYTIC,
@@ -38,6 +39,7 @@ from gradcli.reference.series import (
     Absent,
     Divergent,
     Nan,
+    Power,
     Series,
     Undecided,
     coefficients_of,
@@ -70,6 +72,7 @@ class Rays:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
         self.run = Run(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
+        self.exact: ExactSeries | None = None
         self.work = 0
         with precision(bits):
             self.run.evaluate()
@@ -79,7 +82,7 @@ class Rays:
         program = self.reference.program
         reached = self._reached(moving)
         with precision(self.bits):
-            self.known = {}
+            self.known, self.exact = {}, ExactSeries(self.run, moving, reached)
             for (symbol, j), weight in moving.items():
                 value = self.run.values.get(symbol, {}).get(j)
                 if value is not None:
@@ -135,8 +138,22 @@ class Rays:
         for e, inside in self._members(line, elements).items():
             value = self.run.values[line.symbol][e]
             if isinstance(value, Undefined) or not all(map(_stays, inside)):
-                found[e] = self._anchored(self._result(line, e, inside, value), value)
+                found[e] = self._cleared(line, e, self._anchored(self._result(line, e, inside, value), value))
         return found
+
+    def _cleared(self, line: Line, e: int, element: Element) -> Element:
+        """Leave out the first coefficients that are exactly 0, which balls around 0 do not show."""
+        if not isinstance(element, Series) or not element.is_bounded:
+            return element
+        still, moving = (tuple(t for t in element.terms if (t[0] > CONSTANT) == moves) for moves in (False, True))
+        while moving and moving[0][1].contains(0) and self._is_zero(line, e, moving[0][0]):
+            moving = moving[1:]
+        return replace(element, terms=(*still, *moving))
+
+    def _is_zero(self, line: Line, e: int, power: Power) -> bool:
+        order, logarithms = power
+        is_whole = logarithms == 0 and order.denominator == 1
+        return is_whole and self.exact is not None and self.exact.is_zero(line.symbol, e, int(order))
 
     def _members(self, line: Line, elements: Flat) -> dict[int, list[Element]]:
         """Collect the members of each element of a line; of a sum only those that move, as its value has the rest.

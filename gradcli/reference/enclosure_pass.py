@@ -113,6 +113,25 @@ class Run:
         exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
         return outcome if exact is None else arb(exact.numerator) / exact.denominator
 
+    def _sharpened(self, line: Line, element: int, operands: Sequence[Outcome]) -> list[Outcome] | None:
+        """Replace operands by the exact numbers that they are by their structure; None if none is known to be one.
+
+        Balls are too wide to tell whether an operation is at an edge, as the inverse cosine is at norm(a)/norm(a).
+        From here on these values are the exact numbers.
+        """
+        found, is_sharper = list(operands), False
+        for k, (operand, ball) in enumerate(zip(line.call.operands, operands, strict=True)):
+            is_known = self.rounding is not None or isinstance(ball, Undefined) or ball.is_exact()
+            if is_known or not isinstance(operand, sympy.Symbol):
+                continue
+            (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
+            number = self.numbering.constant(operand, source) if exists(ball) else None
+            exact = None if number is None else arb(number.numerator) / number.denominator
+            if exact is not None and exact.is_exact():
+                found[k], is_sharper = exact, True
+                self.values[operand][source] = exact
+        return found if is_sharper else None
+
     def _judged(self, output: Atom) -> dict[int, Outcome]:
         if not self.plan.judges_value:
             return {}
@@ -140,12 +159,16 @@ class Run:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 rule, shown, needs = rule_of(call), self.reference.program.excerpt(line), needs_of(line)
-                columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
+                columns = [*zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)]
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
                     found = [rule.evaluate(list(operands), shown, needs) for operands in columns]
+                    for n, outcome in enumerate(found):
+                        if isinstance(outcome, Undefined) and not outcome.decided:
+                            exact = self._sharpened(line, out[n], columns[n])
+                            found[n] = outcome if exact is None else rule.evaluate(exact, shown, needs)
                 return dict(zip(out, found, strict=True))
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
@@ -216,7 +239,11 @@ class Run:
             slope = slope_of_choice(op, k, self._met(line, element, operands), shown)
             is_one = op.is_extreme and isinstance(slope, Undefined) and self._is_one_function(line, element)
             return arb(int(k == 0)) if is_one else slope
-        slope = rule_of(line.call).slope(k, operands, shown)
+        rule = rule_of(line.call)
+        slope = rule.slope(k, operands, shown)
+        exact = self._sharpened(line, element, operands) if isinstance(slope, Undefined) and not slope.decided else None
+        if exact is not None:
+            operands, slope = exact, rule.slope(k, exact, shown)
         if is_power(line.call) and k == 1 and len(self.plan.ways.get(line.symbol, ())) > 1:
             # The base moves too, and at 0 it is at an edge of its domain, whatever the exponent is here.
             base = operands[0]

@@ -2,7 +2,8 @@
 
 Every element is a linear form with rational coefficients over numbered values that are not looked into: a number is
 given to (operation, forms of the operands, statics), so that the same operation on the same values has the same one.
-Inputs go in by value.  A form without numbers is a rational constant, and known exactly.
+Inputs go in by value.  A form without numbers is a rational constant, and known exactly.  A square root is a number
+whose square is known, and two whose radicands differ by the factor of a square are one: norm(a)*norm(a) is dot(a, a).
 Source: J. Cocke, J. T. Schwartz, "Programming Languages and Their Compilers", 1970, for value numbering.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
+from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import sympy
@@ -36,12 +39,24 @@ Form = tuple[tuple[int, Fraction], ...]
 LONGEST_FORM = 64
 """Terms of a form; a longer sum is one value that is not looked into."""
 
+MOST_RADICANDS = 64
+"""Square roots that a new one is compared with."""
+
+MOST_FACTORS = 8
+"""Factors of a whole power that is multiplied out."""
+
 
 def constant_of(form: Form) -> Fraction | None:
     """Return the rational number that a form is; None if it is not one."""
     if not form:
         return Fraction(0)
     return form[0][1] if len(form) == 1 and form[0][0] == 0 else None
+
+
+def _root_of(number: Fraction) -> Fraction | None:
+    """Return the square root of a rational number that is a square; None of any other."""
+    root = Fraction(math.isqrt(number.numerator), math.isqrt(number.denominator)) if number >= 0 else None
+    return root if root is not None and root * root == number else None
 
 
 class Numbering:
@@ -57,6 +72,7 @@ class Numbering:
         self.run, self.reference, self.by_value = run, run.reference, by_value
         self._forms: dict[Atom, dict[int, Form]] = {}
         self._numbers: dict[Hashable, int] = {}
+        self._squares: dict[int, Form] = {}
         self._lines = iter(self.reference.program.lines)
         for variable in self.reference.program.variables:
             of_variable = self.run.values.get(variable, {})
@@ -76,6 +92,75 @@ class Numbering:
     def constant(self, symbol: Atom, element: int) -> Fraction | None:
         """Return the exact rational value of an element, if it is known to have one."""
         return constant_of(self.form(symbol, element))
+
+    def total(self, terms: Iterable[tuple[Form, Fraction]]) -> Form:
+        """Add up forms, each times a rational number."""
+        return self._sum((n, c * factor) for form, factor in terms for n, c in form)
+
+    def product(self, first: Form, second: Form) -> Form:
+        """Multiply two forms: out, where one is a rational number, or both are made of square roots."""
+        for form, other in ((first, second), (second, first)):
+            constant = constant_of(form)
+            if constant is not None:
+                return self._scaled(other, constant)
+        is_known = all(n == 0 or n in self._squares for n, _ in (*first, *second))
+        if is_known and len(first) * len(second) <= LONGEST_FORM:
+            return self.total((self._pair(n, m), c * d) for n, c in first for m, d in second)
+        return self._opaque(("mul", tuple(sorted((first, second))), ()))
+
+    def quotient(self, first: Form, second: Form) -> Form:
+        """Divide a form by another, which is 0 only where the quotient has no value."""
+        constant = constant_of(second)
+        if constant:
+            return self._scaled(first, 1 / constant)
+        if second and [n for n, _ in first] == [n for n, _ in second]:
+            ratios = {c / d for (_, c), (_, d) in zip(first, second, strict=True)}
+            if len(ratios) == 1:
+                return self._number(ratios.pop())
+        square = self._squares.get(second[0][0]) if len(second) == 1 else None
+        if square is not None and constant_of(square):  # b/sqrt(a) is b*sqrt(a)/a
+            return self.quotient(self.product(first, second), self.product(second, second))
+        return self._opaque(("div", (first, second), ()))
+
+    def root(self, form: Form) -> Form:
+        """Return the square root of a form, which is below 0 only where the root has no value."""
+        number = constant_of(form)
+        if number is None:
+            return self._radical(form)
+        exact = _root_of(number)
+        if exact is not None:
+            return self._number(exact)
+        for known, square in islice(self._squares.items(), MOST_RADICANDS):
+            radicand = constant_of(square)
+            factor = _root_of(number / radicand) if radicand else None
+            if factor is not None:
+                return ((known, factor),)
+        return self._radical(form)
+
+    def power(self, form: Form, exponent: Fraction) -> Form | None:
+        """Raise a form to a power that is a small multiple of 1/2; None for any other."""
+        if exponent.denominator > 2 or abs(exponent.numerator) > MOST_FACTORS:
+            return None
+        base = form if exponent.denominator == 1 else self.root(form)
+        found = reduce(self.product, [base] * abs(exponent.numerator), self._number(1))
+        return found if exponent >= 0 else self.quotient(self._number(1), found)
+
+    def _radical(self, form: Form) -> Form:
+        found = self._opaque(("sqrt", (form,), ()))
+        self._squares[found[0][0]] = form
+        return found
+
+    def _pair(self, n: int, m: int) -> Form:
+        """Multiply two numbers, of which each is 1 or a square root."""
+        if n == m and n:
+            return self._squares[n]
+        if not n or not m:
+            return ((n or m, Fraction(1)),)
+        radicands = [constant_of(self._squares[number]) for number in (n, m)]
+        if radicands[0] is None or radicands[1] is None:
+            pair = ((min(n, m), Fraction(1)),), ((max(n, m), Fraction(1)),)
+            return self._opaque(("mul", pair, ()))
+        return self.root(self._number(radicands[0] * radicands[1]))
 
     def _of_input(self, variable: Atom, element: int, value: object) -> Form:
         is_known = self.by_value or (variable, element) not in self.run.plan.directions
@@ -155,8 +240,7 @@ class Numbering:
         op, first, last = line.call.op, forms[0], forms[-1]
         constants = [constant_of(form) for form in forms]
         if op.coefficients:
-            terms = zip(op.coefficients, forms, strict=True)
-            return self._sum((n, c * factor) for factor, form in terms for n, c in form)
+            return self.total(zip(forms, map(Fraction, op.coefficients), strict=True))
         if op.is_branch and constants[0] is not None:
             return forms[1] if constants[0] == 1 else forms[2]
         if op.sense:
@@ -165,11 +249,12 @@ class Numbering:
                 sign = (difference > 0) - (difference < 0)
                 return self._number(int(sign in op.sense))
         match op.name:
-            case "mul" if constants[0] is not None or constants[1] is not None:
-                form, factor = (last, constants[0]) if constants[0] is not None else (first, constants[1])
-                return self._scaled(form, factor or Fraction(0))
-            case "div" if constants[1]:
-                return self._scaled(first, 1 / constants[1])
+            case "mul":
+                return self.product(first, last)
+            case "div":
+                return self.quotient(first, last)
+            case "sqrt":
+                return self.root(first)
             # The ball of sin(pi) holds 0 at every precision and never shows that it is 0.
             case "sin" | "tan" if self._is_of_pi(first, 1):
                 return self._number(0)
@@ -179,7 +264,9 @@ class Numbering:
                 return first
             case "zeros_like" | "ones_like":
                 return self._number(int(op.name == "ones_like"))
-            case "pow" if constants[1] == 2:
-                return self._opaque(("mul", (first, first), ()))
+            case "pow" if constants[1] is not None:
+                power = self.power(first, constants[1])
+                if power is not None:
+                    return power
         operands = tuple(forms if op.monoid is None else sorted(forms))
         return self._opaque((op.name, operands, line.call.statics))

@@ -148,3 +148,53 @@ def test_a_formula_that_takes_another_side_than_torch_is_said_to(text: str, has:
     """Of relu it is 1 where x is 0 or more, and torch takes 0."""
     (found,) = asked("grad", text, {"x": 0.0}).findings
     assert found.note.endswith(f", where the formula has {has}") == bool(has)
+
+
+COSINE = "dot(a, b)/(norm(a)*norm(b))"
+ROOTS = "dot(a, b)*rsqrt(dot(a, a))*dot(b, b)**-0.5"
+
+# text, a, b, the slope by each element of a on the right of the kink; by b it is that times norm(a)/norm(b)
+ANGLES = [
+    (f"acos({COSINE})", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    (f"acos({COSINE})", [1.0, 2.0], 2, [2 / 5, 1 / 5]),
+    (f"-acos({COSINE})", [1.0, 2.0], -1, [2 / 5, 1 / 5]),
+    (f"acos({COSINE})", [1.0, 1.0, 2.0], 1, [5**0.5 / 6, 5**0.5 / 6, 2**0.5 / 6]),
+    (f"acos({COSINE})", [2.0**-100, 2.0**-99], 1, [0.4 * 2.0**100, 0.2 * 2.0**100]),
+    ("acos(cosine_similarity(a, b, dim=0))", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    ("acos(dot(normalize(a, dim=0), normalize(b, dim=0)))", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    (f"acos({ROOTS})", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    (f"sqrt(1 - ({COSINE})**2)", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    (f"sqrt(1 - ({COSINE})**2)", [2.0**-100, 2.0**-99], 1, [0.4 * 2.0**100, 0.2 * 2.0**100]),
+    (f"acosh(1/({COSINE}))", [1.0, 2.0], 1, [2 / 5, 1 / 5]),
+    ("norm(a/norm(a) - b/norm(b))", [1.0, 2.0], 2, [2 / 5, 1 / 5]),
+]
+
+
+@pytest.mark.parametrize(("text", "a", "times", "slopes"), ANGLES)
+def test_the_angle_between_parallel_vectors_has_a_kink(
+    text: str, a: list[float], times: float, slopes: list[float]
+) -> None:
+    """By hand: a step along e turns a by |e - (e.a)a/(a.a)|/norm(a) of it, to either side."""
+    check = asked("grad", text, {"a": a, "b": [times * one for one in a]})
+    for name, factor in (("a", 1.0), ("b", abs(1 / times))):
+        found = [f for f in check.findings if f.variable == name]
+        assert {(f.verdict, f.proven) for f in found} == {("kink", True)}
+        sides = sorted((f.column, f.one_sided) for f in found)
+        assert [s for _, s in sides] == [pytest.approx((-slope * factor, slope * factor)) for slope in slopes]
+
+
+@pytest.mark.parametrize("text", [f"acos({COSINE})**2", f"abs(1 - {COSINE})", f"abs(1 - ({ROOTS})**3)"])
+def test_the_square_of_an_angle_is_smooth(text: str) -> None:
+    """By hand: it is least where the vectors are parallel, so that its slopes are 0."""
+    check = asked("grad", text, {"a": [1.0, 2.0], "b": [2.0, 4.0]})
+    found = [f for f in check.findings if f.variable is not None]
+    assert {f.verdict for f in found} <= {"inaccurate", "nan-trap", "agree"}
+    assert all(f.reference == 0 for f in found)
+    assert check.checked == check.entries
+
+
+def test_a_slope_beside_an_edge_that_is_no_exact_zero_is_not_left_out() -> None:
+    """By hand: below 1 the root has no value, and above its slope grows without bound, as slowly as 1e-400*(x - 1)."""
+    root = f"sqrt(1 - ({COSINE})**2 + 1e-200*(a[0] - 1)*1e-200)"
+    (found, *_) = asked("grad", root, {"a": [1.0, 2.0], "b": [1.0, 2.0]}).findings
+    assert (found.variable, found.column, found.verdict) == ("a", (0,), "undefined")
