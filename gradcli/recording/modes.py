@@ -7,10 +7,12 @@ The one above shows backward passes, composites, and arrays of tensors as they a
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
+from gradcli.errors import InputError
 from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
 PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
@@ -28,6 +30,32 @@ _MAKERS = {torch.tensor: "torch.tensor", torch.as_tensor: "torch.as_tensor", tor
 
 _DATA = torch.Tensor.data.__get__  # type: ignore[attr-defined]
 """Getter of `.data`, a tensor of the same memory that autograd does not follow."""
+
+
+class TimeLimit(torch.utils._python_dispatch.TorchDispatchMode):
+    """Mode that ends code that takes too long: a loop until a number is small may not end at other points.
+
+    Args:
+        called: What the code is, for the message.
+        seconds: The processor time that it has.
+    """
+
+    def __init__(self, called: str, seconds: float) -> None:
+        super().__init__()
+        self.called, self.seconds = called, seconds
+        self.end = time.thread_time() + seconds
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, if there is time.
+
+        Raises:
+            InputError: There is none.
+        """
+        if time.thread_time() > self.end:
+            raise InputError(f"{self.called} takes longer than {self.seconds:.3g} s at another point")
+        return function(*args, **(kwargs or {}))
 
 
 class Surface(torch.overrides.TorchFunctionMode):

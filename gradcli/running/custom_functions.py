@@ -7,6 +7,7 @@ at a kink the backward may follow a convention, and a forward may lose digits th
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping, Set
@@ -24,6 +25,7 @@ from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import SECONDS, budget
 from gradcli.recording.aten_calls import Application
+from gradcli.recording.modes import TimeLimit
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
@@ -46,6 +48,9 @@ ROUNDINGS = 2**12
 
 LEAST_SECONDS = 0.2
 """Seconds that one enclosure may take, though the time is nearly over."""
+
+MORE_SECONDS = 1.0
+"""Seconds beyond its time after which a forward at another point is ended: a loop may not end there."""
 
 SEED = 0
 
@@ -226,7 +231,9 @@ class CustomFunction:
     def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Any:
         """Apply the function to copies, as a forward may write to its arguments."""
         copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
-        found = self.call.function(*{**self.given, **copies}.values())
+        left = MORE_SECONDS + max(0.0, self.end - time.thread_time())
+        with contextlib.nullcontext() if math.isinf(left) else TimeLimit(self.call.called, left):
+            found = self.call.function(*{**self.given, **copies}.values())
         self.arguments.outputs = len(found) if isinstance(found, tuple | list) else 1
         return found if variant.output is None else found[variant.output]
 

@@ -31,8 +31,10 @@ from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Guard, Program, needed
+from gradcli.progress import patience
 from gradcli.questions.question import Dtype, Question
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.modes import TimeLimit
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
@@ -40,7 +42,7 @@ from gradcli.running.blaming import blamed, trials
 from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.checkpoints import without_reentrance
 from gradcli.running.cuts import HeldConstant, cut_of, is_close, largest, replay
-from gradcli.running.function_slopes import MovedFunction
+from gradcli.running.function_slopes import SECONDS, MovedFunction
 from gradcli.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.running.targets import guarded
 
@@ -238,7 +240,8 @@ class Recorded:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        limit = TimeLimit(self.call.called, SECONDS * patience())
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
                 return self.forward({**self.arrays, **arrays}, wrt)
             finally:

@@ -158,6 +158,30 @@ def test_a_function_runs_twice_and_at_most_ten_times_next_to_its_point() -> None
         assert len(calls) <= 12, ask
 
 
+class Rooted(torch.autograd.Function):
+    """A square root by steps that end where it is exact, which they are at few points."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        y = x / x * 2
+        while bool((y * y != x).any()):
+            y = (y + x / y) / 2
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        (root,) = ctx.saved_tensors
+        return grads[0] / (2 * root)
+
+
+def test_a_loop_that_does_not_end_next_to_the_point_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends at the point; elsewhere the time of the calls is over, and the answer comes."""
+    monkeypatch.setattr("gradcli.running.recorded.SECONDS", 0.2)
+    answer = record(lambda x: Rooted.apply(x).sum(), torch.tensor([4.0, 9.0], dtype=torch.float64)).check()
+    assert check_of(answer).verdict in ("agree", "unchecked", "inaccurate")
+
+
 def test_what_a_function_changes_is_left_as_one_call_leaves_it(capfd: pytest.CaptureFixture[str]) -> None:
     """Generators and buffers as before, `.grad` of its own backward pass once, and what it prints is not repeated."""
     weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
