@@ -35,7 +35,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "is_ours"), PATHS, ids=[path[:30] for path, _ in PATHS])
+@pytest.mark.parametrize(("path", "is_ours"), PATHS, ids=[path.replace(str(os.getpid()), "PID") for path, _ in PATHS])
 def test_open_files_are_known_by_their_paths(path: str, is_ours: bool, folder: Path) -> None:
     """Through links of any kind; the standard streams go along with a call."""
     links = {"link": "/dev/fd/5", "folder": "/dev/fd", "again": "link", "here": "/", "stdin": "/dev/stdin"}
