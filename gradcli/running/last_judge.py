@@ -257,11 +257,11 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     if found is None:
         is_undecided = recorded.recorder.decisions.lost and not moved.function.is_seen and verdicts <= {"agree"}
         return Boundary("unchecked", _unseen(recorded)) if is_undecided and recorded.ran is None else None
-    is_only = sum(recorded.arrays[name].size for name in wrt) == 1
+    elements = [name for name in wrt for _ in range(min(2, recorded.arrays[name].size))]
     of = "y" if moved.shape == recorded.value.shape else "the gradient"
     if of == "y" and found.row is not None and recorded.value.size > 1:
         of += str([int(n) for n in np.unravel_index(found.row, moved.shape)]).replace(" ", "")
-    said = words_of(found, wrt[0] if is_only else "", of=of)
+    said = words_of(found, elements[0] if len(elements) == 1 else "", of)
     if recorded.implicit_draw:
         return Boundary("unchecked", f"{recorded.implicit_draw}; {said}")
     if found.kind != "slope":
