@@ -190,7 +190,7 @@ class _Judge:
         lost = fresh(proof.off)
         decided = [*own, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
         decided += self._explained(fresh(proof.wrong))
-        derived = [name for name in proof.lost if name]
+        derived = [name for name in proof.lost if name or survey.family == "y"]
         more = count({name: proof.lost[name] for name in derived})
         is_open = {name: ~(proof.blocks[name] | looked[name] | proof.lost[name]) for name in derived}
         most = int(MOST_OPEN * max(1.0, patience()))

@@ -149,7 +149,10 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     entries, waiting, looks = list[Entry](), list[Singular](), None
     # An operation of a definition may have no value where torch gives y one, as it does for eigenvectors of equal
     # eigenvalues: that is no proof that y has none.
-    valued = frozenset() if case.value is None else frozenset(np.flatnonzero(np.isfinite(case.value)).tolist())
+    has_value = np.zeros(0, bool) if case.value is None else np.isfinite(case.value)
+    if case.v is not None and case.v.shape == has_value.shape:  # an infinite weight has no product
+        has_value &= np.isfinite(case.v)
+    valued = frozenset(np.flatnonzero(has_value).tolist())
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
             is_valued = one.cause.kind == "domain" and bool(one.rows) and one.rows <= valued

@@ -173,6 +173,8 @@ class Values:
             return self.values[atom]
         if self.balls:
             return of_constant(atom, self.balls)
+        if atom is sympy.nan:
+            return unknown(np.full(1, np.nan))
         return _ENDS[atom] if atom in _ENDS else compile_bounds(atom)({}).mapped(lambda x: x.reshape(1))
 
     def _run(self, line: Line) -> None:

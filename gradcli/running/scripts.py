@@ -377,7 +377,7 @@ class ScriptRecorder(Recorder):
 def norm(array: Array) -> float:
     """Compute the Euclidean norm in float64, of sizes too whose squares are beyond its range.
 
-    >>> norm(np.array([3e22, 4e22], dtype=np.float32)) == np.float32(5e22)
+    >>> bool(norm(np.array([3e22, 4e22], dtype=np.float32)) == np.float32(5e22))
     True
     """
     sizes = np.abs(array, dtype=np.float64)

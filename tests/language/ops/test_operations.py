@@ -148,12 +148,13 @@ def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symm
 
 @pytest.mark.parametrize("rows", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]])
 def test_the_derivative_of_a_singular_determinant_is_the_cofactors(rows: list[list[float]]) -> None:
-    """Torch gives 0, by a pass that cannot be recorded; Jacobi's cofactors are computed here from the minors."""
+    """Torch gives 0, which is a fault of torch's; Jacobi's cofactors are computed here from the minors."""
     A = np.array(rows)
     n = len(A)
     minors = [[np.linalg.det(np.delete(np.delete(A, i, 0), j, 1)) for j in range(n)] for i in range(n)]
     cofactors = np.array([[(-1) ** (i + j) * minors[i][j] for j in range(n)] for i in range(n)])
     answer = Function("det(A)").grad({"A": A})
-    assert check_of(answer).verdict == "unchecked"
+    assert check_of(answer).verdict == "disagree"
+    assert "a fault of torch's" in check_of(answer).findings[0].note
     for finding in check_of(answer).findings:
         assert finding.reference == pytest.approx(cofactors[finding.column])
