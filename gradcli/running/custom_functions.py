@@ -186,10 +186,12 @@ class CustomFunction:
         is_near = not result.variant.is_far  # far away a function may turn many times within a step
         if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
             self.is_followed = False
-        suspects = {name for name, slope in slopes.items() if slope not in ("first", "kink", "jump")}
-        certain = {name for name in suspects if name not in inside or (is_near and slopes[name] == "other")}
-        open_ones = suspects - certain
-        if not open_ones:
+        cleared = ("first", "kink", "jump") if is_near else ()
+        suspects = {name for name, slope in slopes.items() if slope not in cleared}
+        certain = {name for name in suspects if is_near and slopes[name] == "other"}
+        certain |= {name for name in suspects - {*inside} if slopes[name] in ("second", "other")}
+        open_ones = (suspects & {*inside}) - certain
+        if not (open_ones and self.is_followed):  # else the enclosure is of another function
             return certain
         arrays = {**result.made.arrays, **result.variant.arrays}
         found = {name: result.found[name] for name in names}

@@ -168,6 +168,9 @@ SHAPES = (
 )
 """Shapes of all arguments at once."""
 
+MAGNITUDES = np.geomspace(1.1e-3, 1.1e4, 100)
+"""Values of an argument in a row, each 18 % larger than the last: a range that is wider is met."""
+
 SIZES: tuple[Callable[[tuple[int, ...]], tuple[int, ...]], ...] = (
     lambda shape: (shape[0] + LONGER, *shape[1:]) if shape else shape,
     lambda shape: (*shape[:-1], shape[-1] + LONGER) if shape else shape,
@@ -216,6 +219,9 @@ def _reshaped(given: TriedArguments) -> Iterator[Variant]:
             yield found
             if one.is_laid_out:
                 yield replace(found, tried="v that is not contiguous", where="where v is not contiguous", v=scattered)
+    if not given.is_steep:
+        sweep = np.concatenate([MAGNITUDES, -MAGNITUDES])
+        yield given.moved(dict.fromkeys(given.names, sweep), "values of many sizes", is_far=True)
     for sizes in SIZES:
         shapes = {name: sizes(given.values[name].shape) for name in given.names}
         if any(shape != given.values[name].shape for name, shape in shapes.items()):

@@ -281,10 +281,12 @@ class Entmax(Function):
 
 
 class CubeRoot(Function):
-    """A cube root by Newton's method."""
+    """A cube root by Newton's method, which has none of 0."""
 
     @staticmethod
     def forward(ctx, x):
+        if (x == 0).any():
+            raise ValueError("0 has no derivative")
         y = torch.ones_like(x)
         for _ in range(60):
             y = (2 * y + x / (y * y)) / 3
