@@ -100,8 +100,17 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
         return advised(question, found, numbers.v) if isinstance(numbers, Torch) else found
 
 
-def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
-    """Judge torch's numbers against the reference; with a kink for each condition that changes nearby."""
+def compared(
+    question: Question, numbers: Numbers, tolerance: Tolerance | None = None, *, blames: bool = True
+) -> Judgement:
+    """Judge torch's numbers against the reference; with a kink for each condition that changes nearby.
+
+    Args:
+        question: The function at its point.
+        numbers: Torch's.
+        tolerance: How far a number may be from the truth; by default that of the dtype.
+        blames: Whether to look for the code of the user's that makes a gradient wrong, which takes time.
+    """
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
     else:
@@ -114,7 +123,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
         from gradcli.questions.held_constant import with_held_values
 
         judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
-        return judgement
+        return blamed(question, judgement) if blames else judgement
     if any(line.call.op.is_held for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
@@ -124,6 +133,12 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     from gradcli.crosscheck.boundaries import findings_of
 
     return found.joined(findings_of(boundaries(question), question.value))
+
+
+def blamed(question: Question, judgement: Judgement) -> Judgement:
+    """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
+    said = "" if question.live is None or judgement.check.verdict != "disagree" else question.live.blamed(question.wrt)
+    return judgement.changed(lambda e: replace(e, note=said) if e.verdict == "disagree" else e) if said else judgement
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:

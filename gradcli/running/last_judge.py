@@ -184,8 +184,8 @@ def _rows(block: Array, rows: int) -> Array:
 def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question: Question) -> Judgement:
     """Join to a judgement of torch's numbers what else is known of a function of Python.
 
-    A branch at its boundary is a kink, a gradient with a value held constant a cut; a disagreement is blamed on a
-    custom function.  What the function does next to the point decides against all of these.
+    A branch at its boundary is a kink, a gradient with a value held constant a cut.  What the function does next to the
+    point decides against both.
 
     Args:
         recorded: The function.
@@ -214,10 +214,7 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
     found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
     if found is not None:
         judgement = judgement.joined(findings_of([found], recorded.value), is_followed=False)
-    blamed = recorded.blamed(question.wrt) if judgement.check.verdict == "disagree" else ""
-    if not blamed:
-        return judgement
-    return judgement.changed(lambda entry: replace(entry, note=blamed) if entry.verdict == "disagree" else entry)
+    return judgement
 
 
 def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:

@@ -330,7 +330,8 @@ def _look(
     product = None if v is None else question.product(v)
     numbers = Torch(question.dtype, question.value, jacobian, v, product)
     derived = (first if first.program is question.program else question).derived
-    return _AtPoint(question, derived, numbers, judging.compared(question, numbers, tolerance))
+    found = judging.compared(question, numbers, tolerance, blames=False)  # of many points, the worst alone is explained
+    return _AtPoint(question, derived, numbers, found)
 
 
 def _contradicted(look: _AtPoint) -> _AtPoint:
@@ -387,7 +388,7 @@ def _sampled(
 def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
-    judgement = judging.advised(question, look.judgement, v, tolerance)
+    judgement = judging.advised(question, judging.blamed(question, look.judgement), v, tolerance)
     confirmed, check = judging.concluded(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = formulas.worst_first(judgement.entries)
