@@ -54,7 +54,7 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     is_bare = has_none and is_of_a_matrix  # of which no element has a formula
     assert symbolic or op.name in ("cond", *OF_TRIANGLES) or is_bare
     example = page["example"]
-    verdict = "cut" if op.is_detached else "inaccurate" if op.name in SEVEN_DIGITS else "agree"
+    verdict = "cut" if op.is_held else "inaccurate" if op.name in SEVEN_DIGITS else "agree"
     assert example["answer"]["check"]["verdict"] == verdict
     _require_shown(op)
 

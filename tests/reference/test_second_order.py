@@ -16,5 +16,5 @@ def test_every_elementwise_operation_bends_as_torch_has_it(op: ops.Op) -> None:
     at = {name: read_value(value, "--at") + 0.01 for name, value in values.items()}
     u = {name: np.full(at[name].shape, 1.5) for name in at if name not in op.buffers}
     check = asked("hvp", f"sum({text})", at, u=u)
-    verdict = "cut" if op.is_detached else "agree"
+    verdict = "cut" if op.is_held else "agree"
     assert (check.verdict, check.checked) == (verdict, check.entries), check.findings
