@@ -48,10 +48,10 @@ IS_CONFIRMED = "{} on both sides of the point, has torch's slopes there, althoug
 
 
 SAYS: Mapping[Verdict, str] = {
-    "inaccurate": "in its recording they are digits that were lost",
+    "inaccurate": "by its recording digits were lost",
     "kink": "its recording has a kink",
     "undefined": "its recording has no derivative",
-    "disagree": "its recording has others",
+    "disagree": "its recording has other slopes",
 }
 """What a recording has in place of the slopes of the function."""
 
