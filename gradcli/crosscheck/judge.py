@@ -50,7 +50,7 @@ class Judgement:
         parts: The entries of J and, next to a sampled J, of vᵀJ, each with its coverage.
         findings: Findings about the function, besides those about its entries.
         notes: Remarks on the function.
-        is_followed: Whether all that the function does is in the Program; without that nothing is proven.
+        is_fully_recorded: Whether all that the function does is in the Program; without that nothing is proven.
         is_sample: Whether it is one of several points, of which some were not looked at.
     """
 
@@ -60,7 +60,7 @@ class Judgement:
     parts: tuple[FamilyCheck, ...]
     findings: tuple[Entry, ...] = ()
     notes: tuple[str, ...] = ()
-    is_followed: bool = True
+    is_fully_recorded: bool = True
     is_sample: bool = False
 
     @classmethod
@@ -74,7 +74,7 @@ class Judgement:
         findings: Sequence[Entry] = (),
         notes: Sequence[str] = (),
         *,
-        is_followed: bool = True,
+        is_fully_recorded: bool = True,
         is_sample: bool = False,
     ) -> Judgement:
         """Add findings about the function, and remarks."""
@@ -82,7 +82,7 @@ class Judgement:
             self,
             findings=tuple(dict.fromkeys((*self.findings, *findings))),
             notes=tuple(dict.fromkeys((*self.notes, *notes))),
-            is_followed=self.is_followed and is_followed,
+            is_fully_recorded=self.is_fully_recorded and is_fully_recorded,
             is_sample=self.is_sample or is_sample,
         ).changed(lambda entry: entry)
 
@@ -91,7 +91,7 @@ class Judgement:
         parts = tuple(replace(part, decided=list(map(change, part.decided))) for part in self.parts)
         check, entries = summarize(parts)
         check = with_findings(check, self.findings)
-        is_proven = check.proven and self.is_followed and not self.is_sample
+        is_proven = check.proven and self.is_fully_recorded and not self.is_sample
         notes, is_sampled = (*check.notes, *self.notes), check.sampled or self.is_sample
         check = replace(check, notes=notes, proven=is_proven, sampled=is_sampled)
         return replace(self, check=check, entries=entries, parts=parts)

@@ -125,7 +125,7 @@ def is_plain(value: Any) -> bool:
     return type(value) in (torch.Tensor, torch.nn.Parameter) and not is_wrapped(value)
 
 
-def is_followed(output: Any) -> bool:
+def can_be_recorded(output: Any) -> bool:
     """Tell whether lines can hold a value: a tensor of floating-point or complex numbers, or of truth values."""
     is_real = isinstance(output, torch.Tensor) and not output.is_meta
     return is_real and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)

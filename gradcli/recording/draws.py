@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
-from gradcli.recording.aten_calls import copied, is_followed
+from gradcli.recording.aten_calls import can_be_recorded, copied
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
@@ -55,7 +55,7 @@ def recorded(
     found = yield
     recorder._constant(found, *changed)
     output = found[0] if isinstance(found, tuple) else found
-    if not by or recorder._is_untracked(place) or not is_followed(output):
+    if not by or recorder._is_untracked(place) or not can_be_recorded(output):
         return
     with recorder.paused():
         numbers = _numbers(name, given, found)

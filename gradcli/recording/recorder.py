@@ -24,7 +24,7 @@ from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.recording import aten_calls as calls, draws
-from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
+from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, can_be_recorded, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
 from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
 from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
@@ -243,7 +243,7 @@ class Recorder(RecordingMode):
         name, outputs = name_of(function), list(found) if isinstance(found, tuple | list) else [found]
         known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
         is_other = bool(self._other_dtypes(outputs)) and self.of_arguments.isdisjoint(known)
-        if is_other or not any(is_followed(one) for one in outputs):
+        if is_other or not any(can_be_recorded(one) for one in outputs):
             if not (is_other and name in ORDERED):  # the order of constants stays the same
                 self.decisions.of_whole_numbers(name, given, found, place)
             if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
@@ -258,7 +258,7 @@ class Recorder(RecordingMode):
         for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs, place)
-                if not is_followed(output) and name in ORDERED:
+                if not can_be_recorded(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
 
     def _lowered(
@@ -307,14 +307,14 @@ class Recorder(RecordingMode):
             of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
             raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
         parts = parts if isinstance(parts, tuple | list) else [parts]
-        return [self._value(one, place) if is_followed(one) else None for one in parts]
+        return [self._value(one, place) if can_be_recorded(one) else None for one in parts]
 
     def _keep(
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: CallPlace, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if result is None or not is_followed(output):
-            if is_written or not is_followed(output):  # else a result that no line gives, which may not be used
+        if result is None or not can_be_recorded(output):
+            if is_written or not can_be_recorded(output):  # else a result that no line gives, which may not be used
                 self._constant(output)
             return
         if output.dtype in calls.LOW and not self.decisions.low:

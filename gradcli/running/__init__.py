@@ -8,7 +8,7 @@ cuts               a check that a gradient is the function's, with nothing held 
 function_slopes    one-sided slopes of a function, which is called next to its point
 last_judge         verdicts that do not stand against what the function does there
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
-custom_functions   an `autograd.Function` asked alone, next to the truth of its forward
+custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
 variants           variants of its application, in tables
 moved_forward      which of two slopes its forward has
 faults             words on what is wrong with its gradient, and where

@@ -1,8 +1,8 @@
 """Find the `autograd.Function` that gives wrong gradients, and where it does; say which points were tried.
 
-Each is asked alone, in variants of its application.  A function that is wrong by itself may be meant so, as one that
-doubles the gradient of `x` next to `x.detach()`: where all of the code, moved a little, has torch's slope, and not that
-of its recording, no part of it is blamed.
+Each is tried by itself, in variants of its application.  A function that is wrong by itself may be meant so, as one
+that doubles the gradient of `x` next to `x.detach()`: where all of the code, moved a little, has torch's slope, and not
+that of its recording, no part of it is blamed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ if TYPE_CHECKING:
     from gradcli.running.recorded import Recorded
 
 MOST_FUNCTIONS = 8
-"""Most functions that are asked alone."""
+"""Most functions that are tried by themselves."""
 
 SECONDS = 1.0
 """Seconds of processor time for the variants of all custom functions of a recording, in equal parts."""
 
-WORDS_SECONDS = 0.5
-"""Seconds of processor time to find the words for a fault."""
+WORDS_VARIANTS = 128
+"""Most variants that are tried to find the words for a fault."""
+
+WORDS_SECONDS = 10.0
+"""Seconds of processor time in which they are tried: few functions take longer, and the words for them say less."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Trial:
 
 
 def trials(recorded: Recorded) -> list[Trial]:
-    """Ask the custom functions of a recording alone, each where it is first applied."""
+    """Try each custom function of a recording by itself, where it is first applied."""
     first = {application.function: application for application in reversed(recorded.applications)}
     asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
     end, found = time.thread_time() + SECONDS * patience(), []
@@ -76,7 +79,7 @@ def trials(recorded: Recorded) -> list[Trial]:
 
 
 def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
-    """Try the variants of one application until the time ends; None if it cannot be asked alone."""
+    """Try the variants of one application until the time ends; None if it cannot be tried by itself."""
     results: list[VariantResult] = []
     try:
         custom = alone(recorded, application)
@@ -94,7 +97,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
     if not name:
         return Trial(said, "", is_here=False)
     is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
-    custom.end = time.thread_time() + WORDS_SECONDS
+    custom.end, custom.most_variants = time.thread_time() + WORDS_SECONDS * patience(), WORDS_VARIANTS
     fault = f"{called} {words(custom, name, results)}"
     if is_here and _is_meant(recorded):
         whole = f"{recorded.call.called} as a whole, moved a little, has the slope that torch gives it"

@@ -1,4 +1,4 @@
-"""An `autograd.Function` asked alone: the result of its `backward` in a variant, next to the truth of its `forward`.
+"""An `autograd.Function` tried by itself: the result of its `backward` in a variant, next to its forward's truth.
 
 The truth is the derivative of the recorded forward.  A difference is wrong only if the forward itself, moved a little,
 does not have the slope of the `backward`, and if the enclosure of the truth, where there is time for one, says so too:
@@ -82,21 +82,23 @@ class VariantResult:
 
 @dataclass
 class CustomFunction:
-    """Application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were.
+    """Application of an `autograd.Function`, tried by itself; arguments that are no tensors stay as they were.
 
     Attributes:
         call: The call of the function with the tensors among its arguments.
         given: All arguments.
         arguments: The floating-point arguments.
         end: The processor time after which nothing is asked any more.
-        is_followed: Whether the recording follows the forward: as of a bisection, it may hold constant what moves.
+        most_variants: How many more variants may be tried.
+        is_fully_recorded: Whether the recording follows the forward: that of a bisection may hold constant what moves.
     """
 
     call: FunctionCall
     given: Mapping[str, Any]
     arguments: TriedArguments
     end: float = math.inf
-    is_followed: bool = True
+    most_variants: float = math.inf
+    is_fully_recorded: bool = True
     _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
     _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
     """Shapes of the arguments that its backward has taken."""
@@ -108,8 +110,10 @@ class CustomFunction:
 
     def try_variant(self, variant: Variant) -> VariantResult | None:
         """Ask once; None where the function has no value or no finite derivative, or cannot be recorded, or in time."""
-        if time.thread_time() > self.end or (variant.is_far and not self.is_followed):
+        is_over = time.thread_time() > self.end or self.most_variants <= 0
+        if is_over or (variant.is_far and not self.is_fully_recorded):
             return None
+        self.most_variants -= 1
         dtype, generator = self.call.dtype, self.arguments.generator
         try:
             made = self.recorded(variant)
@@ -185,13 +189,13 @@ class CustomFunction:
         slopes = {name: self._slope(result, name) for name in wrong}
         is_near = not result.variant.is_far  # far away a function may turn many times within a step
         if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
-            self.is_followed = False
+            self.is_fully_recorded = False
         cleared = ("first", "kink", "jump") if is_near else ()
         suspects = {name for name, slope in slopes.items() if slope not in cleared}
         certain = {name for name in suspects if is_near and slopes[name] == "other"}
         certain |= {name for name in suspects - {*inside} if slopes[name] in ("second", "other")}
         open_ones = (suspects & {*inside}) - certain
-        if not (open_ones and self.is_followed):  # else the enclosure is of another function
+        if not (open_ones and self.is_fully_recorded):  # else the enclosure is of another function
             return certain
         arrays = {**result.made.arrays, **result.variant.arrays}
         found = {name: result.found[name] for name in names}
@@ -253,7 +257,7 @@ def alone(recorded: Recorded, application: Application) -> CustomFunction:
     tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
     names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
     if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
-        raise TooLargeError("a custom function is applied to too much to be asked alone")
+        raise TooLargeError("a custom function is applied to too much to be tried by itself")
     taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
     call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)

@@ -54,16 +54,19 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
     only = "only " * all(result.variant.where == where or result.variant.arrays is arrays for result in failing)
     alike = [result for result in failing if result.variant.where == where and not result.error][:MOST_EXPLAINED]
     said = error or f"is wrong{by}"
-    if not error and not custom.is_followed:
+    if not error and not custom.is_fully_recorded:
         return f"{said}: its forward, moved a little, has another slope{f', {only}{where}' if where else ''}"
     if not error and not where and (fault := _of_vector(custom, name, alike[0])):
         return f"{said}: it {fault}"
     mistake = "" if error else next(_mistakes(custom, name, alike), "")
+    is_explained = bool(mistake)
+    if not (mistake or error or where):
+        mistake = next(_mistakes(custom, name, alike, only_wrong=True), "")
     said += f": its result {mistake}" * bool(mistake)
     if where:
         return f"{said}, {only}{where}"
     told = [_told(custom, result, name) for result in results if not (result.variant.where or result.error)]
-    return said + (_region(custom, name, told, is_explained=bool(mistake)) if told else "")
+    return said + (_region(custom, name, told, is_explained=is_explained) if told else "")
 
 
 # -- mistakes
@@ -86,30 +89,60 @@ def _of_vector(custom: CustomFunction, name: str, result: VariantResult) -> str:
     return "" if is_linear else "is not linear in the gradient it is given"
 
 
-def _mistakes(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -> Iterator[str]:
-    """Yield the mistakes that explain the results of all results, the likeliest first."""
+def _mistakes(
+    custom: CustomFunction, name: str, results: Sequence[VariantResult], *, only_wrong: bool = False
+) -> Iterator[str]:
+    """Yield the mistakes that explain all results, the likeliest first.
+
+    Args:
+        custom: The function.
+        name: The argument.
+        results: The results, each wrong.
+        only_wrong: Whether elements of a result that are right need no explanation; several must be wrong.
+    """
     truths, found = [result.truth[name] for result in results], [result.found[name] for result in results]
     if not results or not all(np.isfinite(one).all() for one in found):
         return
+    counted = [np.ones(truth.shape, bool) for truth in truths]
+    if only_wrong:
+        counted = [~_is_right(custom, result, name) for result in results]
+        if sum(int(one.sum()) for one in counted) <= 1:
+            return
+    likely = itertools.chain(
+        _of_elements(custom, name, results, truths),
+        [] if only_wrong else _of_arrays(custom, name, results, truths),
+        _factors(custom, results, truths, found, counted),
+    )
     with np.errstate(all="ignore"):
-        for said, likely in _likely(custom, name, results, truths, found):
-            known = [np.isfinite(one) & (one.shape == own.shape) for one, own in zip(likely, found, strict=True)]
+        for said, others in likely:
+            known = [
+                np.isfinite(one) & is_counted if one.shape == own.shape else np.zeros(own.shape, bool)
+                for one, own, is_counted in zip(others, found, counted, strict=True)
+            ]
             if any(one.any() for one in known) and all(
                 one.shape == own.shape and custom.is_same(result, name, own[is_known], one[is_known])
-                for result, own, one, is_known in zip(results, found, likely, known, strict=True)
+                for result, own, one, is_known in zip(results, found, others, known, strict=True)
             ):
                 yield said
 
 
-def _likely(
-    custom: CustomFunction, name: str, results: Sequence[VariantResult], truths: Sequence[Array], found: Sequence[Array]
-) -> Iterator[tuple[str, list[Array]]]:
-    """Yield results that may have come in place of the truth of each result, in words and numbers."""
+_Likely = Iterator[tuple[str, list[Array]]]
+"""Results that may have come in place of the truth of each result, in words and numbers."""
+
+
+def _of_elements(
+    custom: CustomFunction, name: str, results: Sequence[VariantResult], truths: Sequence[Array]
+) -> _Likely:
+    """Yield what may have come in place of each element of the truth."""
     yield "is 0", [np.zeros_like(truth) for truth in truths]
     yield "has the other sign", [-truth for truth in truths]
     for other in custom.names:
         if other != name:
             yield f"is the gradient of {other}", [result.truth[other] for result in results]
+
+
+def _of_arrays(custom: CustomFunction, name: str, results: Sequence[VariantResult], truths: Sequence[Array]) -> _Likely:
+    """Yield what may have come in place of the truth as a whole, its elements in another order or summed."""
     yield "is the transpose of the gradient", [truth.T for truth in truths]
     dimensions = min(truth.ndim for truth in truths)
     for axis in range(dimensions):
@@ -117,14 +150,26 @@ def _likely(
     for said, reduced in (("summed", np.sum), ("averaged", np.mean)):
         for axes, over in _axes(dimensions):
             yield f"is {said} over {over}", [_stretched(reduced, truth, axes) for truth in truths]
-    top = int(np.abs(truths[0]).argmax())
-    if sum(truth.size for truth in truths) > 1:
-        factor = float(found[0].ravel()[top] / truths[0].ravel()[top])
-        shown = f"{factor:.6g}" if abs(factor - 1) > ABRUPT else f"{factor:.15g}"
-        yield f"is {shown} times the gradient", [factor * truth for truth in truths]
     means = (np.full_like(result.v, result.v.mean()) for result in results)
     likely = [custom.truth(result, name, mean) for result, mean in zip(results, means, strict=True)]
     yield "is that of the mean of the gradient it is given", likely
+
+
+def _factors(
+    custom: CustomFunction,
+    results: Sequence[VariantResult],
+    truths: Sequence[Array],
+    found: Sequence[Array],
+    counted: Sequence[NDArray[np.bool_]],
+) -> _Likely:
+    """Yield the truth times a number, that of the largest element that counts, or times a power of an argument."""
+    if sum(truth.size for truth in truths) > 1:
+        sizes = [np.where(is_counted, np.abs(truth), -1.0) for truth, is_counted in zip(truths, counted, strict=True)]
+        n = int(np.argmax([size.max(initial=-1.0) for size in sizes]))
+        top = int(sizes[n].argmax())
+        factor = float(found[n].ravel()[top] / truths[n].ravel()[top])
+        shown = f"{factor:.6g}" if abs(factor - 1) > ABRUPT else f"{factor:.15g}"
+        yield f"is {shown} times the gradient", [factor * truth for truth in truths]
     factors = {one: [result.variant.arrays[one] for result in results] for one in custom.names}
     factors["y"] = [result.y for result in results]
     for (called, arrays), (power, said) in itertools.product(factors.items(), _POWERS):
@@ -240,12 +285,16 @@ def _is_far_off(result: VariantResult, name: str) -> bool:
 
 def _told(custom: CustomFunction, result: VariantResult, name: str) -> _Elements:
     """Give elements of an argument, and whether the gradient by each is right; about 0 it tells nothing."""
-    x, truth, found = (one.ravel() for one in (result.variant.arrays[name], result.truth[name], result.found[name]))
-    room = custom.rounding(result, name)
-    close = 10 * CLOSE[custom.call.dtype]
-    is_right = (np.abs(found - truth) <= close * np.abs(truth) + room) | (name not in result.wrong)
-    tells = ~(np.maximum(np.abs(truth), np.abs(found)) <= room)
-    return _Elements(x[tells], is_right[tells])
+    sizes = np.maximum(np.abs(result.truth[name]), np.abs(result.found[name]))
+    tells = ~(sizes <= custom.rounding(result, name))
+    return _Elements(result.variant.arrays[name][tells], _is_right(custom, result, name)[tells])
+
+
+def _is_right(custom: CustomFunction, result: VariantResult, name: str) -> NDArray[np.bool_]:
+    """Tell by which elements of an argument the gradient is right, but for rounding."""
+    truth, found = result.truth[name], result.found[name]
+    room = 10 * CLOSE[custom.call.dtype] * np.abs(truth) + custom.rounding(result, name)
+    return np.asarray((np.abs(found - truth) <= room) | (name not in result.wrong))
 
 
 def tried(custom: CustomFunction, results: Sequence[VariantResult]) -> str:

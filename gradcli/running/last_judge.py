@@ -75,7 +75,7 @@ class Movement:
     witness: str = "the function itself, called"
 
     @cached_property
-    def is_torchs(self) -> bool:
+    def has_slopes_of_torch(self) -> bool:
         """Whether the function has torch's slopes on both sides, so sharply that a kink would be seen."""
         return all(self.function.resolves(one) for one in self.known if one.blocks)
 
@@ -89,7 +89,7 @@ class Movement:
         others = entry.one_sided or (known_truth(entry.truth),)
         gap = max((abs(one - number_of(entry)) for one in others if one is not None), default=np.nan)
         if not gap > 0:  # a jump, or no number at all
-            return entry.verdict in ("kink", "undefined") and self.is_torchs
+            return entry.verdict in ("kink", "undefined") and self.has_slopes_of_torch
         row = 0 if entry.row is None else flat(entry.row, self.shape)
         column = np.ravel_multi_index(entry.column or (), self.function.here[entry.variable].shape)
         effects = []
@@ -198,22 +198,23 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
     if moved is not None:
         judgement = _confirmed(judgement, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
-        if unseen and moved.is_torchs:
+        if unseen and moved.has_slopes_of_torch:
             notes += [IS_CONFIRMED.format(moved.witness, one.note) for one in unseen]
             boundaries = [one for one in boundaries if one not in unseen]
         if cut is not None and _denies_cut(moved, cut, question):
             notes.append(IS_CONFIRMED.format(moved.witness, cut.note))
             cut = None
-        if not moved.function.is_complete:
-            notes.append(f"{recorded.call.called} takes long: it was not called at all points next to this one")
     if cut is not None:
         boundaries.append(Boundary("cut", cut.note))
     is_left = recorded.has_unseen or (bool(recorded.recorder.decisions.lost) and recorded.ran is None)
     findings = findings_of(boundaries, recorded.value)
-    judgement = judgement.joined(findings, notes, is_followed=not (boundaries or notes or is_left))
+    judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
     found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
     if found is not None:
-        judgement = judgement.joined(findings_of([found], recorded.value), is_followed=False)
+        judgement = judgement.joined(findings_of([found], recorded.value), is_fully_recorded=False)
+    if moved is not None and not moved.function.is_complete:
+        note = f"{recorded.call.called} takes long: it was not called at all points next to this one"
+        judgement = judgement.joined(notes=[note], is_fully_recorded=False)
     return judgement
 
 
@@ -233,7 +234,7 @@ def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
         return replace(plain, truth=None, proven=False)
 
     notes = dict.fromkeys(IS_CONFIRMED.format(moved.witness, SAYS[entry.verdict]) for entry in denied)
-    return judgement.changed(confirmed).joined(notes=list(notes), is_followed=False)
+    return judgement.changed(confirmed).joined(notes=list(notes), is_fully_recorded=False)
 
 
 def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:

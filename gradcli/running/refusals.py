@@ -14,7 +14,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import changed_by, is_followed, name_of, tensors_in
+from gradcli.recording.aten_calls import can_be_recorded, changed_by, name_of, tensors_in
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace
 
@@ -81,7 +81,7 @@ class RefusalNotes:
         if not torch.is_grad_enabled():
             place = find()
             return "" if place.custom is not None else f"no_grad{place}"
-        if results and not any(is_followed(one) and one.dtype is not torch.bool for one in results):
+        if results and not any(can_be_recorded(one) and one.dtype is not torch.bool for one in results):
             what = "truth values" if results[0].dtype is torch.bool else "whole numbers"
             return f"{name}() gives {what}{find()}"
         return ""

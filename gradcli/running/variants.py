@@ -168,8 +168,11 @@ SHAPES = (
 )
 """Shapes of all arguments at once."""
 
-MAGNITUDES = np.geomspace(1.1e-3, 1.1e4, 100)
-"""Values of an argument in a row, each 18 % larger than the last: a range that is wider is met."""
+MAGNITUDES = np.geomspace(1.1e-3, 1.1e4 + 0.5, 100).reshape(2, 50)
+"""Values of an argument in two rows, each 18 % larger than the last: a range that is wider is met.
+
+None is a whole number, and no row is as long as the longest shape that is tried for its own sake.
+"""
 
 SIZES: tuple[Callable[[tuple[int, ...]], tuple[int, ...]], ...] = (
     lambda shape: (shape[0] + LONGER, *shape[1:]) if shape else shape,
@@ -220,8 +223,9 @@ def _reshaped(given: TriedArguments) -> Iterator[Variant]:
             if one.is_laid_out:
                 yield replace(found, tried="v that is not contiguous", where="where v is not contiguous", v=scattered)
     if not given.is_steep:
-        sweep = np.concatenate([MAGNITUDES, -MAGNITUDES])
-        yield given.moved(dict.fromkeys(given.names, sweep), "values of many sizes", is_far=True)
+        for row in MAGNITUDES:
+            sweep = np.concatenate([row, -row])
+            yield given.moved(dict.fromkeys(given.names, sweep), "values of many sizes", is_far=True)
     for sizes in SIZES:
         shapes = {name: sizes(given.values[name].shape) for name in given.names}
         if any(shape != given.values[name].shape for name, shape in shapes.items()):

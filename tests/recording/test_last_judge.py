@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-call,no-any-return"
 
 import itertools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -182,6 +183,30 @@ def test_a_loop_that_does_not_end_next_to_the_point_is_left(monkeypatch: pytest.
     assert check_of(answer).verdict in ("agree", "unchecked", "inaccurate")
 
 
+def _slow_in(calls: list[bool]) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Make a square that takes long in some of its calls."""
+    left = iter(calls)
+
+    def square(x: torch.Tensor) -> torch.Tensor:
+        time.sleep(0.06 * next(left))
+        return (x**2).sum()
+
+    return square
+
+
+def test_a_function_that_is_slow_next_to_its_point_is_called_at_some_points_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A remark says so, and nothing is proven; one that is slow at its point alone is called at all points."""
+    monkeypatch.setattr("gradcli.running.function_slopes.SECONDS", 0.05)
+
+    for is_slow_here in (False, True):
+        check = check_of(record(_slow_in([is_slow_here] * 2 + [not is_slow_here] * 10), HELD).check())
+        assert any("takes long: it was not called at all points" in note for note in check.notes) != is_slow_here
+        assert check.verdict == "agree"
+        assert check.proven == is_slow_here
+
+
 def test_what_a_function_changes_is_left_as_one_call_leaves_it(capfd: pytest.CaptureFixture[str]) -> None:
     """Generators and buffers as before, `.grad` of its own backward pass once, and what it prints is not repeated."""
     weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
@@ -274,7 +299,7 @@ def test_the_worst_finding_is_the_verdict_whatever_comes_after_it(one: Verdict, 
     """Entries that are changed, and remarks that are added, lose nothing that was found before."""
     entry = Entry("x", (0,), (0,), one, 1.0, proven=True)
     judgement = Judgement.summarized([FamilyCheck("J", 1, [entry], "all")], None)
-    found = judgement.joined([Entry(None, (0,), None, other, 1.0, note="of the function")], is_followed=False)
+    found = judgement.joined([Entry(None, (0,), None, other, 1.0, note="of the function")], is_fully_recorded=False)
     worst = max((one, other), key=SEVERITY.index)
     for last in (found, found.changed(lambda e: e), found.joined(notes=["a remark"]).changed(lambda e: e)):
         assert last.check.verdict == worst

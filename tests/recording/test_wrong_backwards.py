@@ -1,4 +1,4 @@
-"""Custom functions asked alone: where mistakes hide they are found, and what is right is not blamed."""
+"""Custom functions tried by themselves: where mistakes hide they are found, and what is right is not blamed."""
 
 import time
 from typing import Any
@@ -9,18 +9,18 @@ import torch
 from gradcli.running.blaming import trials
 from gradcli.running.plain_functions import check, record
 from tests.recording.right_backwards import MORE_RIGHT, RIGHT, ByBisection, CubeRoot, Entmax, Sigmoid
-from tests.recording.wrong_backwards import MORE_WRONG, NOT_FOUND, WRONG, Product, W, X
+from tests.recording.wrong_backwards import MORE_WRONG, NOT_FOUND, WRONG, Product, W, X, custom as make_custom
 
 NAMED = {custom.__name__: custom for custom, _ in (*WRONG, *MORE_WRONG)}
 
 FOUND: dict[str, str] = {
-    "NegativeX": "is wrong, only where x is negative",
+    "NegativeX": "its result has the other sign, only where x is negative",
     "AtZero": "is wrong, only where x is 0",
     "AtNegativeZero": "its result is 0, only where x is -0",
     "TinyX": "its result is 0, only where x is near 0: up to 1e-05",
     "HugeX": "is wrong, only where x is far from 0: from 1e+06 on",
-    "Large": "is wrong, only where x is large: from 100 on",
-    "OnePiece": "only where x is large: from 3 on",
+    "Large": "its result is 2 times the gradient, only where x is large: from 100 on",
+    "OnePiece": "its result is 0.666667 times the gradient, only where x is large: from 3 on",
     "Overflows": "only where x is small: from -35",
     "EqualElements": "where elements are equal",
     "Ignored": "it does not multiply by the gradient it is given",
@@ -45,13 +45,13 @@ MORE_FOUND: dict[str, str] = {
     "MemoryOfX": "only where its inputs are not contiguous",
     "MemoryOfV": "only where v is not contiguous",
     "FlatV": "where v is not contiguous",
-    "FirstBlock": "where its inputs have the shape (300,)",
+    "FirstBlock": "only where its inputs have the shape (300,)",
     "OneElement": "only where its inputs have the shape (1,)",
     "ZeroDimensions": "only where its inputs have the shape ()",
     "TwoDimensions": "is the gradient in reverse along axis 0, only where its inputs have the shape (2, 3)",
     "AllPositive": "is 1.5 times the gradient, where all elements are positive",
     "AllNegative": "is 1.5 times the gradient, only where all elements are negative",
-    "WholeNumbers": "its result is 0, where elements are whole numbers",
+    "WholeNumbers": "its result is 0, only where elements are whole numbers",
     "AtTwo": "only where elements are whole numbers",
     "TinyV": "its result is 0, only where v is tiny",
     "DividesByTheSumOfV": "its result is 0, only where v sums to 0",
@@ -168,6 +168,22 @@ def test_each_of_several_functions_has_its_part_of_the_time() -> None:
     faults = [one.fault.partition(".")[0] for one in trials(recorded)]
     assert faults == ["HugeX", "Power", "Ignored"]
     assert time.thread_time() - began < 6
+
+
+def test_the_words_for_a_fault_do_not_depend_on_the_speed_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many variants are tried for them, however long each takes."""
+    monkeypatch.setattr("gradcli.running.blaming.SECONDS", 60.0)
+
+    def slow(x: torch.Tensor) -> torch.Tensor:
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        return x.clone()
+
+    make: Any = make_custom
+    late = make("Late", slow, lambda x, g: torch.where(x > 100, 2 * g, g))
+    (trial,) = trials(record(late.apply, X).recorded())
+    assert trial.fault.endswith("its result is 2 times the gradient, only where x is large: from 100 on")
 
 
 # -- the function itself is the last judge
