@@ -5,12 +5,12 @@ calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
 checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
-function_slopes    one-sided slopes of a function, which is called next to its point
+measured_slopes    slopes of a function on either side of a point, with their errors
+function_slopes    those of a function that is called next to its point, and what they contradict
 last_judge         verdicts that do not stand against what the function does there
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
 variants           variants of its application, in tables
-moved_forward      which of two slopes its forward has
 faults             words on what is wrong with its gradient, and where
 backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index

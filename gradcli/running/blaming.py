@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,11 @@ from gradcli.errors import GradcliError
 from gradcli.progress import patience
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.user_files import line_of_file
+from gradcli.results import Array
 from gradcli.running.backward_hooks import changing_hooks
-from gradcli.running.custom_functions import SEED, VariantResult, alone, direction
+from gradcli.running.custom_functions import VariantResult, alone
 from gradcli.running.faults import tried, words
-from gradcli.running.moved_forward import slope_next_to
+from gradcli.running.measured_slopes import SEED, slope_of_sum
 from gradcli.running.variants import variants
 
 if TYPE_CHECKING:
@@ -113,26 +113,18 @@ def _is_meant(recorded: Recorded) -> bool:
     names = tuple(name for name in names if name not in call.whole)
     if recorded.ran is not None or not names:
         return False
-    arrays, generator = recorded.arrays, np.random.default_rng(SEED)
-    v = generator.normal(size=recorded.value.shape)
-    u = {name: direction(arrays[name], generator) for name in names}
+    arrays, v = recorded.arrays, np.random.default_rng(SEED).normal(size=recorded.value.shape)
 
-    def value(step: float) -> float:
-        moved = {name: np.asarray(arrays[name] + step * u[name], arrays[name].dtype) for name in names}
-        try:
-            y = array_of(recorded.forward({**arrays, **moved}, ()).output)
-        except GradcliError:
-            return math.nan
-        return float((v * y).sum())
+    def values(moved: Mapping[str, Array]) -> Array:
+        return array_of(recorded.forward({**arrays, **moved}, ()).output)
 
     try:
         forwards = recorded.forward(arrays, names), run(recorded.program, arrays, names, call.dtype)
         found = [vjp(forward, v, names) for forward in forwards]
     except GradcliError:
         return False
-    slopes = (float(sum((one[name] * u[name]).sum() for name in names)) for one in found)
-    size = float((np.abs(v) * np.abs(recorded.value)).sum())
-    return slope_next_to(value, *slopes, size=size, digits=float(np.finfo(call.dtype).eps)) == "first"
+    here, digits = {name: arrays[name] for name in names}, float(np.finfo(call.dtype).eps)
+    return slope_of_sum(values, here, recorded.value, v, found, digits).kind == "first"
 
 
 def blamed(recorded: Recorded, found: Sequence[Trial], wrt: Sequence[str]) -> str:

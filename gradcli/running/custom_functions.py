@@ -30,7 +30,7 @@ from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
 from gradcli.running.cuts import is_close, largest
-from gradcli.running.moved_forward import Slope, slope_next_to
+from gradcli.running.measured_slopes import SlopeOfNumber, slope_of_sum
 from gradcli.running.targets import guarded
 from gradcli.running.variants import TriedArguments, Variant
 
@@ -51,8 +51,6 @@ LEAST_SECONDS = 0.2
 
 MORE_SECONDS = 1.0
 """Seconds beyond its time after which a forward at another point is ended: a loop may not end there."""
-
-SEED = 0
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ class CustomFunction:
         if result.error:
             return names
         wrong = {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
-        slopes = {name: self._slope(result, name) for name in wrong}
+        slopes = {name: self._slope(result, name).kind for name in wrong}
         is_near = not result.variant.is_far  # far away a function may turn many times within a step
         if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
             self.is_fully_recorded = False
@@ -204,23 +202,16 @@ class CustomFunction:
         undecided &= {name for name, slope in slopes.items() if slope == "second"}
         return certain | (open_ones & (contradicted | undecided))
 
-    def _slope(self, result: VariantResult, name: str) -> Slope:
+    def _slope(self, result: VariantResult, name: str) -> SlopeOfNumber:
         """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording."""
         arrays = {**result.made.arrays, **result.variant.arrays}
-        u = direction(arrays[name], np.random.default_rng(SEED))
-        v, digits = result.v.astype(np.float64), float(np.finfo(self.call.dtype).eps)
 
-        def value(step: float) -> float:
-            moved = np.asarray(arrays[name] + step * u, arrays[name].dtype)
-            try:
-                y = array_of(result.made.forward({**arrays, name: moved}, ()).output)
-            except GradcliError:
-                return math.nan
-            return float((v * y).sum())
+        def values(moved: Mapping[str, Array]) -> Array:
+            return array_of(result.made.forward({**arrays, **moved}, ()).output)
 
-        slopes = (float((one * u).sum()) for one in (result.found[name], result.truth[name]))
-        size = float((np.abs(v) * np.abs(result.y)).sum())
-        return slope_next_to(value, *slopes, size=size, digits=digits)
+        digits = float(np.finfo(self.call.dtype).eps)
+        gradients_by = (result.found, result.truth)
+        return slope_of_sum(values, {name: arrays[name]}, result.y, result.v, gradients_by, digits)
 
     def recorded(self, variant: Variant) -> Recorded:
         """Record it in the shapes and the layout of a variant, once, or at each point if values decide the text.
@@ -269,12 +260,6 @@ def alone(recorded: Recorded, application: Application) -> CustomFunction:
     most = max(2, sum(array.size for array in arrays.values())) ** 2
     found.arguments.is_steep = max(map(math.prod, shapes.values()), default=0) > most
     return found
-
-
-def direction(x: Array, generator: np.random.Generator) -> Array:
-    """Draw a direction in which each element moves by about its own size."""
-    sizes = np.where(x == 0, min(1.0, largest(x)) or 1.0, np.abs(x))
-    return np.asarray(sizes * generator.choice((-1.0, 1.0), size=x.shape) * generator.uniform(0.5, 1.5, size=x.shape))
 
 
 class _Enclosed(NamedTuple):

@@ -4,8 +4,6 @@ A recording may miss what a function does, and then formula and enclosure are th
 itself cannot: it is called at x ± h·u and at x ± 2h·u, along two random directions u.  The slope of each number of y on
 each side is extrapolated from its two differences, whose distance bounds the error.  Where the slopes contradict torch
 or each other, two more calls, as near to x as rounding allows, tell a kink at x from one next to it.
-
-Source: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Advances in Engineering Software 4, 1982.
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from numpy.typing import NDArray
 from gradcli.errors import GradcliError
 from gradcli.progress import patience
 from gradcli.results import Array
+from gradcli.running.measured_slopes import SEED, is_constant, one_sided, random_direction
 
 DIRECTIONS = 2
 """Random directions, each with two calls of the function on either side."""
@@ -46,9 +45,6 @@ NEAREST = 64
 RELATIVE = 1e-7
 """Largest relative error of a slope that is not seen in the difference of its two estimates."""
 
-CONSTANT = 0.1
-"""Largest relative change of a difference, while the step doubles or shrinks, that tells a jump from a slope."""
-
 CONFIRMED = 0.25
 """Largest relative change of what contradicts, at the shortest step, with which it is still there."""
 
@@ -60,8 +56,6 @@ MOST_CALLS = 10
 
 SECONDS = 20.0
 """Seconds after which a function that takes long is called no more."""
-
-SEED = 0
 
 Side = Literal[-1, 1]
 
@@ -220,15 +214,9 @@ class MovedFunction:
                 yield {name: (x + moved[name]).astype(x.dtype) for name, x in self.here.items()}
 
     def _direction(self, generator: np.random.Generator) -> dict[str, Array]:
-        """Draw a direction in which each element moves by about its own size; the only element moves to the right."""
-        found = {}
-        count = sum(x.size for x in self.here.values())
-        for name, x in self.here.items():
-            sizes = np.abs(x.astype(np.float64))
-            sizes = np.where(sizes == 0, min(1.0, sizes.max(initial=0.0)) or 1.0, sizes)
-            signs = 1.0 if count == 1 else generator.choice((-1.0, 1.0), size=x.shape)
-            found[name] = sizes * signs * generator.uniform(0.5, 1.5, size=x.shape)
-        return found
+        """Draw a direction; the only element moves to the right."""
+        is_only = sum(x.size for x in self.here.values()) == 1
+        return {name: random_direction(x, generator, is_only=is_only) for name, x in self.here.items()}
 
     def _call(self, direction: Direction, steps: float) -> Array:
         """Call the function so many steps away; NaN where it fails or gives another number of values."""
@@ -277,9 +265,9 @@ class MovedFunction:
         """Extrapolate the slope on one side from two differences; give its error too."""
         with np.errstate(all="ignore"):
             once, twice = (self._change(direction, known, n * side) for n in (1, 2))
-            first, slope = side * once / self.step, side * (4 * once - twice) / (2 * self.step)
-            noise = known.noise(ROUNDINGS * self.digits * self.sizes + 4 * np.asarray(errors)) / self.step
-            return slope, 2 * np.abs(slope - first) + noise + RELATIVE * np.abs(first)
+            noise = known.noise(ROUNDINGS * self.digits * self.sizes + 4 * np.asarray(errors))
+            found = one_sided(once, twice, side * self.step, noise)
+            return found.slope, found.error + RELATIVE * np.abs(once / self.step)
 
     def _change(self, direction: Direction, known: KnownDerivative, steps: float) -> Array:
         with np.errstate(all="ignore"):
@@ -312,7 +300,7 @@ class MovedFunction:
             jumps = []
             for side in (-1.0, 1.0):
                 once, twice = (changes[n * side] - n * side * self.step * slope for n in (1, 2))
-                jumps.append(np.where(np.abs(twice - once) < CONSTANT * np.abs(once), np.abs(once), 0.0))
+                jumps.append(np.where(is_constant(once, twice), np.abs(once), 0.0))
             left, right = np.abs(found.left - found.product), np.abs(found.right - found.product)
             suspicions: dict[Kind, Array] = {
                 "jump": np.fmax(*jumps) / (8 * noise),

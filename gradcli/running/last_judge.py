@@ -22,7 +22,8 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
 from gradcli.results import Array, Entry, Verdict
 from gradcli.running.cuts import HeldConstant
-from gradcli.running.function_slopes import SEED, Contradiction, KnownDerivative, MovedFunction
+from gradcli.running.function_slopes import Contradiction, KnownDerivative, MovedFunction
+from gradcli.running.measured_slopes import SEED
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Question

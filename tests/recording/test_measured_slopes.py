@@ -1,11 +1,11 @@
-"""Slopes of functions of one number next to 0, told from their values."""
+"""Slopes of functions of one number next to 0, measured from their values."""
 
 import math
 from collections.abc import Callable
 
 import pytest
 
-from gradcli.running.moved_forward import slope_next_to
+from gradcli.running.measured_slopes import slope_next_to
 
 EPS = 2.0**-52
 
@@ -34,10 +34,18 @@ def by_steps(size: float) -> Callable[[float], float]:
 )
 def test_a_slope_is_told_from_values(function: Callable[[float], float], said: str) -> None:
     """Of 2 and 1, another one, a kink, a jump, or none that can be told."""
-    assert slope_next_to(function, 2.0, 1.0, size=1.0, digits=EPS) == said
+    assert slope_next_to(function, 2.0, 1.0, size=1.0, digits=EPS).kind == said
 
 
 def test_slopes_closer_than_rounding_are_not_told_apart() -> None:
     """Nor is one that is not finite told from any."""
-    assert slope_next_to(lambda t: 2 * t, 2.0, 2 + 1e-12, size=1.0, digits=EPS) == "unclear"
-    assert slope_next_to(lambda t: 2 * t, math.inf, 2.0, size=1.0, digits=EPS) == "unclear"
+    assert slope_next_to(lambda t: 2 * t, 2.0, 2 + 1e-12, size=1.0, digits=EPS).kind == "unclear"
+    assert slope_next_to(lambda t: 2 * t, math.inf, 2.0, size=1.0, digits=EPS).kind == "unclear"
+
+
+def test_a_slope_is_measured_with_the_digits_that_the_values_have() -> None:
+    """Also where it is neither of the two; where the sides differ there is none."""
+    found = slope_next_to(lambda t: 1 + math.sin(1.7 * t), 2.0, 1.0, size=1.0, digits=EPS)
+    assert found.kind == "other"
+    assert found.slope == pytest.approx(1.7, abs=1e-4)
+    assert math.isnan(slope_next_to(abs, 2.0, 1.0, size=1.0, digits=EPS).slope)
