@@ -21,6 +21,7 @@ questions, report                questions and their answers; answers to text
 crosscheck, claims, diagnose     comparison of the readings: verdicts, proofs, causes of errors
 codegen                          scripts that compute the same
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
+adjoint                          derivatives of a Program as a Program
 recording                        calls of ATen to a Program
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual

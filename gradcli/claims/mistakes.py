@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.adjoint.slopes import is_power
 from gradcli.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
@@ -26,7 +27,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.reference.balls import precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Plan
-from gradcli.reference.rules import Outcome, Undefined, is_power
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.symbolic.operations import slope
 
 FEWEST_POINTS, MOST_POINTS = 3, 6

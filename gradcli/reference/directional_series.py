@@ -19,6 +19,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.adjoint.slopes import exponent_of
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, precision
@@ -29,7 +30,7 @@ from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_forms import Form
 from gradcli.reference.exact_series import ExactSeries
-from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
+from gradcli.reference.rules import Undefined, curvature, rule_of
 from gradcli.reference.series import (
     ANALYTIC,
     CONSTANT,

@@ -15,6 +15,7 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.adjoint.slopes import is_power
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
@@ -27,7 +28,7 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.exact_forms import Numbering
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
-from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, needs_of, plus, rule_of, times
+from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, needs_of, plus, rule_of, times
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_plan import Plan

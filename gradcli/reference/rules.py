@@ -1,7 +1,6 @@
 """The local rule of each elementwise operation: value, partial derivatives and kinks on balls.
 
-The partials are SymPy's derivatives of the op's meaning.  A constant exponent is put in before differentiating, so that
-x**2 has the slope 2*x, which exists at 0; the slopes of a power are written by hand, as SymPy's x**y*y/x does not.
+The partials are those of `gradcli.adjoint.slopes`.
 `Rounding` adds to the balls the error of holding numbers in a float format: they then cover all that rounding explains.
 """
 
@@ -18,9 +17,10 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.adjoint.slopes import exponent_of, is_power, partials
 from gradcli.language import ops
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program.meaning import Comparison, compose, meaning, ne
+from gradcli.language.program.meaning import Comparison, ne
 from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
@@ -207,26 +207,9 @@ def second_slope(rule: Rule, k: int, m: int) -> Expr:
     return sympy.Piecewise(*pieces)
 
 
-def is_power(call: Call) -> bool:
-    """Tell whether an operation is a power, whose slope at 0 depends on both operands."""
-    return call.op.name == "pow"
-
-
 def is_polynomial(call: Call) -> bool:
     """Tell whether an operation is a whole power, not below 0, that is constant: it is smooth everywhere."""
     return is_power(call) and bool(call.operands[1].is_Integer) and bool(call.operands[1] >= 0)
-
-
-def exponent_of(call: Call) -> Expr | None:
-    """Return the constant exponent of a power; a decimal as the exact fraction that it is."""
-    if (
-        not is_power(call)
-        or isinstance(call.operands[1], sympy.Symbol)
-        or not isinstance(call.operands[0], sympy.Symbol)
-    ):
-        return None
-    exponent = call.operands[1]
-    return sympy.Rational(*float(exponent).as_integer_ratio()) if isinstance(exponent, sympy.Float) else exponent
 
 
 def plus(a: Outcome, b: Outcome) -> Outcome:
@@ -251,28 +234,15 @@ def times(a: Outcome, b: Outcome) -> Outcome:
     return a if b == 1 else a * b
 
 
-@lru_cache(maxsize=64)
-def _parameter(name: str) -> sympy.Symbol:
-    """Return the one symbol of an operand in every rule: SymPy works out the facts of a symbol once."""
-    return sympy.Dummy(name, real=True)
-
-
 @lru_cache(maxsize=1024)
 def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Rule:
-    op = ops.TABLE[name]
-    every = [_parameter(parameter) for parameter in op.operands]
-    operands = tuple(every if exponent is None else [every[0], exponent])
-    expression = meaning(Call(name, operands, statics), operands)
-    parameters = tuple(p if p in operands else None for p in every)
-    named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
-    is_whole = exponent is not None and exponent.is_integer
-    edges = [] if is_whole else [compose(edge, named) for edge in op.edges]
+    op, found = ops.TABLE[name], partials(name, exponent, statics)
     return Rule(
-        parameters=parameters,
-        expression=expression,
-        slopes=tuple(None if p is None else _partial(name, expression, p, named) for p in parameters),
-        kinks=tuple(compose(kink, named) for kink in op.kinks),
-        edges=tuple(tuple(e for e in edges if p is not None and e.diff(p) != 0) for p in parameters),
+        parameters=found.parameters,
+        expression=found.expression,
+        slopes=found.slopes,
+        kinks=found.kinks,
+        edges=found.edges,
         domain=f"{_shown(op)} needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
     )
@@ -282,16 +252,6 @@ def _shown(op: Op) -> str:
     """Write an operation on its parameters as it is typed: a/b, log(x)."""
     sign = next((sign for sign, name in ops.SIGNS.items() if name == op.name), "")
     return sign.join(op.operands) if sign else f"{op.name}({', '.join(op.operands)})"
-
-
-def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[str, Expr]) -> Expr:
-    if name != "pow":
-        return sympy.diff(expression, parameter)
-    a, b = named["a"], named["b"]
-    if parameter == a:  # of a whole exponent as it is: its facts take SymPy a millisecond
-        return sympy.Mul(b, a ** (b - 1), evaluate=not b.is_Integer or b in (0, 1, 2))
-    is_zero = sympy.And(sympy.Eq(a, 0), sympy.Gt(b, 0))
-    return sympy.Piecewise((0, is_zero), (a**b * sympy.log(a), True))
 
 
 OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)

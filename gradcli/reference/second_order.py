@@ -19,6 +19,7 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.adjoint.slopes import is_power
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
@@ -26,7 +27,7 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.piecewise import Bends
-from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
+from gradcli.reference.rules import Undefined, curvature, is_polynomial, rule_of
 from gradcli.reference.series import ANALYTIC, coefficients_of
 
 Elements = dict[int, Ball]

@@ -1,0 +1,143 @@
+"""Adjoints of products, running products and extremes, without a division by what may be 0.
+
+Folds of all elements before or behind a place go in steps of 1, 2, 4, ... places: after log2(n) of them each
+element has the fold up to its place (W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986).  Of x, the others
+are
+
+    the product of the others  =  (product before) * (product behind)
+    the extreme of the others  =  extreme of (extreme before, extreme behind)
+
+and the adjoint of a running product y is x̄[i] = (product before i) * S[i], where S[i] = ȳ[i] + x[i + 1]*S[i + 1].
+"""
+
+from __future__ import annotations
+
+from gradcli.adjoint.linear_rules import kept_shape
+from gradcli.adjoint.writing import ONE, ZERO, LineWriter
+from gradcli.language.ops import Monoid
+from gradcli.language.program.movement import axes_of
+from gradcli.language.program.shapes import axis_of_scan
+from gradcli.language.program.wengert import Atom, Call
+
+
+def folded_adjoint(writer: LineWriter, call: Call, symbol: Atom, g: Atom, *, halves_ties: bool) -> Atom:
+    """Return the adjoint of the operand of a product or an extreme over dimensions.
+
+    Args:
+        writer: Of the lines.
+        call: The reduction.
+        symbol: Of its line.
+        g: The adjoint of the result.
+        halves_ties: Whether equal extremes share the adjoint, as in torch; else none has any of it.
+    """
+    x, fold = call.operands[0], call.op.folds_by
+    wide = writer.expand(writer.reshape(g, kept_shape(writer, call)), writer.shape(x))
+    if fold.is_extreme and halves_ties:
+        kept = writer.reshape(symbol, kept_shape(writer, call))
+        is_extreme = writer.write("eq", x, kept)
+        count = writer.write("sum", is_extreme, dim=call.statics[0], keepdim=True)
+        return writer.write("div", writer.choose(is_extreme, wide, ZERO), count)
+    others = _of_others(writer, call)
+    if fold is Monoid.PRODUCT:
+        return writer.times(wide, others)
+    return writer.choose(wins(writer, x, others, fold), wide, ZERO)
+
+
+def may_be_extreme(writer: LineWriter, call: Call) -> Atom:
+    """Return the condition that an element is an extreme of a reduction, alone or at a tie."""
+    sense = "ge" if call.op.folds_by is Monoid.LARGEST else "le"
+    return writer.write(sense, call.operands[0], _of_others(writer, call))
+
+
+def apart_from_ties(writer: LineWriter, call: Call, symbol: Atom) -> Atom:
+    """Return what vanishes at a tie: how far the extreme is from the next of the others, for each element."""
+    others = _of_others(writer, call)
+    is_only = wins(writer, call.operands[0], others, call.op.folds_by)
+    kept = writer.reshape(symbol, kept_shape(writer, call))
+    # of one that is not the extreme, the distance to it
+    return writer.choose(is_only, writer.write("sub", call.operands[0], others), writer.write("sub", kept, others))
+
+
+def wins(writer: LineWriter, x: Atom, others: Atom, fold: Monoid) -> Atom:
+    """Return 1 where a number is more extreme than others."""
+    return writer.write("gt" if fold is Monoid.LARGEST else "lt", x, others)
+
+
+def _of_others(writer: LineWriter, call: Call) -> Atom:
+    """Fold for each element of the operand of a reduction all others that go into the same result."""
+    x, fold = call.operands[0], call.op.folds_by
+    inside = writer.shape(x)
+    axes = axes_of(inside, call.statics[0])
+    rest = [d for d in range(len(inside)) if d not in axes]
+    order = [*rest, *axes]
+    turned = writer.permute(x, order)
+    sizes = writer.shape(turned)
+    count = 1
+    for size in sizes[len(rest) :]:
+        count *= size
+    flat = writer.reshape(turned, (*sizes[: len(rest)], count))
+    found = excluded(writer, flat, len(rest), fold)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return writer.permute(writer.reshape(found, sizes), back)
+
+
+def excluded(writer: LineWriter, x: Atom, axis: int, fold: Monoid) -> Atom:
+    """Fold for each element along an axis all others."""
+    before = _shifted(writer, _running(writer, x, axis, fold, 1), axis, 1, fold.identity)
+    behind = _shifted(writer, _running(writer, x, axis, fold, -1), axis, -1, fold.identity)
+    return writer.write(fold.operation, before, behind)
+
+
+def _running(writer: LineWriter, x: Atom, axis: int, fold: Monoid, step: int) -> Atom:
+    """Fold from one end up to each element, the element too: from the start for step 1, from the end for -1."""
+    distance = 1
+    while distance < writer.shape(x)[axis]:
+        x = writer.write(fold.operation, x, _shifted(writer, x, axis, step * distance, fold.identity))
+        distance *= 2
+    return x
+
+
+def _shifted(writer: LineWriter, x: Atom, axis: int, distance: int, fill: float) -> Atom:
+    """Move elements so far along an axis; those beyond the end are lost, and `fill` comes in."""
+    size = writer.shape(x)[axis]
+    reach = min(abs(distance), size)
+    start, stop = (0, size - reach) if distance > 0 else (reach, size)
+    before, after = (reach, 0) if distance > 0 else (0, reach)
+    return writer.pad(writer.slice(x, axis, start, stop), axis, before, after, fill)
+
+
+def recurrence(writer: LineWriter, g: Atom, factor: Atom, axis: int) -> Atom:
+    """Return S with S[i] = g[i] + factor[i + 1]*S[i + 1] along an axis."""
+    carried = _shifted(writer, factor, axis, -1, 0.0)
+    distance = 1
+    while distance < writer.shape(g)[axis]:
+        behind = _shifted(writer, g, axis, -distance, 0.0)
+        g = writer.plus(g, writer.write("mul", carried, behind))
+        carried = writer.write("mul", carried, _shifted(writer, carried, axis, -distance, 0.0))
+        distance *= 2
+    return g
+
+
+def running_adjoint(writer: LineWriter, call: Call, symbol: Atom, g: Atom) -> Atom:
+    """Return the adjoint of the operand of running products or extremes."""
+    x, fold = call.operands[0], call.op.folds_by
+    axis = axis_of_scan(call, writer.shape(x))
+    if axis is None:
+        return g
+    if fold is Monoid.PRODUCT:
+        before = _shifted(writer, symbol, axis, 1, 1.0)
+        return writer.times(before, recurrence(writer, g, x, axis))
+    before = _shifted(writer, symbol, axis, 1, fold.identity)
+    is_new = writer.write("ge" if fold is Monoid.LARGEST else "le", x, before)
+    goes_on = writer.choose(is_new, ZERO, ONE)
+    return writer.choose(is_new, recurrence(writer, g, goes_on, axis), ZERO)
+
+
+def running_ties(writer: LineWriter, call: Call, symbol: Atom) -> Atom:
+    """Return what vanishes where a running extreme ties: the distance of each element to the extreme before it."""
+    x = call.operands[0]
+    axis = axis_of_scan(call, writer.shape(x))
+    if axis is None:
+        return ONE
+    before = _shifted(writer, symbol, axis, 1, call.op.folds_by.identity)
+    return writer.write("sub", x, before)

@@ -1,0 +1,268 @@
+"""The gradient of a Program as a Program: vᵀJ, by one walk back through the lines.
+
+    x̄[k] = sum over the lines that use x[k] of (adjoint of the line) * (partial derivative of the line by x[k])
+
+The Program has the lines of the function and those of the adjoints, so that it is evaluated, printed, bounded and
+differentiated like any other.  Second derivatives are those of the gradient, and J @ u is the derivative of vᵀJ by v.
+Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, chapter 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import sympy
+
+from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules
+from gradcli.adjoint.writing import ONE, ZERO, LineWriter
+from gradcli.language.ops import Kind
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
+
+
+@dataclass(frozen=True)
+class GradientProgram:
+    """Program of a function and of its adjoints.
+
+    Attributes:
+        program: The lines of the function, those of the adjoints behind them; its output is that of the function.
+        shapes: Of all symbols.
+        of: The adjoint of each variable that was asked for, a line or a number; of its shape, but for the number 0.
+        adjoints: The adjoint of each line of the function that one reaches.
+    """
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    of: Mapping[sympy.Symbol, Atom]
+    adjoints: Mapping[Atom, Atom]
+
+    def function(self, *variables: sympy.Symbol) -> Program:
+        """Return the Program of the adjoint of a variable, or of those of several, flat, one after the other."""
+        writer = LineWriter(self.program, self.shapes)
+        parts = [
+            writer.expand(self.of[symbol], self.shapes[symbol])
+            if len(variables) == 1
+            else writer.reshape(writer.expand(self.of[symbol], self.shapes[symbol]), (-1,))
+            for symbol in variables
+        ]
+        output = parts[0] if len(parts) == 1 else writer.write("cat", *parts, dim=0)
+        lines = tuple(needed(writer.builder.lines, output))
+        used = {output, *(a for line in lines for a in line.call.operands)}
+        kept = tuple(symbol for symbol in self.program.variables if symbol in used)
+        return replace(
+            self.program, variables=kept, lines=lines, output=output, named={}, assigned=(), warnings=(), guards=None
+        )
+
+
+def gradient(
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    wrt: Sequence[sympy.Symbol],
+    seeds: Mapping[Atom, Atom],
+    *,
+    masks: bool = False,
+    guards: bool = False,
+) -> GradientProgram:
+    """Differentiate a Program.
+
+    Args:
+        program: The function, in primitives.
+        shapes: Of all of its symbols, and of the symbols of the seeds.
+        wrt: The variables to differentiate by.
+        seeds: The weights v of outputs: lines of the function, each with a variable or number of its shape.  New
+            variables become variables of the result.
+        masks: Whether an operand that a choice does not take has the adjoint 0, whatever its slope is, as in
+            mathematics; else as in torch, where 0*inf is nan.
+        guards: Whether the adjoint is nan where an operation has no derivative: at kinks, jumps, and edges of domains.
+
+    Raises:
+        NoAdjointError: An operation has no adjoint that is a Program.
+
+    >>> import sympy
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("x**2")
+    >>> x, v = program.variables[0], sympy.Symbol("v", real=True)
+    >>> shapes = {x: (3,), program.output: (3,), v: (3,)}
+    >>> found = gradient(program, shapes, [x], {program.output: v})
+    >>> [str(line.call.op.name) for line in found.function(x).lines]
+    ['mul', 'mul']
+    """
+    return _Walk(program, shapes, wrt, seeds, masks=masks, guards=guards).found()
+
+
+class _Walk:
+    """One walk back."""
+
+    def __init__(
+        self,
+        program: Program,
+        shapes: Mapping[Atom, Shape],
+        wrt: Sequence[sympy.Symbol],
+        seeds: Mapping[Atom, Atom],
+        *,
+        masks: bool,
+        guards: bool,
+    ) -> None:
+        self.program, self.wrt, self.masks, self.guards = program, wrt, masks, guards
+        self.is_as_torch = not (masks or guards)
+        self.writer = LineWriter(program, shapes)
+        self.adjoints: dict[Atom, Atom] = {}
+        self.reached: dict[Atom, Atom] = {}
+        """Where an adjoint is not a 0 that stays 0, by its line: 1 there, else 0; no entry for everywhere."""
+        self.moves = _moving(program, wrt)
+        self.seeds = seeds
+        for atom, weight in seeds.items():
+            self._add(atom, weight, self.writer.write("ne", weight, ZERO) if masks and weight.is_Symbol else ONE)
+
+    def found(self) -> GradientProgram:
+        """Walk, and return the result."""
+        for line in reversed(self.program.lines):
+            if line.symbol in self.adjoints and line.symbol in self.moves:
+                self._line(line)
+        known = {*self.program.variables, *(line.symbol for line in self.program.lines)}
+        new = (s for s in self.seeds.values() if s.is_Symbol and s not in known)
+        program = replace(
+            self.program,
+            variables=(*self.program.variables, *dict.fromkeys(new)),
+            lines=tuple(self.writer.builder.lines),
+        )
+        of = {symbol: self.adjoints.get(symbol, ZERO) for symbol in self.wrt}
+        return GradientProgram(program, self.writer.shapes, of, dict(self.adjoints))
+
+    def _line(self, line: Line) -> None:
+        call, g = line.call, self.adjoints[line.symbol]
+        mask = self.reached.get(line.symbol, ONE)
+        self.writer.span = line.span
+        for k, operand in enumerate(call.operands):
+            if operand not in self.moves:
+                continue
+            match call.op.kind:
+                case Kind.ELEMENTWISE:
+                    self._elementwise(line, k, g, mask)
+                case Kind.LIST:
+                    self._through(operand, g, mask, partial(linear_rules.part_of_list, self.writer, call, k))
+                case Kind.MOVEMENT:
+                    self._through(operand, g, mask, partial(linear_rules.moved_back, self.writer, call))
+                case Kind.REDUCTION if call.op.is_sum:
+                    self._through(operand, g, mask, partial(linear_rules.spread, self.writer, call))
+                case Kind.SCAN if not call.op.is_nonlinear_fold:
+                    self._through(operand, g, mask, partial(linear_rules.summed_behind, self.writer, call))
+                case Kind.REDUCTION | Kind.SCAN:
+                    self._fold(line, g, mask)
+                case Kind.CONTRACTION:
+                    self._add(
+                        operand, matrix_rules.multiplied(self.writer, call, k, g), self._of_product(line, k, g, mask)
+                    )
+                case _:
+                    self._add(operand, matrix_rules.of_matrix(self.writer, call, line.symbol, g), ONE)
+
+    def _elementwise(self, line: Line, k: int, g: Atom, mask: Atom) -> None:
+        writer, call = self.writer, line.call
+        operand = call.operands[k]
+        if call.op.is_choice and not (call.op.is_branch and k == 0):
+            condition = elementwise_rules.taken(writer, call, k)
+            if condition is None or condition == ZERO:
+                return
+            found = elementwise_rules.chosen(
+                writer, call, k, g, condition, halves_ties=not self.guards and not self.masks
+            )
+            own = ONE
+            if self.masks:
+                own = writer.both(elementwise_rules.may_be_taken(writer, call, k, condition), mask)
+            self._add(operand, self._guarded(found, line, k, mask), own)
+        elif call.op.is_branch:
+            if self.guards:  # it goes on to what the condition is made of, which has a derivative of 0 or none
+                self._add(operand, g, mask)
+        elif call.op.is_locally_constant:
+            if self.guards and len(set(call.operands)) == len(call.operands):
+                self._add(operand, self._guarded(ZERO, line, k, mask), mask)
+        else:
+            found = elementwise_rules.pulled_back(writer, call, k, g)
+            if call.op.coefficients:
+                self._add(operand, found, mask)
+            else:
+                self._add(operand, self._masked(self._guarded(found, line, k, ONE), mask), mask)
+
+    def _fold(self, line: Line, g: Atom, mask: Atom) -> None:
+        writer, call = self.writer, line.call
+        operand = call.operands[0]
+        if call.op.kind is Kind.REDUCTION:
+            found = fold_rules.folded_adjoint(writer, call, line.symbol, g, halves_ties=self.is_as_torch)
+            spread = self._moved_mask(mask, g, partial(linear_rules.spread, writer, call))
+        else:
+            found = fold_rules.running_adjoint(writer, call, line.symbol, g)
+            spread = self._moved_mask(mask, g, partial(linear_rules.summed_behind, writer, call))
+        if call.op.is_extreme and self.guards:
+            is_scan = call.op.kind is Kind.SCAN
+            tie = (fold_rules.running_ties if is_scan else fold_rules.apart_from_ties)(writer, call, line.symbol)
+            found = self._unless(found, [tie])
+        if call.op.is_extreme and self.masks and call.op.kind is Kind.REDUCTION:
+            spread = writer.both(fold_rules.may_be_extreme(writer, call), spread)
+        self._add(operand, self._masked(found, spread), spread)
+
+    # -- masks and guards
+
+    def _guarded(self, found: Atom, line: Line, k: int, mask: Atom) -> Atom:
+        """Put nan where an operation has no derivative, but where the adjoint is 0 anyway."""
+        if not self.guards:
+            return found
+        return self._masked(self._unless(found, elementwise_rules.distances(self.writer, line.call, k)), mask)
+
+    def _unless(self, found: Atom, distances: Sequence[Atom]) -> Atom:
+        for distance in distances:
+            if distance.is_Symbol:
+                found = self.writer.choose(self.writer.write("ne", distance, ZERO), found, sympy.nan)
+            elif distance == ZERO:
+                found = sympy.nan
+        return found
+
+    def _masked(self, found: Atom, mask: Atom) -> Atom:
+        return self.writer.choose(mask, found, ZERO) if self.masks and mask != ONE else found
+
+    def _through(self, operand: Atom, g: Atom, mask: Atom, transpose: Callable[[Atom], Atom]) -> None:
+        """Bring an adjoint back through a linear map, and where it is not 0."""
+        self._add(operand, transpose(g), self._moved_mask(mask, g, transpose))
+
+    def _moved_mask(self, mask: Atom, g: Atom, transpose: Callable[[Atom], Atom]) -> Atom:
+        """Return where something comes back through a linear map of an adjoint, whose mask is this."""
+        if not mask.is_Symbol:
+            return mask
+        return self.writer.holds(transpose(self.writer.write("mul", mask, self.writer.write("ones_like", g))))
+
+    def _of_product(self, line: Line, k: int, g: Atom, mask: Atom) -> Atom:
+        """Return the mask of a factor of a matrix product: rows or columns that nothing comes back from."""
+        if not mask.is_Symbol:
+            return mask
+        writer, call = self.writer, line.call
+        of_ones = Call(call.op.name, tuple(writer.write("ones_like", a) for a in call.operands), call.statics)
+        return self._moved_mask(mask, g, partial(matrix_rules.multiplied, writer, of_ones, k))
+
+    def _add(self, atom: Atom, adjoint: Atom, mask: Atom) -> None:
+        """Add to the adjoint of a line or variable, summed over what broadcasting stretched."""
+        writer, shape = self.writer, self.writer.shape(atom)
+        if len(writer.shape(adjoint)) < len(shape) or (not adjoint.is_Symbol and shape):
+            adjoint = writer.expand(adjoint, shape)
+        if mask.is_Symbol and writer.shape(mask) != shape:
+            wide = writer.write("mul", mask, writer.write("ones_like", adjoint))
+            mask = writer.holds(writer.fit(wide, shape))
+        adjoint = writer.fit(adjoint, shape)
+        if atom not in self.adjoints:
+            self.adjoints[atom] = adjoint
+            if mask != ONE:
+                self.reached[atom] = mask
+            return
+        self.adjoints[atom] = writer.plus(self.adjoints[atom], adjoint)
+        before = self.reached.pop(atom, ONE)
+        if ONE not in (before, mask):
+            self.reached[atom] = writer.either(before, mask)
+
+
+def _moving(program: Program, wrt: Sequence[sympy.Symbol]) -> set[Atom]:
+    """List the lines that depend on variables, these too; what is held constant does not."""
+    moves: set[Atom] = set(wrt)
+    for line in program.lines:
+        op = line.call.op
+        if moves.intersection(line.call.operands) and not op.is_detached and op.kind is not Kind.COUNT:
+            moves.add(line.symbol)
+    return moves

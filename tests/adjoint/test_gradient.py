@@ -1,0 +1,257 @@
+"""The gradient of a Program, evaluated in torch, against torch's autograd; and that of the gradient."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+import torch
+
+from gradcli.adjoint.gradient import GradientProgram, gradient
+from gradcli.autodiff.run import evaluate, output_of
+from gradcli.language import ops
+from gradcli.language.inputs import read_value
+from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.shapes import infer, shapes_in
+from gradcli.language.program.wengert import Program
+from gradcli.questions.question import ask_torch
+
+Inputs = Mapping[str, Any]
+
+V = sympy.Symbol("v of y", real=True)
+
+FORMS: dict[str, dict[str, bool]] = {
+    "as torch": {},
+    "with masks": {"masks": True},
+    "with masks and guards": {"masks": True, "guards": True},
+}
+"""The forms of a gradient, equal away from kinks and edges."""
+
+
+def _numbers(*shape: int, seed: int = 0, low: float = 0.5, high: float = 2.0) -> Any:
+    return np.random.default_rng(seed).uniform(low, high, shape)
+
+
+x, y, w = _numbers(5), _numbers(5, seed=1, low=-1), _numbers(3, seed=2, low=-1)
+A, B, I = _numbers(3, 3, seed=3, low=-1), _numbers(2, 3, 4, seed=4, low=-1), _numbers(1, 2, 6, 6, seed=5, low=-1)  # noqa: E741
+K = _numbers(3, 2, 2, 3, seed=6)
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("x**2", {"x": x}),
+    ("sum(sin(x)*exp(x))", {"x": x}),
+    ("x*y[:, None]", {"x": x, "y": y}),
+    ("w*A - A/w + 2", {"w": w, "A": A}),
+    ("relu(y) + abs(y)", {"y": y}),
+    ("x**y", {"x": x, "y": y}),
+    ("x % 2 + floor(x)*x", {"x": x}),
+    ("where(x > 1, sqrt(x), x**3)", {"x": x}),
+    ("maximum(x, y)*minimum(x, 2*y)", {"x": x, "y": y}),
+    ("clamp(x, 0.7, 1.5)", {"x": x}),
+    ("detach(x)*x", {"x": x}),
+    ("(x > 1)*x**2", {"x": x}),
+    # sums and their kin
+    ("sum(B**2, dim=1)", {"B": B}),
+    ("sum(B**2, dim=(0, 2), keepdim=True)", {"B": B}),
+    ("mean(x)*x.shape[0]", {"x": x}),
+    ("cumsum(x**2, 0)", {"x": x}),
+    ("var(B)", {"B": B}),
+    ("softmax(B, 1)", {"B": B}),
+    ("logsumexp(B, 1)", {"B": B}),
+    ("layer_norm(B, (4,))", {"B": B}),
+    ("norm(x)", {"x": x}),
+    # products and extremes, with zeros among the factors
+    ("prod(x)", {"x": x}),
+    ("prod(x)", {"x": x * [1, 0, 1, 1, 1]}),
+    ("prod(x)", {"x": x * [1, 0, 1, 0, 1]}),
+    ("prod(B, dim=1)", {"B": B}),
+    ("cumprod(x, 0)", {"x": x}),
+    ("cumprod(x, 0)", {"x": x * [1, 0, 1, 1, 1]}),
+    ("cumprod(x, 0)", {"x": x * [1, 0, 1, 0, 1]}),
+    ("cumprod(B, 2)", {"B": B}),
+    ("amax(B, dim=(0, 2))", {"B": B}),
+    ("amin(x)", {"x": x}),
+    ("cummax(x, 0)", {"x": x}),
+    ("cummin(B, 1)", {"B": B}),
+    ("sum(sorted(x)*y)", {"x": x, "y": y}),
+    # elements that are put elsewhere
+    ("x[::2]", {"x": x}),
+    ("x[::-2]", {"x": x}),
+    ("x[3]*x", {"x": x}),
+    ("B[0, ::-1, 1:3]", {"B": B}),
+    ("B[:, None, 1, ...]", {"B": B}),
+    ("B[1, :, -1]", {"B": B}),
+    ("x[[0, 0, 2, 0]]", {"x": x}),
+    ("B[:, [2, 0]]", {"B": B}),
+    ("x[0:0]", {"x": x}),
+    ("roll(B, 1, 1)", {"B": B}),
+    ("roll(B, (1, 2), (1, 2))", {"B": B}),
+    ("roll(x, 2)", {"x": x}),
+    ("diag(x)", {"x": x}),
+    ("diag(A, 1)", {"A": A}),
+    ("diagonal(B, 0, 1, 2)", {"B": B}),
+    ("pad(B, (1, -1, 2, 0))", {"B": B}),
+    ("pad(x, (1, 1), value=3)", {"x": x}),
+    ("tril(A) - triu(A, 1)**2", {"A": A}),
+    ("stack([x, 2*x, 1])", {"x": x}),
+    ("cat([x, x**2])", {"x": x}),
+    ("flip(B, (0, 2))", {"B": B}),
+    ("B.permute(2, 0, 1)", {"B": B}),
+    ("B.flatten(1)", {"B": B}),
+    ("A.T.reshape(9)", {"A": A}),
+    ("expand(w, (2, 3))", {"w": w}),
+    ("squeeze(unsqueeze(x, 0))", {"x": x}),
+    ("conv2d(I, K[:, :, :, 1:])", {"I": I, "K": K}),
+    ("conv2d(I, K, stride=2, dilation=2)", {"I": I, "K": K}),
+    ("max_pool2d(I, 2)", {"I": I}),
+    ("avg_pool2d(I, 3, 2)", {"I": I}),
+    # matrices
+    ("A @ w", {"A": A, "w": w}),
+    ("w @ A @ w", {"A": A, "w": w}),
+    ("A @ B", {"A": A, "B": B}),
+    ("dot(w, w)", {"w": w}),
+    ("einsum('bij,ik->bkj', B, A)", {"A": A, "B": B}),
+    ("inv(A) @ w", {"A": A, "w": w}),
+    ("solve(A, w)", {"A": A, "w": w}),
+    ("det(A)", {"A": A}),
+    ("logdet(A @ A.T + eye(3))", {"A": A}),
+    ("cholesky(A @ A.T + eye(3))", {"A": A}),
+    ("matrix_exp(A)", {"A": A}),
+]
+
+
+def _program(text: str, inputs: Inputs) -> tuple[Program, dict[Any, Any]]:
+    program = in_primitives(parse(text, shapes={k: a.shape for k, a in inputs.items()}, ask=ask_torch))
+    return program, infer(program, {s: inputs[str(s)].shape for s in program.variables})
+
+
+def _in_torch(program: Program, leaves: Mapping[str, torch.Tensor]) -> Any:
+    kept = {name: leaves[name] for name in program.names}
+    return output_of(program, evaluate(program, kept, "float64"), "float64")
+
+
+def _leaves(inputs: Inputs) -> dict[str, torch.Tensor]:
+    return {name: torch.tensor(a, dtype=torch.float64, requires_grad=True) for name, a in inputs.items()}
+
+
+def _weights(shape: tuple[int, ...]) -> Any:
+    return np.random.default_rng(7).normal(size=shape)
+
+
+def _gradient(program: Program, shapes: dict[Any, Any], form: str) -> GradientProgram:
+    known = {**shapes, V: shapes[program.output]}
+    return gradient(program, known, program.variables, {program.output: V}, **FORMS[form])
+
+
+def _close(found: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("text", "inputs"), CASES, ids=[text for text, _ in CASES])
+def test_the_gradient_is_that_of_autograd(text: str, inputs: Inputs, form: str) -> None:
+    """For a random v, by each variable, in each form."""
+    program, shapes = _program(text, inputs)
+    leaves, v = _leaves(inputs), torch.tensor(_weights(shapes[program.output]))
+    value = _in_torch(program, leaves)
+    given = torch.autograd.grad(value, [*leaves.values()], v, allow_unused=True) if value.requires_grad else None
+    expected = given or [None] * len(leaves)
+    found = _gradient(program, shapes, form)
+    for (name, leaf), one in zip(leaves.items(), expected, strict=True):
+        symbol = next(s for s in program.variables if str(s) == name)
+        got = _in_torch(found.function(symbol), {**leaves, str(V): v}).detach()
+        _close(got, torch.zeros_like(leaf) if one is None else one)
+
+
+SCALARS = [(text, inputs) for text, inputs in CASES if "solve" not in text]
+
+
+@pytest.mark.parametrize(("text", "inputs"), SCALARS, ids=[text for text, _ in SCALARS])
+def test_the_gradient_of_the_gradient_is_that_of_autograd(text: str, inputs: Inputs) -> None:
+    """Products of the Hessian of y @ v with a direction: the adjoints of the adjoints."""
+    program, shapes = _program(text, inputs)
+    leaves, v = _leaves(inputs), torch.tensor(_weights(shapes[program.output]))
+    value = _in_torch(program, leaves)
+    first = torch.autograd.grad(value, [*leaves.values()], v, create_graph=True, allow_unused=True)
+    moving = [one for one in first if one is not None and one.requires_grad]
+    us = [torch.tensor(np.random.default_rng(n).normal(size=one.shape)) for n, one in enumerate(moving)]
+    expected = (
+        torch.autograd.grad(moving, [*leaves.values()], us, allow_unused=True) if moving else [None] * len(leaves)
+    )
+    found = _gradient(program, shapes, "with masks")
+    ways = {name: u for (name, one), u in zip(leaves.items(), _zeros_for_none(first, us, leaves), strict=True)}
+    seeds = {found.of[s]: sympy.Symbol(f"u of {s}", real=True) for s in program.variables if found.of[s].is_Symbol}
+    shapes = {**found.shapes, **{u: found.shapes[g] for g, u in seeds.items()}}
+    second = gradient(found.program, shapes, program.variables, seeds, masks=True)
+    given = {**leaves, str(V): v, **{f"u of {name}": u for name, u in ways.items()}}
+    for name, one in zip(leaves, expected, strict=True):
+        symbol = next(s for s in program.variables if str(s) == name)
+        got = _in_torch(second.function(symbol), given).detach()
+        _close(got, torch.zeros_like(leaves[name]) if one is None else one)
+
+
+def _zeros_for_none(
+    first: Sequence[Any], us: Sequence[torch.Tensor], leaves: Mapping[str, torch.Tensor]
+) -> Iterator[torch.Tensor]:
+    remaining = iter(us)
+    for one, leaf in zip(first, [*leaves.values()], strict=True):
+        moves = one is not None and one.requires_grad
+        yield next(remaining) if moves else torch.zeros_like(leaf).detach()
+
+
+@pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.is_primitive], ids=lambda op: op.name)
+def test_every_primitive_has_an_adjoint(op: ops.Op) -> None:
+    """At its worked example, moved a little off round numbers."""
+    if op.kind in (Kind.SOURCE, Kind.COUNT, Kind.SPECTRAL):
+        pytest.skip("it has no operand to differentiate by, or is not a Program")
+    text, values = op.worked_example
+    inputs = {name: np.asarray(read_value(value, "--at")) + 0.01 for name, value in values.items()}
+    test_the_gradient_is_that_of_autograd(text, inputs, "as torch")
+
+
+TIES = [
+    ("maximum(x, y)", [0.5, 0.5]),
+    ("amax(stack([x, y]))", [0.5, 0.5]),
+    ("abs(x - y)", [0.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TIES)
+def test_a_guarded_gradient_is_nan_at_kinks_and_torchs_is_torchs(text: str, expected: list[float]) -> None:
+    """At x = y = 1."""
+    inputs = {"x": np.array(1.0), "y": np.array(1.0)}
+    program, shapes = _program(text, inputs)
+    leaves = {**_leaves(inputs), str(V): torch.tensor(1.0, dtype=torch.float64)}
+    for form, numbers in (("as torch", expected), ("with masks and guards", [np.nan] * 2)):
+        found = _gradient(program, shapes, form)
+        got = [_in_torch(found.function(s), leaves).item() for s in program.variables]
+        np.testing.assert_array_equal(got, numbers)
+
+
+def test_masks_keep_what_is_not_taken_out_of_the_gradient() -> None:
+    """Where torch multiplies 0 by the infinite slope of the branch that is not taken."""
+    inputs = {"x": np.array([-1.0, 0.0, 4.0])}
+    program, shapes = _program("where(x > 0, sqrt(x), 0)", inputs)
+    leaves = {**_leaves(inputs), str(V): torch.ones(3, dtype=torch.float64)}
+    (symbol,) = program.variables
+    by_form = {form: _in_torch(_gradient(program, shapes, form).function(symbol), leaves).tolist() for form in FORMS}
+    assert np.isnan(by_form["as torch"][:2]).all()
+    assert by_form["with masks"] == [0, 0, 0.25]
+
+
+def test_the_derivative_by_v_is_the_product_with_j() -> None:
+    """Ju as the derivative of vᵀJ by v, along u: for f = sin(x)*x."""
+    inputs = {"x": x}
+    program, shapes = _program("sin(x)*x", inputs)
+    (symbol,) = program.variables
+    first = _gradient(program, shapes, "with masks")
+    u = sympy.Symbol("u", real=True)
+    second = gradient(first.program, {**first.shapes, u: (5,)}, [V], {first.of[symbol]: u}, masks=True)
+    direction = _weights((5,))
+    leaves = {**_leaves(inputs), str(V): torch.ones(5, dtype=torch.float64), "u": torch.tensor(direction)}
+    product = second.function(V)
+    found = _in_torch(product, leaves).detach().numpy()
+    np.testing.assert_allclose(found, (np.cos(x) * x + np.sin(x)) * direction, rtol=1e-12)
+    assert shapes_in(product, second.shapes)[product.output] == (5,)
