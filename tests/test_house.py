@@ -300,7 +300,7 @@ RULES = {
     "reference/exact_forms.py": "the algebra of linear forms",
     "reference/exact_series.py": "the calculus of series on a ray, in exact numbers",
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
-    "crosscheck/singular.py": "the cut of the angle",
+    "crosscheck/jumps.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
     "diagnose/expansions.py": "whole powers, quotients that are 0/0",
     "diagnose/identities.py": "constants of a sum",

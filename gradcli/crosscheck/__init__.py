@@ -42,6 +42,7 @@ bounded                          entries that bounds on whole arrays prove, all 
 minor                            errors that are small next to the largest entry of a gradient
 rounding                         errors that rounding explains
 singular                         missing values and derivatives: limits on both sides of the point, and around it
+jumps                            torch's numbers on one side of a jump
 boundaries                       conditions that values decided, and that may be decided otherwise next to the point
 hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too

@@ -37,7 +37,7 @@ from gradcli.symbolic.derivative import Derivative
 FORMULA_WORK = 100_000
 """Most ball operations for the values of all formulas together: about half a second."""
 
-WITHOUT_TRUTH = ("kink", "undefined", "unchecked")
+WITHOUT_TRUTH = ("undefined", "unchecked")
 """Verdicts on entries that have no truth to compare a formula with."""
 
 

@@ -346,7 +346,7 @@ class _Judge:
         decided = known.decided
         # Imported where they are needed: most checks have neither, and start twice as fast without.
         if known.wrong:
-            from gradcli.crosscheck.singular import at_jumps
+            from gradcli.crosscheck.jumps import at_jumps
 
             # In this order: an error that rounding explains needs no jump; only the others are compared at jumps.
             decided += at_jumps(case, explain(known.wrong))
@@ -356,7 +356,8 @@ class _Judge:
             ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
             seen = classify_singularities(case, ones)
             # Rounding may explain a number that is not that of the whole function, where this is smooth.
-            judged = explain(wrong) if (wrong := [entry for entry in seen if entry.verdict == "disagree"]) else []
+            others = [entry for entry in seen if entry.verdict in ("disagree", "kink") and entry.truth is not None]
+            judged = explain([replace(entry, verdict="disagree") for entry in others]) if others else []
             lost = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
             for entry in seen:
                 is_lost = (entry.variable, entry.row, entry.column) in lost

@@ -14,19 +14,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.crosscheck.sample import SEED
-from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.wengert import Atom, Builder, Line
+from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.enclosure_pass import Direction
-from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
@@ -147,6 +145,7 @@ WHOLE = "whether that is so of the whole function"
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
     entries, waiting, looks = list[Entry](), list[Singular](), None
+    found: dict[Singular, Entry] = {}
     # An operation of a definition may have no value where torch gives y one, as it does for eigenvectors of equal
     # eigenvalues: that is no proof that y has none.
     has_value = np.zeros(0, bool) if case.value is None else np.isfinite(case.value)
@@ -167,15 +166,29 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
                 del waiting[count:]
                 looks = None if plan is None else Looks(case, plan, bits)
                 for one in list(waiting):
-                    found = None if looks is None else looks.verdict(one)  # where time runs out here, it still waits
-                    if found is not None:
+                    entry = None if looks is None else looks.verdict(one)  # where time runs out here, it still waits
+                    if entry is not None:
                         waiting.remove(one)
-                        entries.append(found)
+                        found[one] = entry
+                if looks is not None:
+                    found |= _bent_as_a_whole(looks, found, waiting)
     except OverTimeError as error:
-        return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
+        return entries + [*found.values()] + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
+    entries += found.values()
     if looks is not None and looks.is_over:
         return entries + [_unseen(one, f"{WHOLE} was over the budget") for one in waiting]
     return entries + [_untold(one, valued) for one in waiting]
+
+
+def _bent_as_a_whole(
+    looks: Looks, found: Mapping[Singular, Entry], waiting: Sequence[Singular]
+) -> dict[Singular, Entry]:
+    """Find kinks of rows whose partial derivatives all agree, as those of min(|x|, |y|) at 0, 0 do."""
+    differing = [one for one, entry in found.items() if entry.verdict != "agree"]
+    others = frozenset[int]().union(*(one.rows for one in (*differing, *waiting)))
+    agreed = [one for one, entry in found.items() if entry.verdict == "agree" and one.entry.variable is not None]
+    bent = {one: looks.bent(one) for one in agreed if not one.rows & others and looks.follows(one)}
+    return {one: entry for one, entry in bent.items() if entry is not None}
 
 
 AT_INFINITY = "whether the derivative has a limit at infinity is not known"
@@ -209,6 +222,7 @@ class Looks:
 
     def __post_init__(self) -> None:
         self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
+        self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
         self.rays = Rays(self.plan, self.bits)
         self.here = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -248,7 +262,14 @@ class Looks:
                 others = {d: weight * sign for d, weight in self.ways[n].items()}
                 moving = others | {d: -others[d] for d in own}
             self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
+            if n is None and group is not None and not self.is_over:
+                self._left.setdefault(group, {})[sign] = self.rays.left
         return self._seen[n, group, sign]
+
+    def _is_of_point_alone(self, direction: Direction) -> bool:
+        """Tell whether conditions or steps have other values on both sides along an input than at the point."""
+        sides = self._left.get(self.group_of[direction], {})
+        return len(sides) == 2 and all(self.rays.of_direction(left, direction) for left in sides.values())
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """Return the rows of y while one input moves to one side; empty where the work is too much."""
@@ -331,14 +352,31 @@ class Looks:
             return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
             found = _meeting(one, left.ball, right.ball, self.case.tolerance)
-            if found is not None and found.verdict == "disagree" and _is_bent(self._along(one)):
-                picked = shown_number(number_of(one.entry))
-                reason = one.cause.reason.partition(": ")[0]
-                note = f"{reason}, and its slope depends on how all inputs move together; torch picked {picked}"
-                return replace(one.entry, verdict="kink", note=note, proven=True)
+            if found is None or found.verdict != "disagree":
+                return found
+            if (bent := self.bent(one)) is not None:
+                return bent
+            if self._is_of_point_alone(self.case.direction(one.entry)):
+                slope, picked = shown_number(to_float(found.truth)), shown_number(number_of(found))
+                place = f"{_place_of(one.cause)}, at this point alone"
+                note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
+                return replace(found, verdict="kink", note=note)
             return found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return replace(one.entry, verdict="undefined", note=note, proven=True)
+
+    def follows(self, one: Singular) -> bool:
+        """Tell whether the rays of this plan go along the input of an entry."""
+        return self.case.direction(one.entry) in self.group_of
+
+    def bent(self, one: Singular) -> Entry | None:
+        """Return a kink if y certainly has no derivative along all inputs together; None if it may have one."""
+        with precision(self.bits):
+            if not _is_bent(self._along(one)):
+                return None
+        picked = shown_number(number_of(one.entry))
+        note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
+        return replace(one.entry, verdict="kink", note=note, proven=True)
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
@@ -395,6 +433,11 @@ class Looks:
         return None
 
 
+def _place_of(cause: Undefined) -> str:
+    """Return what has a kink or a jump, without why."""
+    return cause.reason.partition(": ")[0]
+
+
 def _is_bent(along: Sequence[Limit]) -> bool:
     """Tell whether slopes are certainly not linear in the direction; if not, they may be linear here by chance."""
     forth, back, other, both = along
@@ -418,71 +461,3 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
         reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
     note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
     return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=True)
-
-
-def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
-    """Change `disagree` to `kink` where torch takes the other side of a jump, such as atan2 at -0.0."""
-    turned = _turned(case)
-
-    def settled(entry: Entry) -> Entry:
-        is_wrong = entry.verdict == "disagree"
-        if not is_wrong or not (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
-            return entry
-        picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
-        note = f"a discontinuity: {picked}, by the sign of a 0"
-        return replace(entry, verdict="kink", note=note, proven=False)
-
-    return list(map(settled, entries))
-
-
-def _plan_at_jump(case: Case, entry: Entry) -> Plan | None:
-    """Plan the enclosure of an entry as at a jump; None if that is over the budget."""
-    rows = frozenset(np.flatnonzero(case.seeds(entry)).tolist())
-    return planned(case, [Singular(entry, Undefined("jump", "", decided=True), rows)])
-
-
-def _is_beside(case: Case, entry: Entry) -> bool:
-    """Tell whether an element of y tends to torch's number on a ray into the point."""
-    if entry.variable is not None or (plan := _plan_at_jump(case, entry)) is None:
-        return False
-    looks = Looks(case, plan, BITS[0])
-    seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
-    return any(
-        ball is not None and _is_met(case, entry, ball) for ball in (Limit.from_element(one).ball for one in seen)
-    )
-
-
-def _is_of(turned: Case, entry: Entry) -> bool:
-    """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
-    if (plan := _plan_at_jump(turned, entry)) is None:
-        return False
-    with precision(BITS[0]):
-        truth = turned.truth(entry, plan.run(BITS[0]))
-        return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
-
-
-def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
-    with precision(BITS[0]):
-        found = compare(entry, ball, case.tolerance, is_last=True)
-    return found is not None and found.verdict == "agree"
-
-
-def _turned(case: Case) -> Case | None:
-    """Make the function with -pi for each angle on the cut, as torch has for a signed 0; None without angles."""
-    reference = case.reference
-    if not any(line.call.op.name == "atan2" for line in reference.program.lines):
-        return None
-
-    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        found = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
-        if line.call.op.name != "atan2":
-            return found
-        is_on_cut = builder.emit("eq", (operands[0], sympy.S.Zero), line.span)
-        turn = builder.emit("mul", (sympy.Integer(-2), found), line.span)
-        chosen = builder.emit("where", (is_on_cut, turn, sympy.S.Zero), line.span)
-        return builder.emit("add", (found, builder.emit("detach", (chosen,), line.span)), line.span)
-
-    program = rewritten(reference.program, write, shares=True).program
-    inputs = {str(x): reference.inputs[x].reshape(reference.shapes[x]) for x in program.variables}
-    shapes = {x: reference.shapes[x] for x in program.variables}
-    return replace(case, reference=Reference(program, shapes, inputs))

@@ -16,7 +16,6 @@ from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
-from gradcli.crosscheck.singular import PICKED, shown_number
 from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
@@ -56,29 +55,15 @@ def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judg
 def with_held_values(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:
     """Report what a function has at this point where its recording, which holds values constant, has a derivative.
 
-    A mask that holds at this point alone is a kink, as a branch by it is.
-
     Args:
         question: The function of Python at its point.
         numbers: Torch's.
         judgement: The judgement of the recording.
     """
-    if question.live.has_live_steps:
-        judgement = judgement.changed(_at_step)
     whole, others = released(question.program)
     if not (others and isinstance(numbers, Torch) and _point(whole, question).may_be_singular):
         return judgement
     return _with_kinks(judgement, _judged(whole, question, numbers), ("agree", "unchecked"))
-
-
-def _at_step(entry: Entry) -> Entry:
-    """Call a number that is right for a mask of this point alone a kink."""
-    if entry.verdict != "disagree" or not entry.note.endswith(PICKED):
-        return entry
-    reason = entry.note.partition(", but the whole is smooth")[0]
-    slope, picked = shown_number(to_float(entry.truth)), shown_number(number_of(entry))
-    note = f"{reason}, at this point alone: next to it the slope is {slope}; torch picked {picked}"
-    return replace(entry, verdict="kink", note=note)
 
 
 def _with_kinks(judgement: Judgement, free: Judgement, instead_of: Sequence[Verdict]) -> Judgement:

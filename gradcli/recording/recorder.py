@@ -60,7 +60,6 @@ class Recorder(RecordingMode):
         changed: Tensors found elsewhere that the function changes.
         origins: Places of the calls that gave values.
         of_arguments: The values that follow from the arguments of the function.
-        live_steps: Values of Programs that autograd does not follow, and that change in jumps alone.
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
@@ -80,7 +79,7 @@ class Recorder(RecordingMode):
         self._values = Memory(self.lines, self._derived)
         self._made: dict[int, Tensor] = {}
         self._lifted = set[int]()  # memories of numbers that Python has
-        self._followed, self.of_arguments, self.live_steps = set[Atom](), set[Atom](), set[Atom]()
+        self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places()
@@ -129,7 +128,6 @@ class Recorder(RecordingMode):
             program = cut(program, atom, name)
         found = with_live_steps(program)
         program = found.program
-        self.live_steps |= found.steps
         self.origins |= {copy: self.origins[one] for copy, one in found.copies.items() if one in self.origins}
         inside = {line.symbol for line in program.lines}
         named = {name: atom for atom, (name, _) in self.named.items() if atom in inside}

@@ -24,12 +24,10 @@ class LiveSteps:
     Attributes:
         program: The recording.
         copies: Lines that hold the same as another one but for what is held constant, with the other line.
-        steps: The steps that were held constant, or were made of what is.
     """
 
     program: Program
     copies: Mapping[Atom, Atom]
-    steps: frozenset[Atom]
 
 
 def with_live_steps(program: Program) -> LiveSteps:
@@ -41,14 +39,13 @@ def with_live_steps(program: Program) -> LiveSteps:
     ['detach', 'gt', 'where', 'mul', 'floor', 'mul', 'mul', 'add']
     """
     if not any(line.call.op.name == "detach" for line in program.lines):
-        return LiveSteps(program, {}, frozenset())
+        return LiveSteps(program, {})
     found = _Release()
     for line in program.lines:
         found.add(line)
     output = found.renamed.get(program.output, program.output)
     lines = tuple(needed(found.lines, output))
-    steps = found.released.intersection(line.symbol for line in lines)
-    return LiveSteps(replace(program, lines=lines, output=output), found.copies, frozenset(steps))
+    return LiveSteps(replace(program, lines=lines, output=output), found.copies)
 
 
 @dataclass
@@ -61,7 +58,6 @@ class _Release:
         live: The same value where nothing is held constant, if it is not the value itself.
         copies: The lines of these values, with the lines that they are copies of.
         steps: Values that change in jumps alone.
-        released: Those that were held constant, or were made of what is.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -69,7 +65,6 @@ class _Release:
     live: dict[Atom, Atom] = field(default_factory=dict)
     copies: dict[Atom, Atom] = field(default_factory=dict)
     steps: set[Atom] = field(default_factory=set)
-    released: set[Atom] = field(default_factory=set)
 
     def add(self, line: Line) -> None:
         """Add a line, and its copy."""
@@ -80,11 +75,9 @@ class _Release:
             self.live[symbol] = value
             if self._is_step(value):
                 self.renamed[symbol] = value
-                self.released.add(value)
                 return
         elif call.op.is_locally_constant:
             self._append(line, as_live)
-            self.released |= {symbol} if as_live != call else set()
             return
         as_held = self._held(call)
         self._append(line, as_held)

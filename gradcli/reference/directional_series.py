@@ -8,7 +8,7 @@ eigenvalues one of the first order.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -67,13 +67,18 @@ Element = Series | Absent | Divergent | Undecided
 
 
 class Rays:
-    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them."""
+    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them.
+
+    Attributes:
+        left: Elements of conditions and steps that have another value on the last ray than at the point.
+    """
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
         self.run = Run(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
         self.exact: ExactSeries | None = None
+        self.left: frozenset[tuple[Atom, int]] = frozenset()
         self.work = 0
         with precision(bits):
             self.run.evaluate()
@@ -95,8 +100,26 @@ class Rays:
                 if line.symbol in reached and line.symbol in self.plan.needed:
                     require_time()
                     self.known[line.symbol] = self._line(line, reached[line.symbol])
+            self.left = frozenset(self._left_at_once())
             output = program.output
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
+
+    def _left_at_once(self) -> Iterator[tuple[Atom, int]]:
+        """Find the elements of conditions and steps that certainly have another value on the ray than at the point."""
+        for line in self.reference.program.lines:
+            if line.call.op.is_locally_constant:
+                values = self.run.values.get(line.symbol, {})
+                for e, element in self.known.get(line.symbol, {}).items():
+                    value = values.get(e)
+                    if not isinstance(element, Series) or not element.is_bounded or not isinstance(value, arb):
+                        continue
+                    if not element.constant.overlaps(value):
+                        yield line.symbol, e
+
+    def of_direction(self, elements: Iterable[tuple[Atom, int]], direction: Direction) -> set[tuple[Atom, int]]:
+        """Keep the elements of lines that one direction moves."""
+        number = self._numbers[direction]
+        return {(atom, e) for atom, e in elements if e in self._moved.get(atom, {}).get(number, ())}
 
     def _reached(self, moving: Collection[Direction]) -> Mapping[Atom, Flat]:
         """Find the elements of lines that the plan needs and that these directions move."""

@@ -269,7 +269,8 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
         return None
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
-    return Boundary("unchecked", f"{said}: something in it goes around torch")
+    another = "another branch is taken there, or " if "kink" in verdicts else ""
+    return Boundary("unchecked", f"{said}: {another}something in it goes around torch")
 
 
 def _unseen(recorded: Recorded) -> str:
@@ -323,8 +324,9 @@ def _is_explained(found: Contradiction, judgement: Judgement) -> bool:
     """Tell whether numbers that are known to be wrong explain why a slope is not torch's."""
     room = 0.0
     for entry in judgement.entries:
-        if entry.verdict in KNOWN_OTHERWISE and entry.variable is not None and not entry.of:
-            truth = known_truth(entry.truth)
+        truth = known_truth(entry.truth)
+        is_other = entry.verdict in KNOWN_OTHERWISE or (entry.verdict == "kink" and truth is not None)
+        if is_other and entry.variable is not None and not entry.of:
             if truth is None or entry.column is None:
                 return True
             room += 2 * abs((truth - number_of(entry)) * float(found.u[entry.variable][entry.column]))

@@ -278,11 +278,6 @@ class Recorded:
         return ""
 
     @property
-    def has_live_steps(self) -> bool:
-        """Tell whether it is made of masks and the like that autograd does not follow, and that jump."""
-        return not self.recorder.live_steps.isdisjoint(line.symbol for line in self.program.lines)
-
-    @property
     def is_of_point(self) -> bool:
         """Tell whether Python decided by values, or computed with them: elsewhere the function may be another one."""
         return bool(self.recorder.decisions.lost or self.recorder.decisions.guards)

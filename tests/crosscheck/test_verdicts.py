@@ -153,6 +153,17 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     *((text, zero, "undefined", "has no value here") for text in ANGLES for zero in ("0", "-0.0")),
     # kinks that cancel in a product with ones: x + y, and x - y
     *((text, 1, "agree", "") for text in ("maximum(x, y) + minimum(x, y)", "abs(x - y) + 2*minimum(x, y)")),
+    # a branch or a step of the point alone, next to which the slope is another
+    ("where(x == 0, 3*x, x)", 0, "kink", "at this point alone: next to it the slope is 1; torch picked 3"),
+    ("where((x[0] == 0) & (x[1] == 0), sum(x), sum(x**2))", [0, 0], "kink", "next to it the slope is 0; torch picked"),
+    ("where(x > 0, x, 0) + where(x < 0, x, 0)", 0, "kink", "next to it the slope is 1; torch picked 0"),
+    ("x*sign(x)**2", 0, "kink", "at this point alone: next to it the slope is 1; torch picked 0"),
+    ("where(x == 0, 3*x, 3*x)", 0, "agree", ""),
+    ("relu(x) - relu(-x)", 0, "disagree", "but the whole is smooth here"),
+    # partial derivatives without a derivative
+    ("minimum(abs(x), abs(y))", 0, "kink", "its slope depends on how all inputs move together; torch picked 0"),
+    ("amin(abs(x))", [0, 0], "kink", "its slope depends on how all inputs move together; torch picked 0"),
+    ("abs(x)*abs(y)", 0, "agree", ""),
     # what does not move has neither kinks nor jumps
     ("where(floor(x) == 2, x**2, 0)", 2.5, "agree", ""),
     ("where(sign(x) != sign(w), x*w, x)", [1.0, -2.0], "agree", ""),

@@ -94,6 +94,8 @@ JUMPS: dict[str, tuple[Function, torch.Tensor, torch.Tensor]] = {
         column(1.0, 1.5, 0.0),
     ),
     "all": (lambda x: x * (1 + (x == 0).all().to(x.dtype)), column(0.0, 0.0), column(0.0, 1.0)),
+    "where, all": (lambda x: torch.where((x == 0).all(), 3 * x, x), column(0.0, 0.0), column(0.0, 1.0)),
+    "where, a factor": (lambda x: x * torch.where(x == 0, 3.0, 1.0), AT_ZERO, BESIDE_ZERO),
     "a branch by all": (branch_by_all, column(0.0, 0.0), column(0.0, 1.0)),
     "a branch by any": (branch_by_any, column(0.0, 0.0), column(0.5, 1.0)),
     "a held kink": (lambda x: (x + x.detach().relu()).sum(), column(0.0, -1.0), column(-0.5, -1.0)),
