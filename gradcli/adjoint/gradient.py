@@ -63,11 +63,12 @@ def gradient(
     *,
     masks: bool = False,
     guards: bool = False,
+    keeps_defined: bool = False,
 ) -> GradientProgram:
     """Differentiate a Program.
 
     Args:
-        program: The function, in primitives.
+        program: The function, in primitives and operations of `matrix_rules.WHOLE`.
         shapes: Of all of its symbols, and of the symbols of the seeds.
         wrt: The variables to differentiate by.
         seeds: The weights v of outputs: lines of the function, each with a variable or number of its shape.  New
@@ -75,6 +76,7 @@ def gradient(
         masks: Whether an operand that a choice does not take has the adjoint 0, whatever its slope is, as in
             mathematics; else as in torch, where 0*inf is nan.
         guards: Whether the adjoint is nan where an operation has no derivative: at kinks, jumps, and edges of domains.
+        keeps_defined: Whether adjoints may be made of operations of `matrix_rules.WHOLE`; else of primitives alone.
 
     Raises:
         NoAdjointError: An operation has no adjoint that is a Program.
@@ -88,7 +90,8 @@ def gradient(
     >>> [str(line.call.op.name) for line in found.function(x).lines]
     ['mul', 'mul']
     """
-    return _Walk(program, shapes, wrt, seeds, masks=masks, guards=guards).found()
+    writer = LineWriter(program, shapes, keeps_defined=keeps_defined)
+    return _Walk(program, writer, wrt, seeds, masks=masks, guards=guards).found()
 
 
 class _Walk:
@@ -97,7 +100,7 @@ class _Walk:
     def __init__(
         self,
         program: Program,
-        shapes: Mapping[Atom, Shape],
+        writer: LineWriter,
         wrt: Sequence[sympy.Symbol],
         seeds: Mapping[Atom, Atom],
         *,
@@ -106,7 +109,7 @@ class _Walk:
     ) -> None:
         self.program, self.wrt, self.masks, self.guards = program, wrt, masks, guards
         self.is_as_torch = not (masks or guards)
-        self.writer = LineWriter(program, shapes)
+        self.writer = writer
         self.adjoints: dict[Atom, Atom] = {}
         self.reached: dict[Atom, Atom] = {}
         """Where an adjoint is not a 0 that stays 0, by its line: 1 there, else 0; no entry for everywhere."""
@@ -155,7 +158,10 @@ class _Walk:
                         operand, matrix_rules.multiplied(self.writer, call, k, g), self._of_product(line, k, g, mask)
                     )
                 case _:
-                    self._add(operand, matrix_rules.of_matrix(self.writer, call, line.symbol, g), ONE)
+                    found = matrix_rules.of_matrix(self.writer, call, k, line.symbol, g)
+                    if call.op.kind is Kind.MATRIX and not call.op.keeps_shape and self.is_as_torch:
+                        found = matrix_rules.without_singular(self.writer, line.symbol, found)
+                    self._add(operand, found, ONE)
 
     def _elementwise(self, line: Line, k: int, g: Atom, mask: Atom) -> None:
         writer, call = self.writer, line.call

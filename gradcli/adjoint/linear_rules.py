@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.adjoint.slopes import NoAdjointError
-from gradcli.adjoint.writing import LineWriter
+from gradcli.adjoint.writing import ZERO, LineWriter
 from gradcli.language.program.movement import (
     Axis,
+    Slice,
     axes_of,
     axis_of,
     indexed_axes,
@@ -24,7 +25,7 @@ from gradcli.language.program.movement import (
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Call, Shape
 
-MOST_PLACES = 2**20
+MOST_PLACES = 2**22
 """Most positions that a transposed index names one by one."""
 
 
@@ -55,8 +56,20 @@ def moved_back(writer: LineWriter, call: Call, g: Atom) -> Atom:
             return _added_windows(writer, call, g, inside)
         case "index":
             axes, dropped = indexed_axes(inside, call.statics[0])
-            if not any(axis.places for axis in axes):
+            listed = [d for d, axis in enumerate(axes) if axis.places]
+            if len(listed) == 1 and not dropped:
+                (d,) = listed
+                source, size = axes[d].source, inside[axes[d].source]
+                g = summed_at(writer, g, d, np.array(axes[d].places), size)
+                axes[d] = Axis(source, 0, 1, size)
+                listed = []
+            if not listed:
                 return _placed(writer, axes, dropped, g, inside)
+        case "diag" if len(inside) == 1:
+            return writer.write("diagonal", g, offset=call.statics[0])
+        case "diag" | "diagonal":
+            offset, *dims = (*call.statics, 0, 1)[:3]
+            return _on_diagonal(writer, g, offset, [axis_of(inside, d) for d in dims], inside)
     return _by_places(writer, g, sources(call, inside), inside)
 
 
@@ -94,6 +107,22 @@ def dilated(writer: LineWriter, g: Atom, axis: int, step: int) -> Atom:
     return writer.pad(g, axis, 0, 1 - step)
 
 
+def _on_diagonal(writer: LineWriter, g: Atom, offset: int, dims: Sequence[int], inside: Shape) -> Atom:
+    """Put the elements of a diagonal back on it, with zeros elsewhere."""
+    rows, columns = (inside[d] for d in dims)
+    count, *batch = reversed(writer.shape(g))
+    if not count:
+        return writer.write("zeros", shape=inside)
+    above, left = max(-offset, 0), max(offset, 0)
+    sides = left, columns - count - left, above, rows - count - above
+    row = writer.pad(g, len(batch), sides[0], sides[1])
+    wide = writer.expand(writer.write("unsqueeze", row, dim=-2), (*batch[::-1], rows, columns))
+    is_diagonal = writer.write("ne", writer.write("pad", writer.write("eye", n=count), pad=sides), ZERO)
+    found = writer.choose(is_diagonal, wide, ZERO)
+    order = [*(d for d in range(len(inside)) if d not in dims), *dims]
+    return writer.permute(found, sorted(range(len(order)), key=order.__getitem__))
+
+
 def _added_windows(writer: LineWriter, call: Call, g: Atom, inside: Shape) -> Atom:
     """Add up windows that overlap, one place of all windows after the other."""
     axis, size, step, dilation = windows_of(inside, call)
@@ -111,21 +140,49 @@ def _added_windows(writer: LineWriter, call: Call, g: Atom, inside: Shape) -> At
 
 def _by_places(writer: LineWriter, g: Atom, source: npt.NDArray[np.intp], inside: Shape) -> Atom:
     """Sum for each element those that it went to, by their positions one by one."""
-    size, flat = math.prod(inside), source.ravel()
-    kept = np.flatnonzero(flat >= 0)
-    counts = np.bincount(flat[kept], minlength=size) if size else np.zeros(0, dtype=np.intp)
-    most = int(counts.max(initial=0))
-    if size * most > MOST_PLACES:
+    flat = writer.reshape(g, (source.size,))
+    return writer.reshape(summed_at(writer, flat, 0, source.ravel(), math.prod(inside)), inside)
+
+
+def summed_at(writer: LineWriter, g: Atom, axis: int, targets: npt.NDArray[np.intp], size: int) -> Atom:
+    """Add up along an axis the elements with the same target, and put the sums there; elsewhere is 0.
+
+    Neighbours among those with one target are added in pairs until one of each is left.
+
+    Args:
+        writer: Of the lines.
+        g: The elements.
+        axis: The dimension that they lie along.
+        targets: The position of each in the result; none of those below 0.
+        size: Of the result along the axis.
+    """
+    if size > MOST_PLACES:
         raise NoAdjointError("an index of too many positions")
-    nothing = flat.size  # the position of a 0 behind all elements
-    places = np.full((size, max(1, most)), nothing)
-    order = kept[np.argsort(flat[kept], kind="stable")]
-    places[flat[order], np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)] = order
-    row = writer.pad(writer.reshape(g, (flat.size,)), 0, 0, 1)
-    taken = writer.write("index", row, key=(tuple(places.ravel().tolist()),))
-    if most > 1:
-        taken = writer.write("sum", writer.reshape(taken, (size, most)), dim=1)
-    return writer.reshape(taken, inside)
+    kept = np.flatnonzero(targets >= 0)
+    at = kept[np.argsort(targets[kept], kind="stable")]
+    targets = targets[at]
+    while (targets[1:] == targets[:-1]).any():
+        starts = np.flatnonzero(np.r_[True, targets[1:] != targets[:-1]])
+        places = np.arange(len(targets)) - np.repeat(starts, np.diff(np.r_[starts, len(targets)]))
+        first = np.flatnonzero(places % 2 == 0)
+        is_pair = np.r_[targets[1:] == targets[:-1], False][first]
+        nothing = writer.shape(g)[axis]  # the position of a 0 behind all elements
+        second = np.where(is_pair, at[np.minimum(first + 1, len(at) - 1)], nothing)
+        g = writer.plus(_taken(writer, g, axis, at[first]), _taken(writer, writer.pad(g, axis, 0, 1), axis, second))
+        at, targets = np.arange(len(first)), targets[first]
+    found = np.full(size, writer.shape(g)[axis])
+    found[targets] = at
+    return _taken(writer, writer.pad(g, axis, 0, 1), axis, found)
+
+
+def _taken(writer: LineWriter, atom: Atom, axis: int, places: npt.NDArray[np.intp]) -> Atom:
+    """Take elements along an axis by their positions."""
+    size = writer.shape(atom)[axis]
+    if len(places) and (places == np.arange(places[0], places[0] + len(places))).all():
+        return writer.slice(atom, axis, int(places[0]), int(places[-1]) + 1)
+    if not len(places):
+        return writer.slice(atom, axis, size, size)
+    return writer.write("index", atom, key=(*[Slice(None, None)] * axis, tuple(places.tolist())))
 
 
 def part_of_list(writer: LineWriter, call: Call, k: int, g: Atom) -> Atom:

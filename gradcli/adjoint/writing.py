@@ -13,7 +13,8 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import REQUIRED
-from gradcli.language.program.expansion import expand
+from gradcli.language.ops.row import SHAPES
+from gradcli.language.program.expansion import definition, expand
 from gradcli.language.program.shapes import shape_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
 
@@ -31,9 +32,11 @@ class LineWriter:
     Args:
         program: The Program to begin with; its lines stay as they are.
         shapes: Of its variables and lines.
+        keeps_defined: Whether an operation that has a definition is one line; else it is written in primitives.
     """
 
-    def __init__(self, program: Program, shapes: Mapping[Atom, Shape]) -> None:
+    def __init__(self, program: Program, shapes: Mapping[Atom, Shape], *, keeps_defined: bool = False) -> None:
+        self.keeps_defined = keeps_defined
         self.builder = Builder(program.text, program.source)
         self.builder.retain(program.lines)
         self.shapes: dict[Atom, Shape] = dict(shapes)
@@ -53,9 +56,13 @@ class LineWriter:
         """
         row = ops.ROWS[op]
         given = {**row.statics, **constants}
+        if row.of_shapes:
+            given[SHAPES] = tuple(map(self.shape, operands))
         statics = tuple(given[name] for name in row.statics)
         if any(one is REQUIRED for one in statics):
             raise TypeError(f"{op} lacks a constant")
+        if not row.is_primitive and not self.keeps_defined:
+            return self.inline(definition(op, statics, len(operands)), operands)
         return self.append(Call(op, operands, statics))
 
     def append(self, call: Call) -> Atom:

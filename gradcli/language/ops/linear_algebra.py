@@ -33,16 +33,16 @@ _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 
 def _cholesky(constants: Constants, shapes: Shapes) -> str:
     """Write the factor column by column: the first remaining column, divided by the root of its first element."""
-    if len(shapes[0]) != 2 or shapes[0][0] != shapes[0][1]:
-        raise ShapeError(f"cholesky is written out for a square matrix, and the shape is {shapes[0]}")
-    count = shapes[0][0]
-    text = ["s = (A + transpose(A))/2"]
+    *batch, count, _ = _square(shapes, "cholesky")
+    front = "..., " if batch else ""
+    text = ["s = (A + transpose(A, -2, -1))/2" if batch else "s = (A + transpose(A))/2"]
     for k in range(count):
-        text.append(f"l{k} = s[:, 0]/sqrt(s[0, 0])")
+        root = f"sqrt(s[{front}0, 0])"
+        text.append(f"l{k} = s[{front}:, 0]/{f'unsqueeze({root}, -1)' if batch else root}")
         if k < count - 1:
-            text.append(f"s = s[1:, 1:] - l{k}[1:, None]*l{k}[None, 1:]")
+            text.append(f"s = s[{front}1:, 1:] - l{k}[{front}1:, None]*l{k}[{front}None, 1:]")
     columns = ", ".join(f"pad(l{k}, ({k}, 0))" for k in range(count))
-    return "; ".join([*text, f"stack([{columns}], {0 if constants.get('upper') else 1})"])
+    return "; ".join([*text, f"stack([{columns}], {len(batch) + (0 if constants.get('upper') else 1)})"])
 
 
 def _wide(constants: Constants, shapes: Shapes) -> str:
@@ -79,12 +79,29 @@ def _vectors(shape: Sequence[int], weights: str) -> list[str]:
     return [*text, "v = transpose(r/sqrt(sum(r*w, -1, keepdim=True)), -2, -1)"]
 
 
-def _eigenvectors(_: Constants, shapes: Shapes) -> str:
-    *batch, rows, columns = _matrix_of(shapes, "eigenvectors")
+def _square(shapes: Shapes, name: str) -> Sequence[int]:
+    *batch, rows, columns = _matrix_of(shapes, name)
     if rows != columns:
-        raise ShapeError(f"eigenvectors needs a square matrix, and the shape is {shapes[0]}")
-    found = _vectors((*batch, rows, rows), f"exp(-arange({rows}))")
+        raise ShapeError(f"{name} needs a square matrix, and the shape is {shapes[0]}")
+    return (*batch, rows, rows)
+
+
+def _eigenvectors(_: Constants, shapes: Shapes) -> str:
+    shape = _square(shapes, "eigenvectors")
+    found = _vectors(shape, f"exp(-arange({shape[-1]}))")
     return "; ".join(["s = (A + transpose(A, -2, -1))/2", "l = eigvalsh(A)", *found, "1*v"])
+
+
+def _with_eigenvalues(_: Constants, shapes: Shapes) -> str:
+    """Write the sum of w[k]*P[k], where the projection P[k] is the product of (s - l[j])/(l[k] - l[j]) over other j."""
+    count = _square(shapes, "with_eigenvalues")[-1]
+    if count > MOST_VECTORS:
+        raise TooLargeError(f"eigenvectors of {count:,} rows; at most {MOST_VECTORS:,} are computed")
+    text = ["s = unsqueeze((A + transpose(A, -2, -1))/2, -3)", "g = unsqueeze(unsqueeze(eigvalsh(A), -1), -1)"]
+    text += [f"one = eye({count})", "r = one*ones_like(g)"]
+    for n in range(1, count):
+        text += [f"o = roll(g, {n}, -3)", f"r = {'(s - o*one)' if n == 1 else '(r @ s - o*r)'}/(g - o)"]
+    return "; ".join([*text, "sum(unsqueeze(unsqueeze(w, -1), -1)*r, -3)"])
 
 
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
@@ -155,6 +172,11 @@ eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the orde
     = the columns of products of (A - l[j])/(l[k] - l[j]), of length 1  written: _eigenvectors  torch: linalg.eigh
     domain: a symmetric matrix without equal eigenvalues
     caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
+with_eigenvalues(A^, w)  the symmetric matrix with the eigenvectors of A and the numbers w as its eigenvalues
+    = the sum of w[k]*P[k] over the projections P[k] on the eigenvectors of A  written: _with_eigenvalues
+    torch: linalg.eigh  domain: a symmetric matrix without equal eigenvalues
+    caveat: torch reads the lower triangle of A alone, and derives by both
+    at A=[[2,1],[1,3]] w=1,2
 left_singular_vectors(A)  the left singular vectors of a matrix as columns, in the order of svdvals
     = the eigenvectors of A @ A.T  written: _left_vectors  torch: linalg.svd
     domain: singular values of which none is 0 and none are equal

@@ -156,6 +156,8 @@ class TorchCalls:
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
                 return signed_vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
+            case "with_eigenvalues":
+                return with_eigenvalues(self.torch, *tensors)
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
@@ -231,6 +233,12 @@ def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any
         right = parts.Vh.swapaxes(-1, -2)
         found = parts.U if SIGNED[name] == "U" else right
     return found * library.sign(weights @ constant(right))[..., None, :]
+
+
+def with_eigenvalues(library: Any, matrix: Any, numbers: Any) -> Any:
+    """Compute the matrix that has the eigenvectors of a symmetric matrix and these eigenvalues."""
+    vectors = library.linalg.eigh(matrix).eigenvectors
+    return (vectors * numbers[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
 def _constants(call: Call, operand: Any) -> dict[str, Any]:

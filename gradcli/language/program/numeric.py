@@ -20,7 +20,14 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
-from gradcli.language.program.library_calls import NUMPY, OPERATORS, SIGNED, function_at, signed_vectors
+from gradcli.language.program.library_calls import (
+    NUMPY,
+    OPERATORS,
+    SIGNED,
+    function_at,
+    signed_vectors,
+    with_eigenvalues,
+)
 from gradcli.language.program.movement import axes_of, fill_of, moved
 from gradcli.language.program.shapes import axis_of_scan, count_of, require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
@@ -77,7 +84,9 @@ def _apply(call: Call, operands: list[Array]) -> Any:
     op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
     if op.kind is Kind.SOURCE:
         return array_of(call)
-    if not (op.is_primitive or name in SIGNED or name in NUMPY):
+    if name in _OF_VECTORS:
+        return _OF_VECTORS[name](*operands)
+    if not (op.is_primitive or name in NUMPY):
         return _defined(call, operands)
     x, *others = operands
     match op.kind:
@@ -95,8 +104,6 @@ def _apply(call: Call, operands: list[Array]) -> Any:
             axes = axes_of(x.shape, dim)
             whole = None if len(axes) == x.ndim else axes
             return function_at(np, NUMPY[name])(x, axis=whole, keepdims=call.statics[1])
-    if name in SIGNED:
-        return signed_vectors(np, name, x, lambda vectors: vectors)
     if name in OPERATORS and not op.conditions:  # a condition is 1 or 0 here, which the signs of logic do not take
         return OPERATORS[name](x, *others)
     function = _FUNCTIONS.get(name) or function_at(np, NUMPY[name])
@@ -105,7 +112,7 @@ def _apply(call: Call, operands: list[Array]) -> Any:
 
 def refused_matrix(call: Call, place: Place) -> InputError:
     """Make the error for a matrix without an inverse, or one whose eigenvalues NumPy and torch do not find."""
-    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", *SIGNED):
+    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", *_OF_VECTORS):
         message = "the eigenvalues or singular values of this matrix are not found"
         return InputError(message, place=place, hint="is an element nan or infinite?")
     return InputError("this matrix has no inverse", place=place, hint="its determinant is 0")
@@ -298,6 +305,12 @@ _OF_NUMBERS: Mapping[str, Callable[..., float]] = {
     **{"lgamma": _gammaln, "erf": math.erf, "erfc": math.erfc, "erfinv": _erfinv},
     **{"digamma": partial(_polygamma, 0), "polygamma": _polygamma},
 }
+_OF_VECTORS: Mapping[str, Callable[..., Array]] = {
+    **{name: partial(signed_vectors, np, name, constant=lambda vectors: vectors) for name in SIGNED},
+    "with_eigenvalues": partial(with_eigenvalues, np),
+}
+"""Functions of eigenvectors and singular vectors."""
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: np.vectorize(function, otypes=[float]) for name, function in _OF_NUMBERS.items()},
     **{"matrix_exp": _expm, "detach": lambda x: x},
