@@ -9,9 +9,10 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import sympy
 from flint import arb
 from sympy import Expr
@@ -53,6 +54,8 @@ from gradcli.reference.bounds import (
 )
 from gradcli.reference.compiling import Arithmetic, folded
 from gradcli.reference.deadline import require_time
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 BITS = 128
 """Precision of the balls."""
@@ -247,6 +250,26 @@ def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
     is_alone = gap > 2 * radius
     width = np.where(is_alone, _MORE * (1.5 * length / gap / (1 - stretch) + stretch), 0.0)
     return bounded(numbers, radius), bounded(found, np.broadcast_to(width[..., None, :], found.shape)), is_alone
+
+
+def with_eigenvalues(a: Bounds, numbers: Bounds) -> Bounds:
+    """Compute the matrices that have the eigenvectors of symmetric matrices and these eigenvalues.
+
+    The vector of an eigenvalue that may occur twice is not known, and not needed where its new eigenvalue is 0.
+    """
+    _, vectors, is_alone = eigenvalues(a)
+    depth = max(vectors.middle.ndim - 1, numbers.middle.ndim)
+    kept = numbers.mapped(lambda x: _of_depth(x, depth))
+    alone = _of_depth(is_alone, depth)
+    shape = np.broadcast_shapes(kept.middle.shape, alone.shape)
+    kept = kept.spread(shape).where(alone | kept.is_zero, unknown(np.zeros(shape, kept.middle.dtype)))
+    vectors = vectors.mapped(lambda x: _of_depth(x, depth + 1))
+    return product(multiply(vectors, kept.mapped(lambda x: x[..., None, :])), vectors.mapped(transposed))
+
+
+def _of_depth(array: npt.NDArray[Scalar], depth: int) -> npt.NDArray[Scalar]:
+    """Put dimensions of size 1 after the first, which counts points."""
+    return array.reshape(len(array), *(1,) * (depth - array.ndim), *array.shape[1:])
 
 
 def symmetric_part(a: Bounds) -> Bounds:

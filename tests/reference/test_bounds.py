@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Shape
 from gradcli.reference import bounds as of_arrays
-from gradcli.reference.array_functions import compile_bounds
+from gradcli.reference.array_functions import compile_bounds, with_eigenvalues
 from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
@@ -223,6 +224,32 @@ def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None
     """All entries are known, and hold the truth."""
     known, entries = _adjoints_hold(text, at)
     assert known == entries
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("a", "w"), [((3, 3), (3,)), ((2, 3, 3), (3,)), ((3, 3), (2, 3)), ((1, 4, 4), (4, 4)), ((2, 1, 3, 3), (5, 3))]
+)
+def test_matrices_with_other_eigenvalues_are_enclosed(a: Shape, w: Shape, kind: type[Any]) -> None:
+    """By the sum of projections on balls; the eigenvalue 0 needs no projection, which equal ones do not have."""
+    generator = np.random.default_rng(0)
+    matrix, numbers = generator.normal(size=a), generator.normal(size=w)
+    matrix = matrix + np.swapaxes(matrix, -1, -2)
+    at = {"A": matrix, "w": numbers}
+    program = in_primitives(parse("with_eigenvalues(A, w)", shapes={n: x.shape for n, x in at.items()}))
+    shapes = infer(program, {symbol: at[str(symbol)].shape for symbol in program.variables})
+    truth = Reference(program, shapes, at).plan([], judges_value=True).run(BITS).values
+    found = with_eigenvalues(exact(matrix[None], kind), exact(numbers[None], kind)).mapped(np.ravel)
+    assert found.is_known.all()
+    with precision(BITS):
+        assert len(truth) == found.middle.size
+        assert all(_holds(found, n, one) for n, one in truth.items())
+    equal = exact(np.diag([1.0, 1, 2])[None], kind)
+    with np.errstate(all="ignore"):
+        lost, kept = (with_eigenvalues(equal, exact(np.array([one]), kind)) for one in ([1.0, 0, 1], [0.0, 0, 3]))
+    assert not lost.is_known.all()
+    assert kept.is_known.all()
+    np.testing.assert_allclose(kept.middle[0], np.diag([0, 0, 3]), atol=1e-15)
 
 
 SQUARE = {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}

@@ -74,7 +74,7 @@ def value_by_torch(text: str, at: Mapping[str, Any]) -> Any:
 
 ROUNDED = frozenset(
     "linspace index_add var_mean lstsq solve_triangular triangular_solve qr matrix_norm eigvalsh svdvals cond "
-    "left_singular_vectors svd weighted_binary_cross_entropy_with_logits".split()
+    "right_singular_vectors left_singular_vectors svd weighted_binary_cross_entropy_with_logits".split()
 )
 """Operations that are made of others here, so that their values are rounded otherwise; all others are torch's bits."""
 
@@ -121,8 +121,8 @@ def require_same(
 
 
 WITHOUT_FORMULA = frozenset(
-    "cholesky cholesky_ex qr matrix_norm eigvalsh matrix_exp svdvals eigenvectors eigh right_singular_vectors "
-    "left_singular_vectors svd linalg_svd cond median quantile roll".split()
+    "cholesky cholesky_ex qr matrix_norm eigvalsh matrix_exp svdvals eigenvectors eigh with_eigenvalues "
+    "right_singular_vectors left_singular_vectors svd linalg_svd cond median quantile roll".split()
 )
 """Operations of which some formulas are too long, or there is none."""
 

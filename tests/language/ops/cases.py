@@ -221,6 +221,7 @@ multi_dot  torch.linalg.multi_dot([x, M, u])
 matrix_power  matrix_power(C, 3)  torch.linalg.matrix_power(C, -2)  matrix_power(M, -1)  C.matrix_power(0)*C
 vander  vander(u) as stack([u**2, u, 1 + 0*u], 1)  torch.linalg.vander(u)  np.vander(u, 2)
 cholesky  cholesky(M @ M.T)  torch.linalg.cholesky(C @ C.T + a*eye(2)*2)  torch.linalg.cholesky(M @ M.T, upper=True)
+    cholesky(G @ G.mT)  torch.linalg.cholesky(G @ G.mT, upper=True)
 pinv  pinv(x)  torch.linalg.pinv(x.T)
 lstsq  torch.linalg.lstsq(x.T, k.T).solution  torch.linalg.lstsq(M, k.T).solution
 solve_triangular  solve_triangular(M, k.T, upper=True)  torch.linalg.solve_triangular(M, x, upper=False, left=False)
@@ -242,6 +243,8 @@ matrix_exp  torch.matrix_exp(M)  expm(-C) @ w[:2] as matrix_exp(-C) @ w[:2]  tor
 svdvals  svdvals(x)  torch.linalg.svdvals(x.T)[-1]  svdvals(G)
 eigenvectors  eigenvectors(M + M.T) as signed(torch.linalg.eigh(M + M.T)[1])
     eigenvectors(stack([C @ C.T, C + C.T])) as signed(torch.linalg.eigh(stack([C @ C.T, C + C.T]))[1])
+with_eigenvalues  with_eigenvalues(M + M.T, w) as eigh(M + M.T)[1] @ diag(w) @ eigh(M + M.T)[1].T
+    with_eigenvalues(G + G.mT, w) as eigh(G + G.mT)[1] * w @ eigh(G + G.mT)[1].mT
 eigh  torch.linalg.eigh(C @ C.T).eigenvectors as signed(torch.linalg.eigh(C @ C.T)[1])
     L, V = eigh(M + M.T); V @ diag(L**2) @ V.T  np.linalg.eigh(M + M.T)[0]
 right_singular_vectors  right_singular_vectors(M) as signed(svd(M).V)
