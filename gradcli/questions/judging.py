@@ -26,7 +26,7 @@ from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Verdict, by_variable
+from gradcli.results import Array, Check, Entry, Verdict, by_variable
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -138,7 +138,18 @@ def compared(
 def blamed(question: Question, judgement: Judgement) -> Judgement:
     """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
     said = "" if question.live is None or judgement.check.verdict != "disagree" else question.live.blamed(question.wrt)
-    return judgement.changed(lambda e: replace(e, note=said) if e.verdict == "disagree" else e) if said else judgement
+    if not said:
+        return judgement
+    is_measured = question.live.is_blame_measured  # the truth of the recording is then no truth
+    suspects: tuple[Verdict, ...] = ("disagree", "inaccurate") if is_measured else ("disagree",)
+
+    def named(entry: Entry) -> Entry:
+        if entry.variable is None or entry.verdict not in suspects:
+            return entry
+        found = replace(entry, verdict="disagree", note=said)
+        return replace(found, truth=None, relative_error=None, proven=False) if is_measured else found
+
+    return judgement.changed(named)
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:

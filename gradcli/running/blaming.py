@@ -55,11 +55,13 @@ class Trial:
         tried: The points and variants tried besides the application itself, as a sentence, with the place.
         fault: The fault, as a sentence, with the class and the line of its `backward`; empty if there is none.
         is_here: Whether it is wrong where it was applied, and not only elsewhere.
+        is_measured: Whether its forward, moved a little, tells so, as its recording does not follow it.
     """
 
     tried: str
     fault: str
     is_here: bool
+    is_measured: bool = False
 
 
 def trials(recorded: Recorded) -> list[Trial]:
@@ -104,7 +106,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
         return Trial(
             f"{said}; next to its forward alone it {fault.removeprefix(f'{called} ')}, but {whole}", "", is_here=False
         )
-    return Trial(said, fault, is_here)
+    return Trial(said, fault, is_here, is_measured=not custom.is_fully_recorded)
 
 
 def _is_meant(recorded: Recorded) -> bool:

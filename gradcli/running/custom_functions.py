@@ -66,6 +66,8 @@ class VariantResult:
         error: A fault besides wrong numbers: `backward` fails, or changes v.
         wrong: The arguments by which it is wrong.
         made: The recorded forward.
+        ratios: By argument, the slope of the backward relative to that of the forward, where this is another one than
+            that of the backward and of the recording.
     """
 
     variant: Variant
@@ -76,6 +78,7 @@ class VariantResult:
     error: str
     wrong: Set[str]
     made: Recorded = field(repr=False)
+    ratios: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -184,8 +187,10 @@ class CustomFunction:
         if result.error:
             return names
         wrong = {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
-        slopes = {name: self._slope(result, name).kind for name in wrong}
         is_near = not result.variant.is_far  # far away a function may turn many times within a step
+        if is_near and self._may_be_unfollowed(result):
+            wrong |= {name for name in names if self._slope(result, name).kind == "other"}
+        slopes = {name: self._slope(result, name).kind for name in wrong}
         if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
             self.is_fully_recorded = False
         cleared = ("first", "kink", "jump") if is_near else ()
@@ -202,16 +207,30 @@ class CustomFunction:
         undecided &= {name for name, slope in slopes.items() if slope == "second"}
         return certain | (open_ones & (contradicted | undecided))
 
+    def _may_be_unfollowed(self, result: VariantResult) -> bool:
+        """Tell whether the recording of a forward may have a gradient that the forward has not, as of a bisection."""
+        is_first = result.variant.arrays is self.arguments.values and not result.variant.tried
+        operations = (line.call.op for line in result.made.program.lines)
+        is_in_pieces = result.made.is_of_point or any(op.is_condition or op.is_step for op in operations)
+        return (is_first or not self.is_fully_recorded) and is_in_pieces
+
     def _slope(self, result: VariantResult, name: str) -> SlopeOfNumber:
-        """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording."""
+        """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording.
+
+        Where both are one, the other slope is that of a constant.
+        """
         arrays = {**result.made.arrays, **result.variant.arrays}
 
         def values(moved: Mapping[str, Array]) -> Array:
             return array_of(result.made.forward({**arrays, **moved}, ()).output)
 
-        digits = float(np.finfo(self.call.dtype).eps)
-        gradients_by = (result.found, result.truth)
-        return slope_of_sum(values, {name: arrays[name]}, result.y, result.v, gradients_by, digits)
+        digits, truth = float(np.finfo(self.call.dtype).eps), result.truth[name]
+        other = np.zeros_like(truth) if self.is_same(result, name, result.found[name], truth) else truth
+        gradients_by = ({name: result.found[name]}, {name: other})
+        found = slope_of_sum(values, {name: arrays[name]}, result.y, result.v, gradients_by, digits)
+        if found.kind == "other":
+            result.ratios[name] = found.ratio
+        return found
 
     def recorded(self, variant: Variant) -> Recorded:
         """Record it in the shapes and the layout of a variant, once, or at each point if values decide the text.

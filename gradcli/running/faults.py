@@ -32,6 +32,9 @@ MOST_EXPLAINED = 8
 ABRUPT = 1e-3
 """Least relative error half as far again into a place: where an error grows slowly beyond a tolerance, none begins."""
 
+MEASURED = 1e-2
+"""Largest relative difference of ratios to measured slopes that count as one."""
+
 LINEAR = 1e-3
 """Largest relative error of a sum of two results that rounding may explain."""
 
@@ -55,7 +58,7 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
     alike = [result for result in failing if result.variant.where == where and not result.error][:MOST_EXPLAINED]
     said = error or f"is wrong{by}"
     if not error and not custom.is_fully_recorded:
-        return f"{said}: its forward, moved a little, has another slope{f', {only}{where}' if where else ''}"
+        return f"{said}: {_of_measured(failing, name)}{f', {only}{where}' if where else ''}"
     if not error and not where and (fault := _of_vector(custom, name, alike[0])):
         return f"{said}: it {fault}"
     mistake = "" if error else next(_mistakes(custom, name, alike), "")
@@ -67,6 +70,14 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
         return f"{said}, {only}{where}"
     told = [_told(custom, result, name) for result in results if not (result.variant.where or result.error)]
     return said + (_region(custom, name, told, is_explained=is_explained) if told else "")
+
+
+def _of_measured(failing: Sequence[VariantResult], name: str) -> str:
+    """Say what the result is next to a slope that is measured: a multiple of it, if all have one ratio."""
+    ratios = np.array([result.ratios[name] for result in failing if name in result.ratios])
+    if ratios.size > 1 and np.isfinite(ratios).all() and np.ptp(ratios) <= MEASURED * abs(ratios[0]):
+        return f"its result is {ratios.mean():.3g} times the slope that its forward has, moved a little"
+    return "its forward, moved a little, has another slope"
 
 
 # -- mistakes

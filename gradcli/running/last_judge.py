@@ -249,10 +249,10 @@ def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
     return moved.function.resolves(known, effects)
 
 
-def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wrt: Sequence[str]) -> Boundary | None:
+def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]) -> Boundary | None:
     """Find what the function contradicts of a judgement that does not say so itself."""
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
-    found = next(_contradictions(moved, judgement), None)
+    found = next(_contradictions(recorded, moved, judgement, wrt), None)
     if found is None:
         is_undecided = recorded.recorder.decisions.lost and not moved.function.is_seen and verdicts <= {"agree"}
         return Boundary("unchecked", _unseen(recorded)) if is_undecided and recorded.ran is None else None
@@ -267,6 +267,8 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
         return None if verdicts & {"kink", "undefined"} else Boundary("kink", said)
     if verdicts & {"cut", "disagree"}:
         return None
+    if blame := _blamed(recorded, wrt):
+        return Boundary("disagree", f"{blame}; {said}")
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
     another = "another branch is taken there, or " if "kink" in verdicts else ""
@@ -306,7 +308,9 @@ def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Move
     return any(not np.array_equal(recorded.condition_at(boundary.condition, x), here) for x in moved.function.points())
 
 
-def _contradictions(moved: Movement, judgement: Judgement) -> Iterator[Contradiction]:
+def _contradictions(
+    recorded: Recorded, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
+) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
     for entry in judgement.entries:
@@ -316,8 +320,15 @@ def _contradictions(moved: Movement, judgement: Judgement) -> Iterator[Contradic
             errors[flat(entry.row, moved.shape)] = error if np.isfinite(error) else np.inf
     for known in moved.known:
         found = moved.function.contradiction(known, errors)
-        if found is not None and not (found.kind == "slope" and _is_explained(found, judgement)):
+        if found is None:
+            continue
+        if found.kind != "slope" or not _is_explained(found, judgement) or _blamed(recorded, wrt):
             yield found
+
+
+def _blamed(recorded: Recorded, wrt: tuple[str, ...]) -> str:
+    """Say which custom function, next to its own forward, makes a gradient wrong; empty if none does."""
+    return recorded.blamed(wrt) if recorded.customs else ""
 
 
 def _is_explained(found: Contradiction, judgement: Judgement) -> bool:

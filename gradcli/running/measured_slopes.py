@@ -106,10 +106,12 @@ class SlopeOfNumber:
     Attributes:
         kind: What it is.
         slope: The number, if both sides have it; NaN else.
+        ratio: The first of the two slopes, relative to this one.
     """
 
     kind: Slope
     slope: float = math.nan
+    ratio: float = math.nan
 
 
 def slope_next_to(
@@ -132,29 +134,40 @@ def slope_next_to(
     gap, here, noise = abs(first - second), value(0.0), ROUNDINGS * digits * size
     if not (math.isfinite(gap) and gap > 0 and math.isfinite(here)):
         return SlopeOfNumber("unclear")
-    jumps, best = 0, OneSided(np.zeros(2), np.full(2, math.inf))
+    jumps, rounded, best = 0, math.inf, OneSided(np.zeros(2), np.full(2, math.inf))
     for step in (factor * digits ** (1 / 3) for factor in STEPS):
         if step > LONGEST or best.error.max() <= SHARP * gap:
             break
         once, twice = (np.array([value(side * count * step) - here for side in (-1, 1)]) for count in (1, 2))
         found = one_sided(once, twice, np.array([-step, step]), noise)
-        best = found if found.error.max() < best.error.max() else best  # an error of NaN is not smaller
+        if found.error.max() < best.error.max():  # an error of NaN is not smaller
+            best, rounded = found, noise / step
         room = 8 * (noise + step * max(abs(first), abs(second)))
         jumps += bool((is_constant(once, twice) & (np.abs(once) > room)).any())
-    return _compared(best, first, second, is_jump=jumps > 1)
+    return _compared(best, first, second, is_jump=jumps > 1, rounded=rounded)
 
 
-def _compared(found: OneSided, first: float, second: float, *, is_jump: bool) -> SlopeOfNumber:
-    """Compare the slopes on both sides with each other, and with two slopes."""
+def _compared(found: OneSided, first: float, second: float, *, is_jump: bool, rounded: float) -> SlopeOfNumber:
+    """Compare the slopes on both sides with each other, and with two slopes.
+
+    Args:
+        found: The slopes on both sides.
+        first: A slope.
+        second: Another one.
+        is_jump: Whether the function seems to jump.
+        rounded: The part of each error that is of rounding.
+    """
     gap, slopes, errors = abs(first - second), found.slope, found.error
     if errors.max() > CLEAR * gap:
         return SlopeOfNumber("jump" if is_jump else "unclear")
     if abs(slopes[0] - slopes[1]) > errors.sum() + NEAR * gap:
         return SlopeOfNumber("kink")
     slope = float(slopes[errors.argmin()])
-    if (np.abs(slopes - first) <= errors + NEAR * gap).all():
-        return SlopeOfNumber("first", slope)
-    return SlopeOfNumber("second" if (np.abs(slopes - second) <= errors + NEAR * gap).all() else "other", slope)
+    is_first, is_second = ((np.abs(slopes - one) <= errors + NEAR * gap).all() for one in (first, second))
+    kind: Slope = "first" if is_first else "second" if is_second else "other"
+    if kind == "other" and errors.max() > max(CLEAR * abs(slope), 2 * rounded):
+        kind = "unclear"  # of a change that ends within a step it is the mean
+    return SlopeOfNumber(kind, slope, first / slope if slope else math.inf)
 
 
 def slope_of_sum(

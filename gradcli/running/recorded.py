@@ -313,6 +313,11 @@ class Recorded:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
         return blamed(self, self._trials, wrt)
 
+    @property
+    def is_blame_measured(self) -> bool:
+        """Tell whether a custom function is wrong next to its forward, which the recording does not follow."""
+        return any(one.is_here and one.is_measured for one in self._trials)
+
     _trials = cached_property(trials)
 
     def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -21,6 +21,7 @@ def by_steps(size: float) -> Callable[[float], float]:
         (lambda t: 2 * t + t * t, "first"),
         (lambda t: t + 100 * t**2, "second"),
         (lambda t: 1.7 * t, "other"),
+        (lambda t: 1.0, "other"),
         (lambda t: 1 + 2 * t, "first"),
         (abs, "kink"),
         (lambda t: 2 * max(t, 0.0), "kink"),
@@ -30,6 +31,7 @@ def by_steps(size: float) -> Callable[[float], float]:
         (by_steps(1e-7), "first"),
         (lambda t: math.nan, "unclear"),
         (lambda t: math.sin(1e9 * t), "unclear"),
+        (lambda t: 2e-6 * math.tanh(1e6 * t), "unclear"),
     ],
 )
 def test_a_slope_is_told_from_values(function: Callable[[float], float], said: str) -> None:

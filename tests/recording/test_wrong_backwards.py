@@ -1,6 +1,7 @@
 """Custom functions tried by themselves: where mistakes hide they are found, and what is right is not blamed."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -227,28 +228,62 @@ def test_a_backward_is_not_blamed_where_the_code_that_applies_it_has_its_slope()
     assert trial.is_here
 
 
-class WrongRoot(torch.autograd.Function):
-    """A square root by bisection, whose backward forgets a 2."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        low, high = torch.zeros_like(x), torch.full_like(x, 4.0)
-        for _ in range(50):
-            middle = (low + high) / 2
+def halved(x: torch.Tensor, high: torch.Tensor, kind: str) -> torch.Tensor:
+    """Find a square root between 0 and `high` by 50 bisections, which choose a half by `where`, a mask or a branch."""
+    low = torch.zeros_like(x)
+    for _ in range(50):
+        middle = (low + high) / 2
+        if kind == "where":
             low, high = (torch.where(middle**2 < x, *pair) for pair in ((middle, low), (high, middle)))
-        ctx.save_for_backward(low)
-        return low
+        elif kind == "mask":
+            is_large = (middle * middle > x).to(x.dtype)
+            low, high = low * is_large + middle * (1 - is_large), middle * is_large + high * (1 - is_large)
+        elif middle * middle < x:
+            low = middle
+        else:
+            high = middle
+    return low
 
-    @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> Any:
-        return g / ctx.saved_tensors[0]
+
+def wrong_root(kind: str, high: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """Make a square root by bisection, whose backward forgets a 2."""
+    make: Any = make_custom
+    forward, backward = (lambda x: halved(x, high(x), kind)), (lambda y, g: g / y)
+    return make("WrongRoot", forward, backward, keeps_value=True)
 
 
-def test_a_forward_that_no_line_moves_is_judged_by_its_own_slope() -> None:
-    """Its recording says that it is constant; it is blamed only for what the forward itself contradicts."""
-    (trial,) = trials(record(WrongRoot.apply, W).recorded())
+HIGH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "4": lambda x: torch.full_like(x, 4.0),
+    "x + 1": lambda x: x + 1,
+    "max(x, 1)": lambda x: x.clamp(min=1),
+}
+"""Ends of the interval; with the last, the recording has twice the gradient of the root, as the wrong backward."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "high", "dtype"),
+    [
+        ("where", "4", torch.float64),
+        ("where", "x + 1", torch.float32),
+        ("where", "max(x, 1)", torch.float64),
+        ("mask", "x + 1", torch.float32),
+        ("mask", "max(x, 1)", torch.float64),
+        ("branch", "4", torch.float32),
+        ("branch", "max(x, 1)", torch.float64),
+    ],
+)
+def test_a_forward_that_no_line_follows_is_judged_by_its_own_slope(kind: str, high: str, dtype: torch.dtype) -> None:
+    """Whatever its recording says, it is blamed for what the forward contradicts, by its factor; nothing is proven."""
+    x = torch.tensor([2.0, 3.0], dtype=dtype)
+    x = x[0] if kind == "branch" else x
+    function = wrong_root(kind, HIGH[high])
+    (trial,) = trials(record(function.apply, x).recorded())
     assert trial.is_here
-    assert trial.fault.endswith("is wrong: its forward, moved a little, has another slope")
+    assert trial.fault.endswith("is wrong: its result is 2 times the slope that its forward has, moved a little")
+    answer = record(function.apply, x).check()
+    assert answer.check.verdict == "disagree"
+    assert not answer.check.proven
+    assert any(trial.fault in finding.note for finding in answer.check.findings)
 
 
 @pytest.mark.parametrize(
