@@ -25,6 +25,9 @@ from gradcli.language.program.movement import (
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Call, Shape
 
+MOST_FILLED = 4
+"""Most zeros and elements, for each element, that are taken target by target."""
+
 MOST_PLACES = 2**22
 """Most positions that a transposed index names one by one."""
 
@@ -124,18 +127,14 @@ def _on_diagonal(writer: LineWriter, g: Atom, offset: int, dims: Sequence[int], 
 
 
 def _added_windows(writer: LineWriter, call: Call, g: Atom, inside: Shape) -> Atom:
-    """Add up windows that overlap, one place of all windows after the other."""
+    """Add up windows that overlap: for each element those of its places in windows."""
     axis, size, step, dilation = windows_of(inside, call)
-    found: Atom | None = None
-    last = len(writer.shape(g)) - 1
-    for n in range(size):
-        one = writer.slice(g, last, n, n + 1)
-        one = dilated(writer, writer.reshape(one, writer.shape(one)[:-1]), axis, step)
-        one = writer.pad(one, axis, n * dilation, inside[axis] - n * dilation - writer.shape(one)[axis])
-        found = one if found is None else writer.plus(found, one)
-    if found is None:
-        raise NoAdjointError("windows of no elements")
-    return found
+    last = len(inside)
+    g = writer.permute(g, [*range(axis + 1), last, *range(axis + 1, last)])
+    count = writer.shape(g)[axis]
+    flat = writer.reshape(g, (*inside[:axis], count * size, *inside[axis + 1 :]))
+    targets = np.arange(count)[:, None] * step + np.arange(size) * dilation
+    return summed_at(writer, flat, axis, targets.ravel(), inside[axis])
 
 
 def _by_places(writer: LineWriter, g: Atom, source: npt.NDArray[np.intp], inside: Shape) -> Atom:
@@ -147,7 +146,8 @@ def _by_places(writer: LineWriter, g: Atom, source: npt.NDArray[np.intp], inside
 def summed_at(writer: LineWriter, g: Atom, axis: int, targets: npt.NDArray[np.intp], size: int) -> Atom:
     """Add up along an axis the elements with the same target, and put the sums there; elsewhere is 0.
 
-    Neighbours among those with one target are added in pairs until one of each is left.
+    They are taken target by target, filled up with zeros; where that would be many, those with one target are first
+    added in pairs until one of each is left.
 
     Args:
         writer: Of the lines.
@@ -161,18 +161,32 @@ def summed_at(writer: LineWriter, g: Atom, axis: int, targets: npt.NDArray[np.in
     kept = np.flatnonzero(targets >= 0)
     at = kept[np.argsort(targets[kept], kind="stable")]
     targets = targets[at]
+    most = int(np.bincount(targets).max(initial=1))
+    if most > 1 and size * most <= MOST_FILLED * len(targets):
+        shape = writer.shape(g)
+        filled = np.full((size, most), shape[axis])
+        filled[targets, _ranks(targets)] = at
+        found = _taken(writer, writer.pad(g, axis, 0, 1), axis, filled.ravel())
+        found = writer.reshape(found, (*shape[:axis], size, most, *shape[axis + 1 :]))
+        return writer.write("sum", found, dim=axis + 1)
     while (targets[1:] == targets[:-1]).any():
-        starts = np.flatnonzero(np.r_[True, targets[1:] != targets[:-1]])
-        places = np.arange(len(targets)) - np.repeat(starts, np.diff(np.r_[starts, len(targets)]))
-        first = np.flatnonzero(places % 2 == 0)
+        first = np.flatnonzero(_ranks(targets) % 2 == 0)
         is_pair = np.r_[targets[1:] == targets[:-1], False][first]
         nothing = writer.shape(g)[axis]  # the position of a 0 behind all elements
         second = np.where(is_pair, at[np.minimum(first + 1, len(at) - 1)], nothing)
         g = writer.plus(_taken(writer, g, axis, at[first]), _taken(writer, writer.pad(g, axis, 0, 1), axis, second))
         at, targets = np.arange(len(first)), targets[first]
-    found = np.full(size, writer.shape(g)[axis])
-    found[targets] = at
-    return _taken(writer, writer.pad(g, axis, 0, 1), axis, found)
+    if len(at) and targets[-1] - targets[0] == len(at) - 1:
+        before = int(targets[0])
+        return writer.pad(_taken(writer, g, axis, at), axis, before, size - before - len(at))
+    places = np.full(size, writer.shape(g)[axis])
+    places[targets] = at
+    return _taken(writer, writer.pad(g, axis, 0, 1), axis, places)
+
+
+def _ranks(targets: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Number each of ascending numbers among those that are equal to it."""
+    return np.arange(len(targets)) - np.searchsorted(targets, targets)
 
 
 def _taken(writer: LineWriter, atom: Atom, axis: int, places: npt.NDArray[np.intp]) -> Atom:

@@ -117,7 +117,11 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("squeeze(unsqueeze(x, 0))", {"x": x}),
     ("conv2d(I, K[:, :, :, 1:])", {"I": I, "K": K}),
     ("conv2d(I, K, stride=2, dilation=2)", {"I": I, "K": K}),
+    ("windows(x, 0, 3, 1, 2)", {"x": x}),
+    ("windows(B, 1, 2, 2) + windows(B, 1, 2, 3)", {"B": B}),
+    ("windows(x, 0, 1)", {"x": x}),
     ("max_pool2d(I, 2)", {"I": I}),
+    ("max_pool2d(I, 3, 2, 1)", {"I": I}),
     ("avg_pool2d(I, 3, 2)", {"I": I}),
     # matrices
     ("A @ w", {"A": A, "w": w}),
