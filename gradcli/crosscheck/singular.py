@@ -38,7 +38,7 @@ PICKED = "; torch put together what it picked"
 ROOM = 4
 """Factor on the reference's budget for values at the point, as these are computed once for all rays."""
 
-MOST_MEMBERS = 40_000
+MOST_MEMBERS = 100_000
 """Most members of the operations on all rays, which take some twenty microseconds each."""
 
 
@@ -261,7 +261,10 @@ class Looks:
             if n is not None:
                 others = {d: weight * sign for d, weight in self.ways[n].items()}
                 moving = others | {d: -others[d] for d in own}
-            self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
+            if n is None and len(moving) == 1 < len(self.plan.directions):
+                self._seen[n, group, sign] = {} if self.is_over else self.rays.along(next(iter(moving)), sign)
+            else:
+                self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
             if n is None and group is not None and not self.is_over:
                 self._left.setdefault(group, {})[sign] = self.rays.left
         return self._seen[n, group, sign]

@@ -79,30 +79,73 @@ class Rays:
         self.known: dict[Atom, dict[int, Element]] = {}
         self.exact: ExactSeries | None = None
         self.left: frozenset[tuple[Atom, int]] = frozenset()
+        self._own: dict[int, Mapping[Atom, Mapping[int, Element]]] = {}
         self.work = 0
         with precision(bits):
             self.run.evaluate()
 
     def on(self, moving: Mapping[Direction, float]) -> Mapping[int, Element]:
         """Follow the elements of y that the plan judges while some elements of the inputs move by a weight times t."""
-        program = self.reference.program
-        reached = self._reached(moving)
         with precision(self.bits):
-            self.known, self.exact = {}, ExactSeries(self.run, moving, reached)
-            for (symbol, j), weight in moving.items():
-                value = self.run.values.get(symbol, {}).get(j)
-                if value is not None:
-                    start = _still(value)
-                    self.known.setdefault(symbol, {})[j] = (
-                        ray(value, arb(weight)) if isinstance(start, Series) else start
-                    )
-            for line in program.lines:
-                if line.symbol in reached and line.symbol in self.plan.needed:
-                    require_time()
-                    self.known[line.symbol] = self._line(line, reached[line.symbol])
-            self.left = frozenset(self._left_at_once())
-            output = program.output
+            self._follow(moving, {})
+            output = self.reference.program.output
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
+
+    def along(self, direction: Direction, sign: int) -> Mapping[int, Element]:
+        """Follow the elements of y that one input moves; what no other input moves is followed once for all inputs."""
+        with precision(self.bits):
+            if sign not in self._own:
+                self._follow(dict.fromkeys(self.plan.directions, float(sign)), {}, of_one_alone=True)
+                self._own[sign] = self.known
+            self._follow({direction: float(sign)}, self._own[sign])
+            output = self.reference.program.output
+            moved = self._moved.get(output, {}).get(self._numbers[direction], np.array([], int))
+            return {e: self._element(output, e) for e in moved.tolist()}
+
+    def _follow(
+        self,
+        moving: Mapping[Direction, float],
+        own: Mapping[Atom, Mapping[int, Element]],
+        *,
+        of_one_alone: bool = False,
+    ) -> None:
+        """Follow the lines of the Program on a ray.
+
+        Args:
+            moving: The inputs that move, with their weights.
+            own: Elements that are known, of those that one input alone moves.
+            of_one_alone: Whether to follow these elements only.
+        """
+        program, reached = self.reference.program, self._reached(moving)
+        if of_one_alone:
+            several = {atom: np.array(sorted(self._of_several[atom]), int) for atom in reached}
+            reached = {atom: np.setdiff1d(moved, several[atom]) for atom, moved in reached.items()}
+        self.known, self.exact = {}, ExactSeries(self.run, moving, reached)
+        for (symbol, j), weight in moving.items():
+            value = self.run.values.get(symbol, {}).get(j)
+            if value is not None:
+                start = _still(value)
+                self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if isinstance(start, Series) else start
+        for line in program.lines:
+            if line.symbol in reached and line.symbol in self.plan.needed:
+                require_time()
+                elements, known = reached[line.symbol], own.get(line.symbol)
+                if known is None:
+                    self.known[line.symbol] = self._line(line, elements)
+                    continue
+                found = self.known[line.symbol] = {e: known[e] for e in elements.tolist() if e in known}
+                others = [e for e in elements.tolist() if e in self._of_several[line.symbol]]
+                found |= self._line(line, np.array(others)) if others else {}
+        self.left = frozenset(self._left_at_once())
+
+    @cached_property
+    def _of_several(self) -> Mapping[Atom, frozenset[int]]:
+        """The elements of each line that more than one direction moves."""
+        found = {}
+        for atom, moved in self._moved.items():
+            elements, counts = np.unique(np.concatenate([*moved.values(), np.array([], int)]), return_counts=True)
+            found[atom] = frozenset(elements[counts > 1].tolist())
+        return found
 
     def _left_at_once(self) -> Iterator[tuple[Atom, int]]:
         """Find the elements of conditions and steps that certainly have another value on the ray than at the point."""

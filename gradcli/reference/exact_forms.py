@@ -70,6 +70,7 @@ class Numbering:
 
     def __init__(self, run: Run, *, by_value: bool = True) -> None:
         self.run, self.reference, self.by_value = run, run.reference, by_value
+        self._opaque_inputs = frozenset(() if by_value else run.plan.directions)
         self._forms: dict[Atom, dict[int, Form]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._squares: dict[int, Form] = {}
@@ -163,8 +164,8 @@ class Numbering:
         return self.root(self._number(radicands[0] * radicands[1]))
 
     def _of_input(self, variable: Atom, element: int, value: object) -> Form:
-        is_known = self.by_value or (variable, element) not in self.run.plan.directions
-        exact = fraction(value) if is_known and not isinstance(value, Undefined) else None
+        is_known = (variable, element) not in self._opaque_inputs and not isinstance(value, Undefined)
+        exact = fraction(value) if is_known else None
         return self._opaque(("input", variable, element)) if exact is None else self._number(exact)
 
     def _of_atom(self, atom: Atom) -> Form:

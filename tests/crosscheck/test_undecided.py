@@ -7,6 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.crosscheck.summary import FamilyCheck, summarize
+from gradcli.reference import deadline
 from gradcli.report.wording import standing
 from gradcli.results import Entry
 from tests.checks import check_of
@@ -93,3 +94,12 @@ def test_differences_are_taken_where_they_are_asked_for() -> None:
     for asked in (False, True):
         (opinion, _) = Function("x**3").check({"x": 2.0}, differences=asked).opinions
         assert (opinion.difference is not None) == asked
+
+
+def test_each_of_a_thousand_ties_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clipped objective of PPO at a ratio of 1, where both operands of each minimum are one function."""
+    monkeypatch.setattr(deadline, "LOOKS", 60.0)  # other processes make this one slow, and the work is what is tested
+    monkeypatch.setattr(deadline, "SECONDS", 60.0)
+    text = "r = exp(x - 0.5); a = linspace(1, 2, 1024); mean(minimum(r*a, clamp(r, 0.8, 1.2)*a))"
+    check = check_of(Function(text).check({"x": np.full(1_024, 0.5)}))
+    assert (check.verdict, check.checked, check.entries) == ("agree", 1_024, 1_024)
