@@ -48,12 +48,14 @@ class DecidedValue:
         at: The line of the user's code, for messages.
         shown: The decision in words, where the user has not written the condition.
         branch: Whether Python found the condition true, if it branched on it.
+        is_late: Whether it was recorded later than it decided, and may be no decision of this value.
     """
 
     condition: Any
     at: str
     shown: str = ""
     branch: bool | None = None
+    is_late: bool = False
 
 
 @dataclass
@@ -89,14 +91,36 @@ def numbers_of(tensor: Tensor) -> Array:
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
-def within(value: Any, kind: type) -> list[Any]:
+def within(value: Any, kind: type | tuple[type, ...]) -> list[Any]:
     """List the values of a type in nested lists, tuples and dictionaries, in order."""
-    return [one for one in _pytree.tree_leaves(value) if isinstance(one, kind)]
+    found: list[Any] = []
+    _gather(value, kind, found)
+    return found
 
 
-def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
+def _gather(value: Any, kind: type | tuple[type, ...], found: list[Any]) -> None:
+    """Append the values of a type, by a plain walk: this is done several times for each call of torch."""
+    if isinstance(value, kind):
+        found.append(value)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _gather(one, kind, found)
+    elif isinstance(value, dict):
+        for one in value.values():
+            _gather(one, kind, found)
+
+
+def replaced(value: Any, kind: type | tuple[type, ...], by: Callable[[Any], Any]) -> Any:
     """Replace the values of a type in a nested value."""
-    return by(value) if isinstance(value, kind) else _pytree.tree_map_only(kind, by, value)
+    if isinstance(value, kind):
+        return by(value)
+    if type(value) in (list, tuple):
+        return type(value)(replaced(one, kind, by) for one in value)
+    if type(value) is dict:
+        return {key: replaced(one, kind, by) for key, one in value.items()}
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return _pytree.tree_map_only(kind, by, value)
 
 
 def tensors_in(value: Any) -> list[Tensor]:
@@ -174,8 +198,11 @@ def _writes(function: Overload) -> tuple[str, ...]:
 
 def changed_by(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """List the tensors that a call writes to."""
+    names = _writes(function)
+    if not names:
+        return []
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
-    return tensors_in([given.get(name) for name in _writes(function)])
+    return tensors_in([given.get(name) for name in names])
 
 
 @functools.lru_cache(maxsize=4096)

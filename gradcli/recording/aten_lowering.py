@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
@@ -70,6 +71,7 @@ class AtenLowering:
         written: The lines so far.
         variables: The variables by name.
         span: The place of the next lines, where there is a text already.
+        instead: Values that stand for some variables in Programs, as it was found out later how these are made.
     """
 
     span = Span(0, 0)
@@ -78,6 +80,7 @@ class AtenLowering:
         self.rules, self.records_meaning = rules, records_meaning
         self.lowering = Reader(SourceText("0", called), Scope(values={}, ask=ask))
         self.written, self.variables = self.lowering.builder.lines, self.lowering.scope.variables
+        self.instead: dict[Atom, Atom] = {}
 
     # -- operands
 
@@ -141,10 +144,28 @@ class AtenLowering:
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the Program that computes some values, of which the last is the output."""
-        lines, leaves = self.lowering.builder.made_of(*atoms)
+        lines, leaves = self._made_of_all(*atoms) if self.instead else self.lowering.builder.made_of(*atoms)
         variables = tuple(one for one in self.variables.values() if one in leaves)
         output = atoms[-1] if atoms else sympy.Integer(0)
         return Program("", variables, tuple(lines), output, self.lowering.source.name)
+
+    def _made_of_all(self, *atoms: Atom) -> tuple[list[Line], set[Atom]]:
+        """Trace values back as `made_of` does, also through what stands for variables."""
+        line_of, leaves = self.lowering.builder.line_of, set[Atom]()
+        found, begun, waiting = dict[Atom, Line](), set[Atom](), [*reversed(atoms)]
+        while waiting:
+            atom = self.instead.get(waiting[-1], waiting[-1])
+            line = line_of(atom)
+            if line is None:
+                leaves.add(atom)
+            elif atom not in begun:
+                begun.add(atom)
+                waiting += line.call.operands
+                continue
+            elif atom not in found:
+                found[atom] = replace(line, call=line.call.renamed(self.instead))
+            waiting.pop()
+        return [*found.values()], leaves
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""

@@ -35,6 +35,9 @@ ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
 FOLDS = {"all": "all", "_is_all_true": "all", "any": "any", "_is_any_true": "any"}
 """Operations that make one condition of many, by the name that users have for them."""
 
+NUMBERS_LEAVE = "numbers leave torch by"
+"""Beginning of the remark on numbers that leave torch."""
+
 LONGEST = 120
 """Most characters of a condition in a message."""
 
@@ -81,7 +84,7 @@ class RecordedDecisions:
         Raises:
             InputError: They do in the forward of a custom function.
         """
-        known, said = [one for one in tensors if self.recorder.knows(one)], f"numbers leave torch by {called}(){place}"
+        known, said = [one for one in tensors if self.recorder.may_follow(one)], f"{NUMBERS_LEAVE} {called}(){place}"
         if not known:
             return
         if place.custom is not None and any(one.is_floating_point() for one in known):
@@ -209,12 +212,13 @@ class RecordedDecisions:
     def told(self, program: Program) -> Iterator[str]:
         """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
-            if guard.branch is not None:
+            if guard.branch is not None and not guard.is_late:
                 condition = known.shown.removesuffix(guard.at)
                 taken = condition if guard.branch else f"not ({condition})"
                 yield f"the branch {taken} was taken{guard.at}; the answer is of that branch"
         order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
         last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
+        last = order.get(program.output, last)  # lines that were found out later are after it
         yield from (said for said, after in self.remarks.items() if order.get(after, -1) < last)
 
 

@@ -112,6 +112,10 @@ class Recorder(RecordingMode):
         """Tell whether a tensor holds a value that follows from arguments or from tensors found elsewhere."""
         return tensor in self._values or tensor.requires_grad
 
+    def may_follow(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor may hold a value that follows from others, by calls that are not recorded too."""
+        return self.knows(tensor)
+
     def follows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from arguments of the function."""
         return self._values.find(tensor) in self.of_arguments
@@ -195,7 +199,7 @@ class Recorder(RecordingMode):
             return
         place = self.places.find()
         self._learn_names(place.frame)
-        if self._is_untracked(place):
+        if self._is_untracked(place, changed):
             self._constant((yield), *changed)
         elif name == "_local_scalar_dense":
             self.decisions.read(tensors[0], (yield), place)
@@ -227,6 +231,7 @@ class Recorder(RecordingMode):
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             self.decisions.change_unseen(place)
+            results = [self._changed_unseen(one, results[0], place) for one in changed[:1]]
         if torch.is_grad_enabled() and changed[0].requires_grad and self._followed.isdisjoint(inputs):
             inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # a term whose gradient is 0
             results = [self.lines.row("add", *inputs, results[0])]
@@ -235,6 +240,14 @@ class Recorder(RecordingMode):
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
             self._keep(output, result, inputs, place, is_written=True)
+
+    def _changed_unseen(self, tensor: Tensor, result: Atom | None, place: CallPlace) -> Atom | None:
+        """Give the value of a tensor that is changed where autograd does not see it: its gradient is that of before."""
+        before = self._value(tensor, place)
+        if result is None or before not in self._followed:
+            return result
+        change = self._held(self.lines.row("sub", result, before), place)
+        return self._derived(self.lines.row("add", before, change), before)
 
     def _made_of(self, function: Overload, given: dict[str, Any], found: Any, place: CallPlace) -> None:
         """Record a call that makes tensors."""
@@ -356,8 +369,12 @@ class Recorder(RecordingMode):
         leaf = self.leaves.get(str(self._values.find(tensor)))
         return leaf is not None and leaf.is_argument
 
-    def _is_untracked(self, place: CallPlace) -> bool:
-        """Tell whether to pass over a call, as autograd does not track it."""
+    def _is_untracked(self, place: CallPlace, changed: Sequence[Tensor] = ()) -> bool:
+        """Tell whether to pass over a call, which writes to some tensors, as autograd does not track it."""
+        return False
+
+    def _is_put_off(self, tensor: Tensor) -> bool:
+        """Tell whether a constant may be found out to follow from others."""
         return False
 
     def _is_made(self, tensor: Tensor) -> bool:
@@ -452,7 +469,8 @@ class Recorder(RecordingMode):
             return self._made_value(tensor, place)
         require_seen(self, tensor, place)
         name = self.names.name_of(tensor, place.frame)
-        if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
+        is_number = not (tensor.ndim or tensor.requires_grad or self._is_put_off(tensor))
+        if is_number and name.startswith(UNNAMED):  # a number of Python's
             with self.paused():
                 return as_atom(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)

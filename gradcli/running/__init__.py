@@ -16,6 +16,8 @@ backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index
 python_functions   a `Function` of all this; two implementations, held to the same truth
 scripts            a whole script, its values after a pass, and its backward passes
+late_recording     what autograd does not follow in a script, recorded where a pass is made of it
+untracked_calls    the calls that it does not follow, put off
 nonfinite          where infinity and NaN begin in a pass
 refusals           why torch refuses a pass: the line, and what mends it
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained

@@ -75,7 +75,8 @@ def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
     if found is None:
         return None
     tried = (place for place, atom in held[:MOST_LINES] if place.where and _released(recorded, wrt, here, atom))
-    value, (n, other) = f"a value{next(tried, '')}", found
+    first = next((place for place, _ in held if place.where), "")  # where no value alone matters
+    value, (n, other) = f"a value{next(tried, first)}", found
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
     name, place = entries[n]
     of = "" if recorded.value.size == 1 else " of y weighted at random"

@@ -6,6 +6,7 @@ After a pass, only the values that the script still holds are kept.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import os
@@ -13,7 +14,7 @@ import runpy
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self, cast
@@ -31,11 +32,12 @@ from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
-from gradcli.recording.memory import alias, memory
+from gradcli.recording.decisions import NUMBERS_LEAVE
+from gradcli.recording.memory import alias
 from gradcli.recording.places import CallPlace, Places, TensorNames
-from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
+from gradcli.running.late_recording import LateRecorder
 from gradcli.running.nonfinite import CallsOnTheWayBack, beginnings, dense
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 from gradcli.running.refusals import RefusalNotes
@@ -60,7 +62,7 @@ class NothingToAnswerError(InputError):
     """A pass by nothing that its output depends on, which is no error of the script."""
 
 
-class ScriptRecorder(Recorder):
+class ScriptRecorder(LateRecorder):
     """Recorder of a script, which never sees an error of recording; after a pass, values no longer held are forgotten.
 
     Args:
@@ -78,7 +80,7 @@ class ScriptRecorder(Recorder):
     def __init__(
         self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str], only: int | None = None
     ) -> None:
-        super().__init__(TensorNames(runpy.run_path, ()), None)
+        super().__init__(TensorNames(runpy.run_path, ()))
         self.tell, self.check, self.seconds, self.wrt, self.only = tell, check, seconds, wrt, only
         self.watch = Watch()
         self.is_over = False
@@ -89,7 +91,6 @@ class ScriptRecorder(Recorder):
         ] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
-        self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
         self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
 
     def __enter__(self) -> Self:
@@ -122,10 +123,17 @@ class ScriptRecorder(Recorder):
             self.begin()
         elif name == "detach":
             self.aliased(args[0])
+        if self._pauses or self._inside or self.is_late:
+            return super().__torch_dispatch__(function, types, args, kwargs)
+        copies = {} if self.watch.is_stepping else self.untracked.before(function, (args, kwargs))
         found = super().__torch_dispatch__(function, types, args, kwargs)
-        if not (self._pauses or self._inside):
-            with suppress(Exception):  # of tensors without a memory, such as sparse ones
-                self._notes.note(function, (args, kwargs), found, self.places.find)
+        find = functools.cache(self.places.find)
+        with suppress(Exception):  # of tensors without a memory, such as sparse ones
+            self._notes.note(function, (args, kwargs), found, find)
+        if not self.watch.is_stepping:
+            self.note_untracked(function, (args, kwargs), tensors_in(found), copies, find)
+        if name == "_local_scalar_dense":
+            self.note_read(args[0], found)
         return found
 
     def _advance(self, *of_call: Any) -> None:
@@ -135,12 +143,18 @@ class ScriptRecorder(Recorder):
             self.lose(error)
 
     def lose(self, error: Exception) -> None:
-        """Keep the first error for the next pass."""
+        """Keep the first error for the next pass.
+
+        Raises:
+            Exception: The error itself, where calls are run again.
+        """
+        if self.is_late:
+            raise error
         self._lost = self._lost or error
 
     def begin(self) -> None:
         """Forget the values of the last pass, before the first call that may belong to the next one."""
-        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses or self.is_late)
         if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
             self._collect()
 
@@ -164,21 +178,17 @@ class ScriptRecorder(Recorder):
         self.decisions.guards = [guard for guard in self.decisions.guards if guard.condition in kept]
         left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
         self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
+        self._put_off = {name: part for name, part in self._put_off.items() if name in self.leaves}
+        self.lines.instead.clear()
         self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
-
-    def aliased(self, tensor: Tensor) -> None:
-        """Note a leaf of whose memory the script takes a tensor that autograd does not follow."""
-        if tensor.requires_grad and tensor.is_leaf and tensor.layout is torch.strided:
-            self._aliases[memory(tensor)] = torch.utils.weak.TensorWeakRef(tensor)
 
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
         if tensor.requires_grad or tensor in self._values:
             return False
-        found = self._aliases.get(memory(tensor)) if tensor.layout is torch.strided else None
-        leaf = None if found is None else found()
+        leaf = self.leaf_of(tensor)
         is_current = torch.is_grad_enabled() and not (self.is_over or self._is_changed)
-        if leaf is None or not is_current or memory(leaf) != memory(tensor):
+        if leaf is None or not is_current:
             return True
         self._value(leaf, self.places.find())
         return False
@@ -189,12 +199,19 @@ class ScriptRecorder(Recorder):
 
     def _constant(self, *found: Any) -> None:
         for tensor in tensors_in(found):
-            self._is_changed |= tensor in self._values
+            self._is_changed |= tensor in self._values and not self.is_late
+            if self._values.find(tensor) in self._followed and not self.is_late:  # what was made of a leaf is constant
+                self.forget_untracked()
             self._values.forget(tensor)
 
-    def _is_untracked(self, place: CallPlace) -> bool:
-        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
-        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+    def _is_untracked(self, place: CallPlace, changed: Sequence[Tensor] = ()) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad.
+
+        One that writes to what autograd follows is recorded all the same.
+        """
+        if place.custom is not None or torch.is_grad_enabled() or self._inside or self.is_late:
+            return False
+        return all(one.grad_fn is None for one in changed)
 
     def _inquiries(self, y: Tensor, inputs: Any, called: str) -> Iterator[Inquiry]:
         """Make the inquiries about a tensor: by the leaves, and by each other tensor, which depends on these."""
@@ -225,29 +242,67 @@ class ScriptRecorder(Recorder):
         others = self._not_leaves(inputs)
         if output in others:
             raise NothingToAnswerError(f"{called} is by its output itself")
+        leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
+        builder = self.lines.lowering.builder
+        _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
+        followed = {others[one][0] if one in others else str(one): one for one in reached}
+        free = {name: leaves[name].tensor for name in followed if name in leaves and leaves[name].tensor.requires_grad}
+        chosen = {*map(id, inputs or free.values())}
+        moving = {name: followed[name] for name, tensor in free.items() if id(tensor) in chosen}
+        if not moving:
+            raise NothingToAnswerError("it is by no tensor that y depends on")
+        if name := next((name for name in moving if leaves[name].tensor.is_complex()), ""):
+            raise InputError(f"{called} is by {name}, whose numbers are complex, and gradients by real ones are judged")
+        conditions = [*self.decisions.guards]
+        unseen = self.record_late(output, moving.values())
+        if self.untracked.is_over:
+            unseen += [name for name, leaf in self.leaves.items() if self._notes.held(leaf.tensor)]
+        bind = functools.partial(self._bound, y, output, others, moving, called)
+        try:
+            return bind(unseen)
+        except GradcliError:
+            if not self.lines.instead:
+                raise
+            self.lines.instead.clear()
+            self.decisions.guards = conditions
+            return bind([*unseen, *self._put_off])
+
+    def _bound(
+        self,
+        y: Tensor,
+        output: Atom,
+        others: Mapping[Atom, tuple[str, Tensor]],
+        moving: Collection[str],
+        called: str,
+        unseen: Collection[str],
+    ) -> Inquiry:
+        """Make the inquiry about a tensor by some values.
+
+        Args:
+            y: The tensor.
+            output: Its value.
+            others: Values that are no leaves and are to be variables, with their names and tensors.
+            moving: The names of the leaves, or of the other value, to differentiate by.
+            called: Its name in messages.
+            unseen: The names of constants that may follow from these values.
+        """
+        dtype = dtype_name(y.dtype)
         program = self.program(output, {atom: name for atom, (name, _) in others.items()})
         leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
         leaves = {name: leaves[name] for name in program.names}
-        builder = self.lines.lowering.builder
-        _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
-        followed = {others[one][0] if one in others else str(one) for one in reached}
-        free = {name: leaves[name].tensor for name in program.names if name in followed}
-        chosen = {*map(id, inputs or free.values())}
-        wrt = tuple(name for name, tensor in free.items() if tensor.requires_grad and id(tensor) in chosen)
-        if not wrt:
-            raise NothingToAnswerError("it is by no tensor that y depends on")
-        if name := next((name for name in wrt if leaves[name].tensor.is_complex()), ""):
-            raise InputError(f"{called} is by {name}, whose numbers are complex, and gradients by real ones are judged")
+        wrt = tuple(name for name in program.names if name in moving)
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
-        held = {name: why for name in program.names if (why := self._notes.held(leaves[name].tensor))}
-        constants = (f"{name} is a constant, as for autograd: {why}" for name, why in held.items())
+        held = [name for name in program.names if name in unseen]
+        reasons = {name: self._notes.held(leaves[name].tensor) or "too many calls make it" for name in held}
+        constants = (f"{name} is a constant, as for autograd: {why}" for name, why in reasons.items())
         said = (*self.decisions.told(program), *constants)
+        has_left = any(one.startswith(NUMBERS_LEAVE) for one in said)
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
-        found = replace(found, largest=require_same(found, y), has_unseen=bool(held))
+        found = replace(found, largest=require_same(found, y), has_unseen=bool(held) or has_left)
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
@@ -269,6 +324,7 @@ class ScriptRecorder(Recorder):
         """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
         if self._way_back is not None or os.getpid() != self._process:  # within another pass
             return function(*args, **kwargs)
+        self.watch.is_stepping = False
         given = inspect.signature(function).bind(*args, **kwargs).arguments
         self.begin()
         place, number = self.places.find(), self.watch.passes + 1

@@ -50,10 +50,12 @@ class Watch:
 
     Attributes:
         passes: How many passes there were.
+        is_stepping: Whether an optimizer takes a step.
     """
 
     def __init__(self) -> None:
         self.passes = 0
+        self.is_stepping = False
         self._known = torch.utils.weak.WeakTensorKeyDictionary()
         self._named: list[WatchedTensor] = []  # what is told at the end, which tensors need not reach
         self._data: dict[str, str] = {}
@@ -77,6 +79,7 @@ class Watch:
 
     def _before_step(self, optimizer: Any) -> None:
         """Note the gradients that an optimizer is given, whatever made them."""
+        self.is_stepping = True
         with unrecorded():
             for name, tensor in self._parameters(optimizer):
                 one = self._watched(tensor, name)
@@ -88,6 +91,7 @@ class Watch:
                     one.is_nonzero = one.is_nonzero or bool(dense(tensor.grad).any())
 
     def _after_step(self, optimizer: Any) -> None:
+        self.is_stepping = False
         with unrecorded():
             for name, tensor in self._parameters(optimizer):
                 self._look_for_nan(tensor, self._watched(tensor, name))

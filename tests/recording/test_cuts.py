@@ -73,6 +73,26 @@ def masked(x: torch.Tensor) -> torch.Tensor:
     return (x * mask).sum()
 
 
+def changed_unseen(x: torch.Tensor) -> torch.Tensor:
+    """A change in place of which autograd does not know."""
+    y = x * 2
+    with torch.no_grad():
+        y.mul_(x > 0.5)
+        y[0] = 3
+    return y.sum()
+
+
+def test_a_change_that_autograd_does_not_see_is_a_cut() -> None:
+    """The gradient is 2, and by each element that is replaced that of the function is 0."""
+    found = record(changed_unseen, torch.tensor([0.7, 0.1, 0.9], dtype=torch.float64)).vjp()
+    check = check_of(found)
+    assert found.vjp["x"].tolist() == [2, 2, 2]
+    assert check.verdict == "cut", check
+    assert any(
+        "is held constant: by x[" in entry.note and "is 2, without that 0" in entry.note for entry in check.findings
+    )
+
+
 WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a shift": by_largest,
     "a mask": masked,
