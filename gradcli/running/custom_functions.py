@@ -247,9 +247,9 @@ class CustomFunction:
     def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Any:
         """Apply the function to copies, as a forward may write to its arguments."""
         copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
-        left = MORE_SECONDS + max(0.0, self.end - time.thread_time())
+        left = MORE_SECONDS + min(MORE_SECONDS, max(0.0, self.end - time.thread_time()))
         has_loops = any(made.is_of_point for made in self._made.values())
-        with contextlib.nullcontext() if math.isinf(left) or not has_loops else TimeLimit(self.call.called, left):
+        with TimeLimit(self.call.called, left) if has_loops else contextlib.nullcontext():
             found = self.call.function(*{**self.given, **copies}.values())
         self.arguments.outputs = len(found) if isinstance(found, tuple | list) else 1
         return found if variant.output is None else found[variant.output]

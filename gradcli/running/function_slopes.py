@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -50,6 +50,12 @@ CONFIRMED = 0.25
 
 FINEST = 0.02
 """Coarsest error, relative to the terms of the product, of a slope that is told to be torch's."""
+
+SMALL = 1e-3
+"""Largest effect of an element on y, relative to the largest one, that others may hide by their curvature."""
+
+SMALL_STEPS = 16
+"""The same in units of the first step, which is longer in low precision."""
 
 MOST_CALLS = 10
 """Most calls of a function next to its point: four along each direction, and two from near by."""
@@ -137,6 +143,8 @@ class Contradiction:
         right: The same after it.
         product: Torch's slope, NaN if none is known.
         u: The direction.
+        within: The length of the shortest step with which it was seen, relative to u: it may be so far from the point.
+        is_near: Whether this is no more than the usual first step, so that it counts as at the point.
     """
 
     kind: Kind
@@ -145,16 +153,24 @@ class Contradiction:
     right: float
     product: float
     u: Mapping[str, Array]
+    within: float = 0.0
+    is_near: bool = True
 
 
 @dataclass
 class Direction:
     """Values of a function along one direction, by the signed number of steps; NaN where it has none.
 
-    `nearest` is the number of steps to the point from which what contradicts is looked at.
+    Attributes:
+        u: The direction.
+        step: The length of a step.
+        values: The values.
+        moved: The displacements, as they are rounded.
+        nearest: The number of steps to the point from which what contradicts is looked at.
     """
 
     u: Mapping[str, Array]
+    step: float
     values: dict[float, Array] = field(default_factory=dict)
     moved: dict[float, Mapping[str, Array]] = field(default_factory=dict)
     nearest: float | None = None
@@ -171,6 +187,8 @@ class MovedFunction:
         largest: The largest number that each value is a sum of, and so is rounded with.
         rounding: Estimates the rounding error of the sum of the values with some weights; it is asked where something
             contradicts.
+        effects: How much each element of the variables moves y by torch's derivative, relative to the rounding of y;
+            NaN for one that counts as small.  The second direction moves the small ones alone, if there are any.
 
     Attributes:
         is_complete: Whether the function was called at all points next to this one: it may take too long.
@@ -184,10 +202,11 @@ class MovedFunction:
         digits: float,
         largest: Array | float = 0.0,
         rounding: Callable[[Array], float] | None = None,
+        effects: Mapping[str, Array] | None = None,
     ) -> None:
         self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
         self.sizes = np.maximum(np.abs(self.value), largest)
-        self.rounding = rounding
+        self.rounding, self.effects = rounding, effects or {}
         self.step = min(LONGEST, STEP * digits**0.5)
         self.is_complete = True
         self._calls, self._seconds = 0, 0.0
@@ -196,7 +215,9 @@ class MovedFunction:
     def directions(self) -> list[Direction]:
         """The directions, with the values of the function along each."""
         generator = np.random.default_rng(SEED)
-        found = [Direction(self._direction(generator)) for _ in range(DIRECTIONS)]
+        found = [Direction(self._direction(generator), self.step) for _ in range(DIRECTIONS)]
+        if self._small:
+            found[-1] = self._of_small(found[-1])
         for direction in found:
             for steps in (1.0, -1.0, 2.0, -2.0):
                 self._call(direction, steps)
@@ -218,11 +239,31 @@ class MovedFunction:
         is_only = sum(x.size for x in self.here.values()) == 1
         return {name: random_direction(x, generator, is_only=is_only) for name, x in self.here.items()}
 
+    @cached_property
+    def _small(self) -> Mapping[str, NDArray[np.bool_]]:
+        """The elements whose effect on y others may hide; empty if there are none."""
+        largest = max((float(np.nan_to_num(one).max(initial=0.0)) for one in self.effects.values()), default=0.0)
+        limit = max(SMALL, SMALL_STEPS * self.step)
+        found = {name: np.isnan(one) | ((one > 0) & (one <= limit * largest)) for name, one in self.effects.items()}
+        return found if largest > 0 and any(one.any() for one in found.values()) else {}
+
+    def _of_small(self, direction: Direction) -> Direction:
+        """Restrict a direction to small elements, with a step by which they move y beyond its rounding."""
+        u = {name: np.where(self._small[name], one, 0.0) for name, one in direction.u.items()}
+        largest, most_of_small = 0.0, 0.0
+        for name, one in self.effects.items():
+            known = np.nan_to_num(one)
+            largest = max(largest, float(known.max(initial=0.0)))
+            most_of_small = max(most_of_small, float(known[self._small[name]].max(initial=0.0)))
+        step = self.step * (largest / most_of_small) ** 0.5 if most_of_small else LONGEST
+        return Direction(u, min(LONGEST, step))
+
     def _call(self, direction: Direction, steps: float) -> Array:
         """Call the function so many steps away; NaN where it fails or gives another number of values."""
         if steps not in direction.values:
             x = {
-                name: (one + steps * self.step * direction.u[name]).astype(one.dtype) for name, one in self.here.items()
+                name: (one + steps * direction.step * direction.u[name]).astype(one.dtype)
+                for name, one in self.here.items()
             }
             direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
             began, found = time.monotonic(), np.empty(0)
@@ -254,9 +295,10 @@ class MovedFunction:
         with np.errstate(all="ignore"):
             moved = direction.moved[1.0]
             product, terms = (
-                one / self.step for one in (known.along(moved, self.value.size), known.terms(moved, self.value.size))
+                one / direction.step
+                for one in (known.along(moved, self.value.size), known.terms(moved, self.value.size))
             )
-            rounded = 2 * self.digits / self.step * terms
+            rounded = 2 * self.digits / direction.step * terms
         return Slopes(left, right, left_error + rounded, right_error + rounded, product, terms)
 
     def _one_sided(
@@ -266,8 +308,8 @@ class MovedFunction:
         with np.errstate(all="ignore"):
             once, twice = (self._change(direction, known, n * side) for n in (1, 2))
             noise = known.noise(ROUNDINGS * self.digits * self.sizes + 4 * np.asarray(errors))
-            found = one_sided(once, twice, side * self.step, noise)
-            return found.slope, found.error + RELATIVE * np.abs(once / self.step)
+            found = one_sided(once, twice, side * direction.step, noise)
+            return found.slope, found.error + RELATIVE * np.abs(once / direction.step)
 
     def _change(self, direction: Direction, known: KnownDerivative, steps: float) -> Array:
         with np.errstate(all="ignore"):
@@ -288,7 +330,8 @@ class MovedFunction:
                 if excess.max(initial=0.0) > 1:
                     one = self._suspect(direction, known, found, kind, int(excess.argmax()))
                     if self._is_there(direction, known, one):
-                        return one
+                        within = (direction.nearest or 0.0) * direction.step
+                        return replace(one, within=within, is_near=within <= self.step)
         return None
 
     def _suspicions(self, direction: Direction, known: KnownDerivative, found: Slopes) -> dict[Kind, Array]:
@@ -296,10 +339,10 @@ class MovedFunction:
         changes = {steps: self._change(direction, known, steps) for steps in (-2.0, -1.0, 1.0, 2.0)}
         with np.errstate(all="ignore"):
             slope = self._slope_of(found)
-            noise = known.noise(ROUNDINGS * self.digits * self.sizes) + RELATIVE * np.abs(slope) * self.step
+            noise = known.noise(ROUNDINGS * self.digits * self.sizes) + RELATIVE * np.abs(slope) * direction.step
             jumps = []
             for side in (-1.0, 1.0):
-                once, twice = (changes[n * side] - n * side * self.step * slope for n in (1, 2))
+                once, twice = (changes[n * side] - n * side * direction.step * slope for n in (1, 2))
                 jumps.append(np.where(is_constant(once, twice), np.abs(once), 0.0))
             left, right = np.abs(found.left - found.product), np.abs(found.right - found.product)
             suspicions: dict[Kind, Array] = {
@@ -321,7 +364,7 @@ class MovedFunction:
         row = number if known.weights is None or self.value.size == 1 else None
         left, right, product = (float(one[number]) for one in (found.left, found.right, found.product))
         if kind == "jump":
-            slope = float(self._slope_of(found)[number]) * self.step
+            slope = float(self._slope_of(found)[number]) * direction.step
             left, right = (float(self._change(direction, known, n)[number]) - n * slope for n in (-1.0, 1.0))
         return Contradiction(kind, row, left, right, product, direction.u)
 
@@ -330,22 +373,22 @@ class MovedFunction:
         number = suspect.row if suspect.row is not None and known.weights is None else 0
         left, right, product = suspect.left, suspect.right, suspect.product
         gap = {
-            "jump": float(np.fmax(abs(left), abs(right))) / self.step,
+            "jump": float(np.fmax(abs(left), abs(right))) / direction.step,
             "kink": abs(right - left),
             "slope": float(np.fmin(abs(left - product), abs(right - product))),
         }[suspect.kind]
         if direction.nearest is None:
             shortest = max(NEAREST * self.digits, MARGIN * ROUNDINGS * self._noise(known, number) / gap)
-            direction.nearest = min(shortest / self.step, CONFIRMED)
+            direction.nearest = min(shortest / direction.step, CONFIRMED)
         nearest = direction.nearest
         before, after = (float(self._change(direction, known, side * nearest)[number]) for side in (-1.0, 1.0))
         if suspect.kind == "jump":
-            slope = nearest * self.step * (product if np.isfinite(product) else 0.0)
+            slope = nearest * direction.step * (product if np.isfinite(product) else 0.0)
             is_left = not abs(left) <= abs(right) and np.isfinite(left)
             near, far = (before + slope, left) if is_left else (after - slope, right)
             is_more = abs(far) > MARGIN * self._noise(known, number)
             return bool(is_more and abs(near - far) <= CONFIRMED * abs(far))
-        left_slope, right_slope = -before / (nearest * self.step), after / (nearest * self.step)
+        left_slope, right_slope = -before / (nearest * direction.step), after / (nearest * direction.step)
         if suspect.kind == "kink":
             return bool(abs((right_slope - left_slope) - (right - left)) <= CONFIRMED * gap)
         return bool(np.fmax(abs(left_slope - left), abs(right_slope - right)) <= CONFIRMED * gap)
@@ -368,12 +411,22 @@ class MovedFunction:
             effects: By direction, how much the slopes would differ, for each number of y; None for a difference of a
                 part of an average term.
         """
-        count = sum(x.size for x in self.here.values())
+        count, is_seen = sum(x.size for x in self.here.values()), False
         for n, found in enumerate(self.slopes(known)):
             sizes = np.maximum(found.terms, known.noise(self.sizes))
             least = min(FINEST, 1 / (8 * max(1, count))) * sizes + 16 * self.step
             room = least if effects is None else np.abs(np.asarray(effects[n])) / 4
             counts = np.ones(found.left.shape, bool) if effects is None else room > 0
-            if not (np.where(counts, found.agrees() & (found.error() <= room), True).all() and counts.any()):
+            if not np.where(counts, found.agrees() & (found.error() <= room), True).all():
                 return False
-        return True
+            is_seen |= bool(counts.any())
+        return is_seen
+
+    @property
+    def hidden(self) -> str:
+        """The variable of a small element by which y moves less, by torch's derivative, than its rounding shows."""
+        for name, small in (self._small or {}).items():
+            moves = self.effects[name][small] * self.directions[-1].step
+            if ((moves > 0) & (moves < MARGIN * self.digits)).any():
+                return name
+        return ""

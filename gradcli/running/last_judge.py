@@ -20,9 +20,10 @@ from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
+from gradcli.errors import GradcliError
 from gradcli.results import Array, Entry, Verdict
 from gradcli.running.cuts import HeldConstant
-from gradcli.running.function_slopes import Contradiction, KnownDerivative, MovedFunction
+from gradcli.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
 from gradcli.running.measured_slopes import SEED
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def movement(
     digits: float,
     largest: Array,
     rounding: Callable[[Array], float],
+    is_lost: bool,
     known: MovedFunction | None = None,
 ) -> Movement | None:
     """Prepare the comparison of a function with torch's numbers; None if they are of no derivative.
@@ -122,6 +124,7 @@ def movement(
         digits: The machine epsilon of what computes the function.
         largest: For each number of y, the largest one that it is a sum of.
         rounding: Estimates the rounding error of the sum of the numbers of y with some weights.
+        is_lost: Whether numbers leave torch, so that elements by which the gradient is 0 may move y.
         known: The function, if it was called next to the same point before.
     """
     value = array_of(forward.output).astype(np.float64)
@@ -134,7 +137,13 @@ def movement(
         return None
     sizes = largest.ravel() if largest.shape == value.shape else largest.max(initial=0.0)
     function = known or MovedFunction(
-        lambda x: array_of(values(x).output).ravel(), here, value.ravel(), digits, sizes, rounding
+        lambda x: array_of(values(x).output).ravel(),
+        here,
+        value.ravel(),
+        digits,
+        sizes,
+        rounding,
+        _effects(numbers, here, np.maximum(np.abs(value.ravel()), sizes), is_lost=is_lost),
     )
     entries: dict[bool, KnownDerivative] = {}
     if isinstance(numbers, Torch) and numbers.vjp is not None and numbers.v is not None and not numbers.passes:
@@ -147,6 +156,33 @@ def movement(
     found = vjp(forward, weights, tuple(here))
     of_sum = KnownDerivative({name: _rows(found[name], 1) for name in here}, weights.ravel())
     return Movement(function, [*entries.values(), of_sum, KnownDerivative({})], entries, value.shape)
+
+
+def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lost: bool) -> dict[str, Array] | None:
+    """Estimate how much each element moves y, relative to its size; NaN for one that may move it and has a slope of 0.
+
+    Args:
+        numbers: Torch's numbers.
+        here: The numbers of the variables.
+        sizes: The size of each number of y.
+        is_lost: Whether a slope of 0 may be one that autograd does not follow.
+    """
+    if not isinstance(numbers, Torch):
+        return None
+    if numbers.jacobian is not None:
+        blocks, weights = numbers.jacobian, sizes
+    elif numbers.vjp is not None and numbers.v is not None and not numbers.passes:
+        blocks, weights = numbers.vjp, np.array([np.abs(numbers.v).ravel() @ sizes])
+    else:
+        return None
+    found = {}
+    with np.errstate(all="ignore"):
+        for name, x in here.items():
+            rows = np.abs(_rows(blocks[name], weights.size)) / np.maximum(weights, np.finfo(float).tiny)[:, None]
+            moved = np.where(x == 0, min(1.0, float(np.abs(x).max(initial=0.0))) or 1.0, np.abs(x))
+            effect = np.nan_to_num(rows.max(0, initial=0.0)).reshape(x.shape) * moved
+            found[name] = np.where((effect == 0) & is_lost, np.nan, effect)
+    return found
 
 
 def _of_gradient(
@@ -254,8 +290,9 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
     found = next(_contradictions(recorded, moved, judgement, wrt), None)
     if found is None:
-        is_undecided = recorded.recorder.decisions.lost and not moved.function.is_seen and verdicts <= {"agree"}
-        return Boundary("unchecked", _unseen(recorded)) if is_undecided and recorded.ran is None else None
+        is_open = recorded.recorder.decisions.lost and verdicts <= {"agree"} and recorded.ran is None
+        reason = _unseen(recorded, moved) if is_open else ""
+        return Boundary("unchecked", reason) if reason else None
     elements = [name for name in wrt for _ in range(min(2, recorded.arrays[name].size))]
     of = "y" if moved.shape == recorded.value.shape else "the gradient"
     if of == "y" and found.row is not None and recorded.value.size > 1:
@@ -264,7 +301,8 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     if recorded.implicit_draw:
         return Boundary("unchecked", f"{recorded.implicit_draw}; {said}")
     if found.kind != "slope":
-        return None if verdicts & {"kink", "undefined"} else Boundary("kink", said)
+        verdict: Verdict = "kink" if found.is_near else "unchecked"
+        return None if verdicts & {"kink", "undefined"} else Boundary(verdict, said)
     if verdicts & {"cut", "disagree"}:
         return None
     if blame := _blamed(recorded, wrt):
@@ -275,9 +313,13 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     return Boundary("unchecked", f"{said}: {another}something in it goes around torch")
 
 
-def _unseen(recorded: Recorded) -> str:
-    """Say that a function with numbers that leave torch fails wherever it could be seen what they do."""
-    return f"{recorded.recorder.decisions.lost[0]}, and {recorded.call.called} has no value at points next to this one"
+def _unseen(recorded: Recorded, moved: Movement) -> str:
+    """Say why it cannot be seen what numbers that leave torch do: it fails, or is rounded; empty if it can."""
+    lost, function = recorded.recorder.decisions.lost[0], moved.function
+    if not function.is_seen:
+        return f"{lost}, and {recorded.call.called} has no value at points next to this one"
+    hidden = function.hidden
+    return f"{lost}, and next to this point y moves less by {hidden} than it is rounded" if hidden else ""
 
 
 def _held_constant(recorded: Recorded) -> Iterator[str]:
@@ -322,8 +364,30 @@ def _contradictions(
         found = moved.function.contradiction(known, errors)
         if found is None:
             continue
-        if found.kind != "slope" or not _is_explained(found, judgement) or _blamed(recorded, wrt):
+        if found.kind != "slope":
+            if not _is_proven_at_point(recorded, moved, judgement, found):
+                yield found
+        elif not _is_explained(found, judgement) or _blamed(recorded, wrt):
             yield found
+
+
+def _is_proven_at_point(recorded: Recorded, moved: Movement, judgement: Judgement, found: Contradiction) -> bool:
+    """Tell whether the recording has the same kink or jump, which is proved to be next to the point, and not at it."""
+    is_whole = not any(line.call.op.is_held for line in recorded.program.lines)
+    if recorded.ran is not None or not (is_whole and judgement.check.proven and moved.shape == recorded.value.shape):
+        return False
+    function = moved.function
+    noise = ROUNDINGS * function.digits * function.sizes
+    for direction in function.directions:
+        for steps, value in direction.values.items() if direction.u is found.u else ():
+            x = {name: (one + direction.moved[steps][name]).astype(one.dtype) for name, one in function.here.items()}
+            try:
+                replayed = array_of(recorded.replayed_at(x, ()).output).ravel()
+            except GradcliError:
+                return False
+            if not (np.abs(replayed - value) <= noise).all():
+                return False
+    return True
 
 
 def _blamed(recorded: Recorded, wrt: tuple[str, ...]) -> str:
@@ -360,6 +424,8 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
     along = f"along {variable or 'a random direction u'}"
     of = of if found.row is not None else f"{of} with weights"
     left, right, product = (one / unit for one in (found.left, found.right, found.product))
+    length = f"{found.within * abs(unit):.1g}" + "·u" * (not variable)
+    within = f", at it or within {length} of it" * (found.within > 0)
     match found.kind:
         case "jump":
             changes = (
@@ -367,9 +433,10 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
                 for one, side in ((found.left, "before"), (found.right, "after"))
                 if abs(one) > SMALLEST_JUMP * np.fmax(abs(found.left), abs(found.right))
             )
-            said = f"{along} {of} jumps {' and '.join(changes)}"
+            said = f"{along} {of} jumps {' and '.join(changes)}{within}"
         case "kink":
             said = f"{along} {of} has the slope {left:.6g} before the point and {right:.6g} after it"
+            said += within
         case _:
             said = f"{along} the function moves by {np.nanmean([left, right]):.6g}" + f" in {of}" * (of != "y")
     return f"{said}; the gradient says {product:.6g}" if np.isfinite(product) else said

@@ -191,12 +191,17 @@ def slope_of_sum(
     generator, v = np.random.default_rng(SEED), v.astype(np.float64)
     u = {name: random_direction(x, generator) for name, x in here.items()}
 
+    has_failed = False
+
     def value(step: float) -> float:
+        nonlocal has_failed
         try:
-            moved = values({name: np.asarray(x + step * u[name], x.dtype) for name, x in here.items()})
-        except GradcliError:  # it may fail there
-            return math.nan
-        return float((v * moved).sum())
+            if not has_failed:  # where it does not end, each call would take all of its time
+                moved = values({name: np.asarray(x + step * u[name], x.dtype) for name, x in here.items()})
+                return float((v * moved).sum())
+        except GradcliError:
+            has_failed = True
+        return math.nan
 
     first, second = (float(sum((one[name] * u[name]).sum() for name in here)) for one in gradients)
     return slope_next_to(value, first, second, size=float(np.abs(v * y).sum()), digits=digits)

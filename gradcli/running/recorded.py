@@ -214,6 +214,7 @@ class Recorded:
             digits=LOW_DIGITS if self.recorder.decisions.low else digits,
             largest=self.largest,
             rounding=lambda weights: self._rounding(weights, question.wrt),
+            is_lost=bool(self.recorder.decisions.lost),
             known=self._movements.get(key),
         )
         if found is None:
@@ -248,7 +249,7 @@ class Recorded:
                 self.call.give(constants, self.arrays, ())
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
-        """Run the recording of a script at another point, with nothing held constant."""
+        """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
         return run(self._released, {**self.arrays, **arrays}, tuple(wrt), self.call.dtype)
 
     @cached_property

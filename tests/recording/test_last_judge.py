@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -82,6 +83,17 @@ def _no_larger(x: torch.Tensor) -> torch.Tensor:
     return (x[:1] * torch.from_numpy(x.detach().numpy() + 0)).sum() + x[2]
 
 
+def _sine_of_numpy(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(np.sin(x.detach().numpy()))
+
+
+def _positive_part(x: torch.Tensor, at: float) -> torch.Tensor:
+    """What x is more than a number, by NumPy."""
+    return torch.from_numpy(np.maximum(x.detach().numpy() - x.detach().numpy().dtype.type(at), 0))
+
+
+SMALL = torch.tensor([1.0, 1e-5], dtype=torch.float64)
+
 CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Verdict]] = {
     "a relu by hand": (lambda x: (x * (x > 0).to(x.dtype)).sum(), X, "kink"),
     "a mask under no_grad": (_masked_under_no_grad, X, "kink"),
@@ -116,6 +128,36 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Ver
         HELD,
         "agree",
     ),
+    "a held factor that y is too large for": (
+        lambda x: x[0] ** 2 + _sine_of_numpy(x)[1] * x[1],
+        torch.tensor([1e8, 1e-8], dtype=torch.float64),
+        "unchecked",
+    ),
+    "a held factor of a small element": (lambda x: x[0] ** 2 + _sine_of_numpy(x)[1] * x[1], SMALL, "cut"),
+    "a small element by NumPy": (lambda x: x[0] ** 2 + _sine_of_numpy(x)[1] ** 2 + x[1], SMALL, "cut"),
+    "a small element by NumPy alone": (lambda x: x[0] ** 2 + _sine_of_numpy(x)[1] ** 2, SMALL, "cut"),
+    "a small element and NumPy that moves nothing": (
+        lambda x: x[0] ** 2 + 0 * _sine_of_numpy(x)[1] + x[1] ** 2,
+        SMALL,
+        "agree",
+    ),
+    "a kink of a small element": (lambda x: x[0] ** 2 + _positive_part(x, 1e-5)[1], SMALL, "kink"),
+    "a kink of a small element in float32": (
+        lambda x: x[0] ** 2 + _positive_part(x, 1e-3)[1],
+        torch.tensor([1.0, 1e-3]),
+        "unchecked",
+    ),
+    "a kink near a small element in float32": (
+        lambda x: x[0] ** 2 + torch.relu(x[1] - 1e-3),
+        torch.tensor([1.0, 1.001e-3]),
+        "agree",
+    ),
+    "a kink at a small element in float32": (
+        lambda x: x[0] ** 2 + torch.relu(x[1] - 2.0**-10),
+        torch.tensor([1.0, 2.0**-10]),
+        "kink",
+    ),
+    "a kink a few roundings away": (lambda x: torch.relu(x - 1).sum(), X.abs() + 1 + 2.0**-50, "agree"),
     "cancelling": (lambda x: ((x + 1e8) - 1e8).sum(), HELD, "agree"),
 }
 
@@ -126,6 +168,16 @@ def test_a_verdict_is_what_the_function_does(name: str) -> None:
     function, x, verdict = CASES[name]
     check = check_of(record(function, x).check())
     assert check.verdict == verdict, check
+
+
+def test_words_say_how_near_to_the_point_a_kink_was_seen() -> None:
+    """Differences do not tell a kink at the point from one a few roundings away; enclosures of a recording do."""
+    x = torch.tensor([1 + 2.0**-50], dtype=torch.float64)
+    (found,) = check_of(record(lambda x: (x + _positive_part(x, 1.0)).sum(), x).check()).findings
+    assert found.verdict == "kink"
+    assert "has the slope 1 before the point and 2 after it, at it or within 5e-14 of it" in found.note
+    check = check_of(record(lambda x: torch.relu(x - 1).sum(), x).check())
+    assert (check.verdict, check.proven) == ("agree", True)
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor")
