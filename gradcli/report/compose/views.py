@@ -37,8 +37,8 @@ def opinions(answer: Checking, write: Writer) -> Iterator[doc.Node]:
     """Tabulate the readings next to each other, the worst entries first, without empty columns."""
     shown = answer.opinions[: MAX_OPINIONS if write.is_full else MOST_OPINIONS]
     yield _known_columns([_opinion(one, answer, write) for one in shown])
-    if write.is_full and (more := answer.opinions_count - len(shown)) > 0:
-        yield note(f"and {more:,} more")
+    if (more := answer.opinions_count - len(shown)) > 0:
+        yield note(f"and {more:,} more entries")
 
 
 def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]:
