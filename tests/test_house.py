@@ -33,7 +33,7 @@ ALLOWED = {
     "symbolic": "errors results language notation symbolic progress",
     "adjoint": "adjoint errors language",
     "reference": "adjoint language reference progress",
-    "crosscheck": "errors results language symbolic reference crosscheck progress",
+    "crosscheck": "adjoint errors results language symbolic reference crosscheck progress",
     "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "adjoint errors results language symbolic reference crosscheck claims",
     "codegen": "errors results language symbolic report codegen",

@@ -58,8 +58,15 @@ def taken(writer: LineWriter, call: Call, k: int) -> Atom | None:
     return writer.write(sense, *((a, b) if k == 0 else (b, a)))
 
 
+def is_guard(call: Call) -> bool:
+    """Tell whether an operation has no value, nan, where a condition fails."""
+    return call.op.is_branch and sympy.nan in call.operands[1:]
+
+
 def may_be_taken(writer: LineWriter, call: Call, k: int, condition: Atom) -> Atom:
-    """Return the condition under which a choice takes operand k, a tie too, which counts as taking both."""
+    """Return the condition under which a choice takes operand k: at a tie both, and the one beside nan everywhere."""
+    if is_guard(call):
+        return ONE
     if call.op.is_branch or condition in (ONE, ZERO):
         return condition
     a, b = call.operands
@@ -79,10 +86,10 @@ def chosen(writer: LineWriter, call: Call, k: int, g: Atom, condition: Atom, *, 
         halves_ties: Whether each of two equal operands of an extreme gets one half, as in torch; else neither.
     """
     if call.op.is_branch:
-        decides = call.operands[0]
         if condition in (ONE, ZERO):
             return writer.choose(condition, g, ZERO)
-        return writer.choose(decides, *((g, ZERO) if k == 1 else (ZERO, g)))
+        refused = sympy.nan if is_guard(call) else ZERO  # no derivative where there is no value
+        return writer.choose(call.operands[0], *((g, refused) if k == 1 else (refused, g)))
     other = ZERO
     if halves_ties and condition not in (ONE, ZERO):
         is_tie = writer.write("eq", *call.operands)

@@ -12,6 +12,8 @@ and the adjoint of a running product y is x̄[i] = (product before i) * S[i], wh
 
 from __future__ import annotations
 
+import sympy
+
 from gradcli.adjoint.linear_rules import kept_shape
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Monoid
@@ -106,10 +108,9 @@ def _shifted(writer: LineWriter, x: Atom, axis: int, distance: int, fill: float)
     return writer.pad(writer.slice(x, axis, start, stop), axis, before, after, fill)
 
 
-def recurrence(writer: LineWriter, g: Atom, factor: Atom, axis: int) -> Atom:
+def _recurrence(writer: LineWriter, g: Atom, factor: Atom, axis: int) -> Atom:
     """Return S with S[i] = g[i] + factor[i + 1]*S[i + 1] along an axis."""
-    carried = _shifted(writer, factor, axis, -1, 0.0)
-    distance = 1
+    carried, distance = _shifted(writer, factor, axis, -1, 0.0), 1
     while distance < writer.shape(g)[axis]:
         behind = _shifted(writer, g, axis, -distance, 0.0)
         g = writer.plus(g, writer.write("mul", carried, behind))
@@ -118,26 +119,44 @@ def recurrence(writer: LineWriter, g: Atom, factor: Atom, axis: int) -> Atom:
     return g
 
 
-def running_adjoint(writer: LineWriter, call: Call, symbol: Atom, g: Atom) -> Atom:
-    """Return the adjoint of the operand of running products or extremes."""
+def _summed_while(writer: LineWriter, g: Atom, goes_on: Atom, is_apart: Atom, axis: int) -> Atom:
+    """Return S with S[i] = g[i], and S[i + 1] added where `goes_on` holds at i + 1; nan in its place at a tie."""
+    carried = _shifted(writer, goes_on, axis, -1, 0.0)
+    apart = _shifted(writer, is_apart, axis, -1, 0.0) if is_apart.is_Symbol else is_apart
+    distance = 1
+    while distance < writer.shape(g)[axis]:
+        behind = writer.choose(apart, _shifted(writer, g, axis, -distance, 0.0), sympy.nan)
+        g = writer.plus(g, writer.choose(carried, behind, ZERO))
+        carried = writer.both(carried, _shifted(writer, carried, axis, -distance, 0.0))
+        apart = writer.both(apart, _shifted(writer, apart, axis, -distance, 0.0)) if apart.is_Symbol else apart
+        distance *= 2
+    return g
+
+
+def running_adjoint(writer: LineWriter, call: Call, symbol: Atom, g: Atom, *, guards: bool) -> Atom:
+    """Return the adjoint of the operand of running products or extremes.
+
+    Args:
+        writer: Of the lines.
+        call: The scan.
+        symbol: Of its line.
+        g: The adjoint of the result.
+        guards: Whether it is nan where an element ties with the extreme before it; else the later one has it all, as
+            in torch.
+    """
     x, fold = call.operands[0], call.op.folds_by
     axis = axis_of_scan(call, writer.shape(x))
     if axis is None:
         return g
-    if fold is Monoid.PRODUCT:
-        before = _shifted(writer, symbol, axis, 1, 1.0)
-        return writer.times(before, recurrence(writer, g, x, axis))
     before = _shifted(writer, symbol, axis, 1, fold.identity)
-    is_new = writer.write("ge" if fold is Monoid.LARGEST else "le", x, before)
-    goes_on = writer.choose(is_new, ZERO, ONE)
-    return writer.choose(is_new, recurrence(writer, g, goes_on, axis), ZERO)
-
-
-def running_ties(writer: LineWriter, call: Call, symbol: Atom) -> Atom:
-    """Return what vanishes where a running extreme ties: the distance of each element to the extreme before it."""
-    x = call.operands[0]
-    axis = axis_of_scan(call, writer.shape(x))
-    if axis is None:
-        return ONE
-    before = _shifted(writer, symbol, axis, 1, call.op.folds_by.identity)
-    return writer.write("sub", x, before)
+    if fold is Monoid.PRODUCT:
+        return writer.times(before, _recurrence(writer, g, x, axis))
+    is_largest = fold is Monoid.LARGEST
+    is_new = writer.write("ge" if is_largest else "le", x, before)
+    if not guards:
+        goes_on = writer.write("lt" if is_largest else "gt", x, before)
+        return writer.choose(is_new, _summed_while(writer, g, goes_on, ONE, axis), ZERO)
+    is_apart = writer.write("ne", writer.write("sub", x, before), ZERO)
+    may_go_on = writer.write("le" if is_largest else "ge", x, before)
+    found = writer.choose(is_new, _summed_while(writer, g, may_go_on, is_apart, axis), ZERO)
+    return writer.choose(is_apart, found, sympy.nan)

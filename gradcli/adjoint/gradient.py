@@ -178,11 +178,14 @@ class _Walk:
                 own = writer.both(elementwise_rules.may_be_taken(writer, call, k, condition), mask)
             self._add(operand, self._guarded(found, line, k, mask), own)
         elif call.op.is_branch:
-            if self.guards:  # it goes on to what the condition is made of, which has a derivative of 0 or none
+            if (
+                self.guards and call.operands[1] != call.operands[2]
+            ):  # it goes on to what the condition is made of, which has a derivative of 0 or none
                 self._add(operand, g, mask)
         elif call.op.is_locally_constant:
             if self.guards and len(set(call.operands)) == len(call.operands):
-                self._add(operand, self._guarded(ZERO, line, k, mask), mask)
+                # a 0 that is made of the adjoint: where there is no derivative, there is none along any weights
+                self._add(operand, self._guarded(writer.write("mul", ZERO, g), line, k, mask), mask)
         else:
             found = elementwise_rules.pulled_back(writer, call, k, g)
             if call.op.coefficients:
@@ -197,12 +200,10 @@ class _Walk:
             found = fold_rules.folded_adjoint(writer, call, line.symbol, g, halves_ties=self.is_as_torch)
             spread = self._moved_mask(mask, g, partial(linear_rules.spread, writer, call))
         else:
-            found = fold_rules.running_adjoint(writer, call, line.symbol, g)
+            found = fold_rules.running_adjoint(writer, call, line.symbol, g, guards=self.guards)
             spread = self._moved_mask(mask, g, partial(linear_rules.summed_behind, writer, call))
-        if call.op.is_extreme and self.guards:
-            is_scan = call.op.kind is Kind.SCAN
-            tie = (fold_rules.running_ties if is_scan else fold_rules.apart_from_ties)(writer, call, line.symbol)
-            found = self._unless(found, [tie])
+        if call.op.is_extreme and self.guards and call.op.kind is Kind.REDUCTION:
+            found = self._unless(found, [fold_rules.apart_from_ties(writer, call, line.symbol)])
         if call.op.is_extreme and self.masks and call.op.kind is Kind.REDUCTION:
             spread = writer.both(fold_rules.may_be_extreme(writer, call), spread)
         self._add(operand, self._masked(found, spread), spread)

@@ -19,6 +19,8 @@ import numpy.typing as npt
 import sympy
 from flint import arb
 
+from gradcli.adjoint.slopes import NoAdjointError
+from gradcli.crosscheck.bounded_gradient import MOST_ELEMENTS, GradientBounds
 from gradcli.crosscheck.compare import FORMATS, Tolerance, compare
 from gradcli.crosscheck.minor import is_of_matrices, left_over
 from gradcli.crosscheck.point import Point, Torch
@@ -33,7 +35,6 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.contractions import contracted
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, hessian_product, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]
@@ -170,6 +171,11 @@ class BoundedProof:
     def shapes(self) -> Mapping[Atom, Shape]:
         """The shapes of all symbols of the function."""
         return shapes_in(self.function, self.point.shapes)
+
+    @cached_property
+    def gradient(self) -> GradientBounds:
+        """Bounds of the derivatives of the function."""
+        return GradientBounds(self.function, self.shapes, self.variables)
 
     @cached_property
     def elements(self) -> int:
@@ -420,26 +426,24 @@ class BoundedProof:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
         torch, rows, columns = self.torch, self.torch.value.size, sum(self.sizes.values())
         if u is not None:
-            for symbol, flow in hessian_product(values, u).items():
-                if symbol in self.sizes:
-                    yield str(symbol), WHOLE, WHOLE, flow.bounds.mapped(_in_rows)
+            for symbol, found in self.gradient.hessian_product(values, u).items():
+                yield str(symbol), WHOLE, WHOLE, found.mapped(_in_rows)
         elif torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
-                for symbol, flow in adjoints(values, vs).items():
-                    found = flow.bounds.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs))
-                    yield str(symbol), WHOLE, WHOLE, found
+                for symbol, found in self.gradient.weighted(values, vs).items():
+                    yield str(symbol), WHOLE, WHOLE, found.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs))
         elif min(rows, columns) * self.elements > MOST_NUMBERS:
             return
         elif columns < rows:
             for symbol in self.sizes:
-                for part, ways in self._units(self.point.shapes[symbol]):
-                    found = tangents(values, {symbol: ways}).bounds.mapped(_in_rows).mapped(np.transpose)
-                    yield str(symbol), WHOLE, part, found
+                for part, units in self._units(self.point.shapes[symbol]):
+                    found = self.gradient.along(values, symbol, units)
+                    yield str(symbol), WHOLE, part, found.mapped(_in_rows).mapped(np.transpose)
         else:
             for part, weights in self._units(self.point.shape):
-                for symbol, flow in adjoints(values, weights).items():
-                    yield str(symbol), part, WHOLE, flow.bounds.mapped(_in_rows)
+                for symbol, found in self.gradient.weighted(values, weights).items():
+                    yield str(symbol), part, WHOLE, found.mapped(_in_rows)
 
     def _units(self, shape: Shape) -> Iterator[tuple[slice, Array]]:
         """Yield the unit arrays of a shape, as many at once as have adjoints or tangents that fit into memory."""
@@ -466,7 +470,7 @@ def prove(
     proof = BoundedProof(point, torch, variables, tolerance, u)
     if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ELEMENTS:
         return None
-    with suppress(NoRuleError, OverTimeError):  # the numbers proved until then stay proved
+    with suppress(NoAdjointError, NoRuleError, OverTimeError):  # the numbers proved until then stay proved
         proof.attempt(np.float64)
         if u is None and not proof.is_whole:
             proof.refine()

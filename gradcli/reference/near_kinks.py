@@ -21,10 +21,9 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values, is_apart, is_self_comparison, winners
+from gradcli.reference.array_values import Values, is_apart, is_self_comparison, spread, winners
 from gradcli.reference.bounds import Mask
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.linear_maps import spread
 from gradcli.reference.rules import rule_of
 
 MOST_SPOTS = 4_096
@@ -124,7 +123,7 @@ def nearness(values: Values, line: Line) -> tuple[Mask, Mask, Mask]:
     """Tell where an operation on numbers may be at a kink or an edge, where its operands are known, and may differ."""
     call, shape = line.call, values.shapes[line.symbol]
     inside = (values.shapes.get(a, ()) for a in call.operands)
-    operands = [spread(own, shape).there(values.bounds_of(a)) for own, a in zip(inside, call.operands, strict=True)]
+    operands = [spread(values.bounds_of(a), own, shape) for own, a in zip(inside, call.operands, strict=True)]
     is_near: Mask = np.zeros((1,) * (len(shape) + 1), bool)
     for distance in () if is_self_comparison(call) else {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
         is_near = is_near | ~is_apart(compile_bounds(distance)(rule_of(call).environment(operands)))

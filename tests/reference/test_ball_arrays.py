@@ -9,6 +9,7 @@ import pytest
 import sympy
 from flint import arb
 
+from gradcli.crosscheck.bounded_gradient import GradientBounds
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.array_values import Values, prepared
@@ -16,7 +17,6 @@ from gradcli.reference.ball_arrays import BallArray, RoundedArray, evaluated
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Bounds, add, compared, inverse, product
 from gradcli.reference.contractions import contracted
-from gradcli.reference.sweep import adjoints
 
 _X = sympy.Symbol("x", real=True)
 
@@ -54,7 +54,7 @@ def test_more_bits_stay_within_fewer_and_within_the_bounds_of_floats(name: str) 
         with precision(bits):
             values = Values(program, shapes, x, program.variables, kind)
             v = _normal(1, *shapes[program.output], seed=1)
-            found.append([values.value, adjoints(values, v)[_X].bounds])
+            found.append([values.value, GradientBounds(program, shapes, [_X]).weighted(values, v)[_X]])
     for floats, few, many in zip(*found, strict=True):
         assert isinstance(few, BallArray)
         assert isinstance(many, BallArray)
@@ -143,9 +143,10 @@ def test_sums_of_products_are_products_of_matrices(text: str, shapes: list[tuple
     inputs = {str(s): _normal(*shape, seed=n) for n, (s, shape) in enumerate(given.items())}
     found = []
     for one in (program, other):
-        values = Values(one, shapes_in(one, given), inputs, program.variables)
-        back = adjoints(values, np.ones((1, *known[program.output])))
-        found.append([values.value, *(back[symbol].bounds for symbol in program.variables)])
+        own = shapes_in(one, given)
+        values = Values(one, own, inputs, program.variables)
+        back = GradientBounds(one, own, program.variables).weighted(values, np.ones((1, *known[program.output])))
+        found.append([values.value, *(back[symbol] for symbol in program.variables)])
     for a, b in zip(*found, strict=True):
         assert a.middle.shape == b.middle.shape
         assert np.all(abs(a.middle - b.middle) <= a.radius + b.radius)

@@ -1,0 +1,113 @@
+"""Bounds of derivatives on whole arrays: the gradient Program of a function, evaluated like any other.
+
+    vᵀJ    the gradient, for rows of weights v
+    J @ u  the derivative of vᵀJ by v, along u
+    Hu     the gradient of the gradient, along u
+
+An adjoint is known where every operation it came through has a derivative for certain: no kink, no edge of a domain and
+no tie within the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import sympy
+
+from gradcli.adjoint.gradient import GradientProgram, gradient
+from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.reference.array_values import Values
+from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact
+
+MOST_ELEMENTS = 2**25
+"""Most elements of the largest line, times the rows of weights at once."""
+
+_V = sympy.Symbol("v of y", real=True)
+"""Weights of y; no name of the language has a space."""
+
+
+@dataclass(frozen=True)
+class GradientBounds:
+    """Bounds of the derivatives of a function.
+
+    Args:
+        function: In operations that have a rule on whole arrays.
+        shapes: Of its symbols.
+        variables: To differentiate by, those too that directions move.
+    """
+
+    function: Program
+    shapes: Mapping[Atom, Shape]
+    variables: Sequence[sympy.Symbol]
+
+    def weighted(self, values: Values, v: Array) -> dict[sympy.Symbol, Bounds]:
+        """Bound vᵀJ by variable, of shape (rows, *x.shape).
+
+        Args:
+            values: Of the function.
+            v: The weights, of shape (rows, *y.shape), exactly.
+
+        Raises:
+            NoRuleError: It is too much at once.
+            NoAdjointError: An operation has no derivative that is a Program.
+        """
+        return dict(self._evaluated(values, self._gradient, {_V: v}))
+
+    def along(self, values: Values, symbol: sympy.Symbol, u: Array) -> Bounds:
+        """Bound J @ u, of shape (directions, *y.shape), for directions of a variable, of shape (directions, *x.shape).
+
+        Raises:
+            NoRuleError: It is too much at once.
+            NoAdjointError: An operation has no derivative that is a Program.
+        """
+        ((_, found),) = self._evaluated(values, self._twice([symbol], [_V]), self._weights | {_direction(symbol): u})
+        return found
+
+    def hessian_product(self, values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[sympy.Symbol, Bounds]:
+        """Bound Hu by variable, of a y of one element, for a direction, of shape (1, *x.shape) by variable.
+
+        Raises:
+            NoRuleError: It is too much at once.
+            NoAdjointError: An operation has no second derivative that is a Program.
+        """
+        second = self._twice(list(u), self.variables)
+        return dict(self._evaluated(values, second, self._weights | {_direction(s): way for s, way in u.items()}))
+
+    @property
+    def _weights(self) -> dict[sympy.Symbol, Array]:
+        return {_V: np.ones((1, *self.shapes.get(self.function.output, ())))}
+
+    @cached_property
+    def _gradient(self) -> GradientProgram:
+        output = self.function.output
+        shapes = {**self.shapes, _V: self.shapes.get(output, ())}
+        return gradient(self.function, shapes, self.variables, {output: _V}, masks=True, guards=True)
+
+    def _twice(self, moved: Sequence[sympy.Symbol], wrt: Sequence[sympy.Symbol]) -> GradientProgram:
+        """Differentiate vᵀJ once more, along directions of some variables."""
+        first = self._gradient
+        seeds = {first.of[s]: _direction(s) for s in moved if first.of[s].is_Symbol}
+        shapes = {**first.shapes, **{_direction(s): self.shapes[s] for s in moved}}
+        return gradient(first.program, shapes, wrt, seeds, masks=True, guards=True)
+
+    def _evaluated(
+        self, values: Values, program: GradientProgram, mapped: Mapping[sympy.Symbol, Array]
+    ) -> Iterator[tuple[sympy.Symbol, Bounds]]:
+        """Yield the bounds of the adjoints of a Program, for rows of weights or directions."""
+        rows = max(map(len, mapped.values()))
+        if rows * max(map(math.prod, self.shapes.values()), default=1) > MOST_ELEMENTS:
+            raise NoRuleError
+        numbers = {str(symbol): array for symbol, array in mapped.items()}
+        found = values.extended(program.program, program.shapes, numbers, list(program.of.values()))
+        for symbol, atom in program.of.items():
+            shape = (rows, *program.shapes[symbol])
+            yield symbol, exact(np.zeros(shape)) if atom == 0 else found.bounds_of(atom).spread(shape)
+
+
+def _direction(symbol: sympy.Symbol) -> sympy.Symbol:
+    """Return the variable of a Program that stands for a direction of another."""
+    return sympy.Symbol(f"u of {symbol}", real=True)
