@@ -35,7 +35,9 @@ def distances(writer: LineWriter, call: Call, k: int) -> list[Atom]:
     found = partials_of(call)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
     kinks = () if is_of_itself else found.kinks
-    every = (*kinks, *found.edges[k])
+    pairs = zip(found.parameters, call.operands, strict=True)
+    numbers = {p: a for p, a in pairs if p is not None and a.is_Rational}  # x - 0 is x
+    every = (one.xreplace(numbers) for one in (*kinks, *found.edges[k]))
     return [writer.inline(as_program(one, found.parameters), call.operands) for one in every]
 
 

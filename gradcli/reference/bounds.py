@@ -68,11 +68,15 @@ class Bounds:
     @property
     def low(self) -> Array:
         """Lower bounds of the true elements."""
+        if not self.radius.any():
+            return self.middle
         return np.where(self.radius == 0, self.middle, np.nextafter(self.middle - self.radius, -np.inf))
 
     @property
     def high(self) -> Array:
         """Upper bounds of the true elements."""
+        if not self.radius.any():
+            return self.middle
         return np.where(self.radius == 0, self.middle, np.nextafter(self.middle + self.radius, np.inf))
 
     @property
@@ -384,7 +388,10 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
     shape = np.broadcast_shapes(condition.middle.shape, first.middle.shape, second.middle.shape)
     condition, first, second = condition.spread(shape), first.spread(shape), second.spread(shape)
     holds, fails = decided(condition)
-    return first.where(holds, second.where(fails, first.united(second)))
+    if holds.all() or fails.all():
+        return first if holds.all() else second
+    other = second if (holds | fails).all() else second.where(fails, first.united(second))
+    return first.where(holds, other)
 
 
 def truth(holds: Mask, fails: Mask) -> Bounds:
