@@ -39,6 +39,7 @@ compare                          the truth of an entry, and the comparison of to
 judge                            a verdict for every entry, at the precision that it takes
 summary                          one check of all of them
 bounded                          entries that bounds on whole arrays prove, all at once
+bounded_gradient  bounds of derivatives on whole arrays, by the gradient Program
 minor                            errors that are small next to the largest entry of a gradient
 rounding                         errors that rounding explains
 singular                         missing values and derivatives: limits on both sides of the point, and around it

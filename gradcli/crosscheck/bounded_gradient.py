@@ -85,14 +85,16 @@ class GradientBounds:
     def _gradient(self) -> GradientProgram:
         output = self.function.output
         shapes = {**self.shapes, _V: self.shapes.get(output, ())}
-        return gradient(self.function, shapes, self.variables, {output: _V}, masks=True, guards=True)
+        return gradient(
+            self.function, shapes, self.variables, {output: _V}, masks=True, guards=True, keeps_defined=True
+        )
 
     def _twice(self, moved: Sequence[sympy.Symbol], wrt: Sequence[sympy.Symbol]) -> GradientProgram:
         """Differentiate vᵀJ once more, along directions of some variables."""
         first = self._gradient
         seeds = {first.of[s]: _direction(s) for s in moved if first.of[s].is_Symbol}
         shapes = {**first.shapes, **{_direction(s): self.shapes[s] for s in moved}}
-        return gradient(first.program, shapes, wrt, seeds, masks=True, guards=True)
+        return gradient(first.program, shapes, wrt, seeds, masks=True, guards=True, keeps_defined=True)
 
     def _evaluated(
         self, values: Values, program: GradientProgram, mapped: Mapping[sympy.Symbol, Array]

@@ -23,15 +23,14 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
 3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
    jump and a hole that can be filled (`series`, `directional_series`).
-4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`, `sweep`).
+4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`).
 5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them, and matrices
 ball_arrays                      the same in balls, for functions so deep that the bounds of floats grow too wide
 contractions                     sums of products as products of matrices, as of a convolution
-array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
-sweep                            its derivatives on them, back for rows of y or forward for directions, or both
+array_values                     a Program on them: the value of each line
 deadline                         how long all this may take
 rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
 spectral                         eigenvalues of symmetric matrices

@@ -22,7 +22,14 @@ from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, needed
-from gradcli.reference.array_functions import cholesky, compile_bounds, determinant, eigenvalues, transposed
+from gradcli.reference.array_functions import (
+    cholesky,
+    compile_bounds,
+    determinant,
+    eigenvalues,
+    transposed,
+    with_eigenvalues,
+)
 from gradcli.reference.ball_arrays import BallArray, evaluated, of_bounds, of_constant
 from gradcli.reference.bounds import (
     Array,
@@ -224,6 +231,8 @@ class Values:
                 return found.mapped(transposed) if call.statics[0] else found
             case Kind.SPECTRAL if not call.op.keeps_shape and not self.balls:
                 return eigenvalues(operands[0])[0]
+            case Kind.DEFINED if call.op.name == "with_eigenvalues" and not self.balls:
+                return with_eigenvalues(*operands)
         raise NoRuleError
 
 

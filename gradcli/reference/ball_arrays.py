@@ -1,6 +1,6 @@
 """Whole arrays of Arb's balls, with as many bits as a deep function needs, where the bounds of floats grow too wide.
 
-A `BallArray` takes the place of `Bounds` in values and sweeps: `middle` has the balls, each with its own radius, and
+A `BallArray` takes the place of `Bounds` in values: `middle` has the balls, each with its own radius, and
 `radius` says only what is known (0) and what is not (infinity).  Numbers that are floats stay an array of floats until
 something is computed of them, as weights are many.
 Source: F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", 2017.
