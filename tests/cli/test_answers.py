@@ -1,6 +1,7 @@
 """Answers as they are printed: goldens of every format."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.language import ops
 from tests.checks import check_of
 from tests.conftest import Command
 
@@ -18,6 +20,22 @@ GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
 def test_the_answer_is_as_recorded(golden: Path, gradcli: Command, require_answered: Any) -> None:
     """As in a pipe."""
     require_answered(golden, gradcli)
+
+
+LISTS = ["", "--format plain", "--groups", "--groups --format plain", "--groups --format latex"]
+
+
+@pytest.mark.parametrize("options", LISTS)
+def test_the_list_of_functions_names_each_of_them_in_order(options: str, gradcli: Command) -> None:
+    """Group by group, once."""
+    shown = gradcli("functions", *options.split()).out.replace("\\_", "_")
+    words = re.findall(r"[a-z_0-9]+" if options else r"^│ (\w+)[(\[]", shown, re.MULTILINE)
+    place = 0
+    for group, rows in ops.GROUPS.items():
+        assert group in shown or options == "--format plain"
+        for op in rows:
+            place = words.index("x" if op.name == "index" and not options else op.name, place) + 1
+    assert not options or shown.count("huber_loss") == 1
 
 
 def _refuse(constant: str) -> float:

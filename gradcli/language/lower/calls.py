@@ -21,7 +21,8 @@ from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
 from gradcli.language.lower.scope import Operand, Several
-from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.ops import Default, Kind, Op, gives_positions
+from gradcli.language.ops.torch_functions import CODE_FUNCTIONS
 from gradcli.language.program.wengert import CONSTANTS, Atom, Call
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
@@ -36,14 +37,6 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
     """
     return frozenset(name for name in names if name in (*CONSTANTS, *PREFIXES) or ops.find(name) is not None)
 
-
-CODE_FUNCTIONS = frozenset(
-    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag finfo grid_sample index_put "
-    "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
-    "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
-    "upsample_nearest".split()
-)
-"""Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """Operations by which Python folds the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
@@ -294,8 +287,9 @@ class Calls(Binder, Indices, Inlining, Libraries):
             atoms = (a for a, _ in bound.values)
             return self.inlined(meaning, dict(zip(bound.op.operands, atoms, strict=True)), whole), whole
         found = self.result_of(bound.op, bound.values, bound.constants, whole)
-        is_along = bound.op.name in EXTREMES and not bound.extra and bound.statics["dim"] is not None
-        if library or self.is_meaning or not (is_along or (bound.op.kind is Kind.SCAN and bound.op.is_extreme)):
+        if library or self.is_meaning or not gives_positions(bound.op) or bound.extra:
+            return found
+        if "keepdim" in bound.statics and bound.statics["dim"] is None:  # of all elements there is one number
             return found
         parts = found, (self.scope.stand_in(None), whole)
         return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole

@@ -30,6 +30,7 @@ __all__ = [
     "Monoid",
     "Op",
     "find",
+    "gives_positions",
     "is_member",
     "names",
 ]
@@ -84,6 +85,11 @@ def is_member(name: str) -> bool:
     (True, True, False)
     """
     return name in _MEMBERS or name in _AFTER_DOT
+
+
+def gives_positions(op: Op) -> bool:
+    """Tell whether torch gives the positions of elements next to their values, which are what it computes."""
+    return op.parts == ("values", "indices") and op.kind is not Kind.INLINED
 
 
 def names() -> list[str]:

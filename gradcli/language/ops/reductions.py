@@ -71,8 +71,8 @@ _LARGEST = """
 amax(x, dim=None, keepdim=False)  the largest element of all, or along dim  kind: reduction  monoid: largest
     caveat: a kink where the largest elements tie; torch then shares the derivative among them
     e.g. amax(x, dim=1) at x=[[1,5,3],[4,2,6]]
-max(x, dim=None, keepdim=False)  the largest element of all, or along dim  = amax(x, dim=dim, keepdim=keepdim)
-    monoid: largest
+max(x, dim=None, keepdim=False) -> values, indices  the largest element of all, or along dim
+    = amax(x, dim=dim, keepdim=keepdim)  monoid: largest
     caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
         is Python's, the larger of the two
 """
@@ -154,10 +154,10 @@ solve(A, b)  the solution x of A @ x = b  = inv(A) @ b  domain: det(A) != 0
 sorted(x, dim=-1, descending=False)  the elements along a dimension in ascending or descending order
     = exchanges of two elements at a time, each a minimum and a maximum  written: _sorted  torch: sort  kind: defined
     caveat: a kink where elements tie
-cummax(x, dim=None)  running maxima along a dimension  monoid: largest  caveat: a kink where the largest elements tie
-    e.g. cummax(x, dim=0)
-cummin(x, dim=None)  running minima along a dimension  monoid: smallest  caveat: a kink where the smallest elements tie
-    e.g. cummin(x, dim=0)
+cummax(x, dim=None) -> values, indices  running maxima along a dimension  monoid: largest
+    caveat: a kink where the largest elements tie  e.g. cummax(x, dim=0)
+cummin(x, dim=None) -> values, indices  running minima along a dimension  monoid: smallest
+    caveat: a kink where the smallest elements tie  e.g. cummin(x, dim=0)
 == statistics  kind: defined  torch: *  at x=1,2 y=1,2,4 w=1,1,2 a=[[1,2]] b=[[4,6],[2,2]]
 nansum(x, dim=None, keepdim=False)  the sum of what is not nan  = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)
     adds_terms: True  e.g. nansum(x**2)

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 from gradcli.language.ops.row import read
 
+CODE_FUNCTIONS = frozenset(
+    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag finfo grid_sample index_put "
+    "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
+    "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
+    "upsample_nearest".split()
+)
+"""Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
+
 _WINDOWS = """
 == windows  kind: defined  torch: nn.functional.*  = what torch makes of it  at x={x} w={w}
 conv{n}d(input, weight, bias?, stride=1, padding=0, dilation=1, groups=1)

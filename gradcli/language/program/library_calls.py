@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from gradcli.language.ops import REQUIRED, ROWS, Kind, Op
+from gradcli.language.ops import REQUIRED, ROWS, Kind, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.movement import as_key, axes_of, forward_key, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
@@ -56,9 +56,6 @@ NUMPY: Mapping[str, str] = {
 
 _ONE_DIMENSION = ("prod", "max", "min")
 """Reductions of torch that take one dimension at a time, or none for all."""
-
-_WITH_POSITIONS = ("max", "min", "cummax", "cummin", "sorted")
-"""Operations for which torch gives the positions with the values, along a dimension."""
 
 _LARGEST = 3.4e38
 """Bound beyond which numbers are infinite in float32; torch refuses them next to a float32 tensor."""
@@ -220,7 +217,7 @@ class TorchCalls:
             found = function_at(self.torch, op.torch)(*first, **named)
         if op.name == "one_hot":  # torch gives it in whole numbers
             return found.to(self.dtype)
-        return found.values if op.name in _WITH_POSITIONS else found
+        return found.values if _has_positions(call) else found
 
 
 def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
@@ -274,8 +271,15 @@ def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
         return getattr(x, call.op.torch)()
     for axis in sorted(axes_of(shape, dim), reverse=True):
         found = getattr(x, call.op.torch)(dim=axis, **({"keepdim": True} if keepdim else {}))
-        x = found.values if call.op.name in _WITH_POSITIONS else found
+        x = found.values if gives_positions(call.op) else found
     return x
+
+
+def _has_positions(call: Call) -> bool:
+    """Tell whether torch gives positions next to the values of a call: of a reduction, only along a dimension."""
+    if not gives_positions(call.op):
+        return call.op.name == "sorted"
+    return "keepdim" not in call.op.statics or call.constants["dim"] is not None
 
 
 def _is_method(op: Op) -> bool:
