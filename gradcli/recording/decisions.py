@@ -6,16 +6,18 @@ Where two values are the same number, other positions may be taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.errors import InputError
+from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import wengert
 from gradcli.language.program.expansion import released
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import DecidedValue, tensors_in
+from gradcli.recording.comparisons import comparison_at
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace, called_at
 
@@ -37,6 +39,9 @@ FOLDS = {"all": "all", "_is_all_true": "all", "any": "any", "_is_any_true": "any
 
 NUMBERS_LEAVE = "numbers leave torch by"
 """Beginning of the remark on numbers that leave torch."""
+
+MOST_COMPARED_NUMBERS = 1000
+"""Most conditions of one pass with which comparisons of numbers that leave torch are looked at."""
 
 LONGEST = 120
 """Most characters of a condition in a message."""
@@ -90,10 +95,29 @@ class RecordedDecisions:
         if place.custom is not None and any(one.is_floating_point() for one in known):
             message = f"{said} in a forward of an autograd.Function: its derivative is not known"
             self.recorder.lose(InputError(message, hint="compute with functions of torch there"))
-        self.lost.append(said)
+        if said not in self.lost:
+            self.lost.append(said)
+        is_of_script = self.recorder.dtype is None  # which cannot be called again
+        if is_of_script and len(tensors) == 1 and len(self.guards) < MOST_COMPARED_NUMBERS:
+            with suppress(GradcliError):  # of a tensor that cannot be recorded
+                self._compare(tensors[0], place)
         lines = self.recorder.lines.written
         last = lines[-1].symbol if lines else None
         self.remarks[f"{said}: what is computed from them is a constant, as for autograd"] = last
+
+    def _compare(self, tensor: Tensor, place: CallPlace) -> None:
+        """Note the branch of a comparison of a number that leaves torch."""
+        found = comparison_at(place.frame)
+        if found is None or not tensor.is_floating_point() or (found.element is None and tensor.numel() != 1):
+            return
+        value, lines = self.recorder.operand(tensor, place), self.recorder.lines
+        if found.element is not None and tensor.ndim == 1 and -len(tensor) <= found.element < len(tensor):
+            value = lines.picked(value, [found.element % len(tensor)], ())
+        elif found.element is not None:
+            return
+        value = lines.emit("trunc", [value]) if found.is_whole else value
+        condition = lines.emit(found.operation, [value, found.other])
+        self.guards.append(DecidedValue(condition, str(place), found.text, branch=True, is_late=True))
 
     def change_unseen(self, place: CallPlace) -> None:
         """Remark that a tensor that autograd follows is changed where autograd does not see it."""

@@ -34,6 +34,14 @@ PASSES = {
         "agree", "",
     ),
     "straight through": ("(x + (x.round() - x).detach()).pow(2).sum().backward()", "cut", "is held constant"),
+    "Hessian": (
+        "torch.autograd.functional.hessian(lambda x: (x**3*x.detach()).sum(), x.detach() + 1)",
+        "cut", "(-c, line 3) is held constant: by const_1[1] the gradient is 54, without that 81",
+    ),
+    "smooth Hessian": ("torch.autograd.functional.hessian(lambda x: (x**3).sum(), x.detach())", "agree", ""),
+    "Hessian at a kink": (
+        "torch.autograd.functional.hessian(lambda x: (x.relu()**2).sum(), x.detach()[:1])", "kink", "",
+    ),
     "wrong backward": (
         "class Half(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.clone()\n"
         "    @staticmethod\n    def backward(ctx, g):\n        return g/2\nHalf.apply(x).sum().backward()",
@@ -46,7 +54,7 @@ PASSES = {
 @pytest.mark.parametrize(("text", "verdict", "said"), PASSES.values(), ids=PASSES)
 def test_no_agreement_stands_against_the_recording_itself(text: str, verdict: str, said: str, gradcli: Command) -> None:
     """With every held value let go: a cut or a kink has its numbers."""
-    check = json.loads(gradcli("run", "-c", START + text, "--json").out)["check"]
+    check = json.loads(gradcli("run", "-c", START + text, "--json").out.splitlines()[-1])["check"]
     assert check["verdict"] == verdict, check
     assert said in " ".join(finding["note"] for finding in check.get("findings", [])), check
 
@@ -131,6 +139,36 @@ def test_what_autograd_does_not_follow_is_a_part_of_the_function(
     assert said in " ".join(finding["note"] for finding in check.get("findings", [])), check
     assert check.get("proven") or verdict != "agree"
     assert "is a constant, as for autograd" not in run.err
+
+
+COMPARED = {
+    "float": ("y = 3*x.sum() if float(x[0].detach()) > 0 else x.sum()", "float(x[0].detach()) > 0"),
+    "item": ("y = 3*x.sum() if 0 < x[0].item() else x.sum()", "0 < x[0].item()"),
+    "int": ("y = 3*x.sum() if int(x[1].detach()) >= 2 else x.sum()", "int(x[1].detach()) >= 2"),
+    "tolist": ("y = 3*x.sum() if x.tolist()[0] > 0 else x.sum()", "x.tolist()[0] > 0"),
+    "a name": ("limit = 2\ny = 3*x.sum() if x.sum().item() > limit else x.sum()", "x.sum().item() > limit"),
+    "bool": ("y = 3*x.sum() if bool(x[0] > 0) else x.sum()", "x[0] > 0"),
+    "no_grad": (
+        "with torch.no_grad():\n    k = 3 if x.min().item() > 0 else 1\ny = k*x.sum()",
+        "x.min().item() > 0",
+    ),
+}  # fmt: skip
+"""Branches at 0 and 2 by a number that leaves torch, with the condition."""
+
+
+@pytest.mark.parametrize(("text", "said"), COMPARED.values(), ids=COMPARED)
+def test_a_branch_by_a_number_that_leaves_torch_is_a_kink_at_its_boundary(
+    text: str, said: str, gradcli: Command
+) -> None:
+    """And none elsewhere, where nothing is proven, as what else is computed from the number is not known."""
+    check = json.loads(gradcli("run", "-c", START + text + "\ny.backward()", "--json").out)["check"]
+    assert check["verdict"] == "kink", check
+    assert any(f"beside the point, {said}" in finding["note"] for finding in check["findings"]), check
+    elsewhere = START.replace("0.0, 2.0", "0.5, 2.5")
+    assert (
+        json.loads(gradcli("run", "-c", elsewhere + text + "\ny.backward()", "--json").out)["check"]["verdict"]
+        == "agree"
+    )
 
 
 UNSEEN = {

@@ -93,6 +93,22 @@ def test_a_change_that_autograd_does_not_see_is_a_cut() -> None:
     )
 
 
+def test_gradients_of_weights_are_left_as_one_call_leaves_them() -> None:
+    """However many v a question is of, and however often it calls a function that goes back itself."""
+    w, x = torch.ones(2, dtype=torch.float64, requires_grad=True), torch.tensor([2.0, 3.0], dtype=torch.float64)
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        (w * x.detach()).sum().backward()
+        return w * x**2
+
+    made = record(function, x)
+    made.jacobian()
+    assert w.grad is not None
+    assert w.grad.tolist() == [2, 3]
+    made.vjp(v=[1.0, 2.0])
+    assert w.grad.tolist() == [4, 6]
+
+
 WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a shift": by_largest,
     "a mask": masked,
