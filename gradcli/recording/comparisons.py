@@ -70,8 +70,8 @@ def _compared_calls(
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return found
-    for comparison in ast.walk(tree):
-        for side in (comparison.left, *comparison.comparators) if isinstance(comparison, ast.Compare) else ():
+    for comparison in (node for node in ast.walk(tree) if isinstance(node, ast.Compare)):
+        for side in (comparison.left, *comparison.comparators):
             call, element = side, None
             if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Constant):
                 call, element = side.value, side.slice.value
