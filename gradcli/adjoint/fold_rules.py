@@ -39,7 +39,7 @@ def folded_adjoint(writer: LineWriter, call: Call, symbol: Atom, g: Atom, *, hal
         is_extreme = writer.write("eq", x, kept)
         count = writer.write("sum", is_extreme, dim=call.statics[0], keepdim=True)
         return writer.write("div", writer.choose(is_extreme, wide, ZERO), count)
-    others = _of_others(writer, call)
+    others = _of_others(writer, call, by_scans=halves_ties)
     if fold is Monoid.PRODUCT:
         return writer.times(wide, others)
     return writer.choose(wins(writer, x, others, fold), wide, ZERO)
@@ -65,8 +65,14 @@ def wins(writer: LineWriter, x: Atom, others: Atom, fold: Monoid) -> Atom:
     return writer.write("gt" if fold is Monoid.LARGEST else "lt", x, others)
 
 
-def _of_others(writer: LineWriter, call: Call) -> Atom:
-    """Fold for each element of the operand of a reduction all others that go into the same result."""
+def _of_others(writer: LineWriter, call: Call, *, by_scans: bool = False) -> Atom:
+    """Fold for each element of the operand of a reduction all others that go into the same result.
+
+    Args:
+        writer: Of the lines.
+        call: The reduction.
+        by_scans: Whether products up to each element are running products, which are one line.
+    """
     x, fold = call.operands[0], call.op.folds_by
     inside = writer.shape(x)
     axes = axes_of(inside, call.statics[0])
@@ -78,15 +84,20 @@ def _of_others(writer: LineWriter, call: Call) -> Atom:
     for size in sizes[len(rest) :]:
         count *= size
     flat = writer.reshape(turned, (*sizes[: len(rest)], count))
-    found = excluded(writer, flat, len(rest), fold)
+    found = excluded(writer, flat, len(rest), fold, by_scans=by_scans)
     back = sorted(range(len(order)), key=order.__getitem__)
     return writer.permute(writer.reshape(found, sizes), back)
 
 
-def excluded(writer: LineWriter, x: Atom, axis: int, fold: Monoid) -> Atom:
+def excluded(writer: LineWriter, x: Atom, axis: int, fold: Monoid, *, by_scans: bool = False) -> Atom:
     """Fold for each element along an axis all others."""
-    before = _shifted(writer, _running(writer, x, axis, fold, 1), axis, 1, fold.identity)
-    behind = _shifted(writer, _running(writer, x, axis, fold, -1), axis, -1, fold.identity)
+    if by_scans:
+        up = writer.write("cumprod", x, dim=axis)
+        down = writer.write("flip", writer.write("cumprod", writer.write("flip", x, dims=axis), dim=axis), dims=axis)
+    else:
+        up, down = (_running(writer, x, axis, fold, step) for step in (1, -1))
+    before = _shifted(writer, up, axis, 1, fold.identity)
+    behind = _shifted(writer, down, axis, -1, fold.identity)
     return writer.write(fold.operation, before, behind)
 
 

@@ -15,7 +15,7 @@ from functools import partial
 
 import sympy
 
-from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules
+from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules, row_rules
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
@@ -139,6 +139,9 @@ class _Walk:
         self.writer.span = line.span
         for k, operand in enumerate(call.operands):
             if operand not in self.moves:
+                continue
+            if self.is_as_torch and row_rules.has_own_adjoint(call):
+                self._add(operand, row_rules.own_adjoint(self.writer, call, line.symbol, k, g), ONE)
                 continue
             match call.op.kind:
                 case Kind.ELEMENTWISE:

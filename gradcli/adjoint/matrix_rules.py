@@ -33,6 +33,15 @@ def multiplied(writer: LineWriter, call: Call, k: int, g: Atom) -> Atom:
     """Return the adjoint of a factor of `a @ b`, of the shape that broadcasting gives it."""
     inside = [writer.shape(a) for a in call.operands]
     a, b = call.operands
+    match [len(shape) for shape in inside], k:
+        case [1, 1], _:
+            return writer.times(g, call.operands[1 - k])
+        case ([1, 2], 0) | ([2, 1], 1):
+            matrix = b if k == 0 else turned(writer, a)
+            return writer.write("matmul", matrix, g)
+        case ([1, 2], 1) | ([2, 1], 0):
+            rows, columns = (a, g) if k == 1 else (g, b)
+            return writer.times(writer.write("unsqueeze", rows, dim=1), writer.write("unsqueeze", columns, dim=0))
     batch = np.broadcast_shapes(*(shape[:-2] for shape in inside))
     rows = 1 if len(inside[0]) == 1 else inside[0][-2]
     columns = 1 if len(inside[1]) == 1 else inside[1][-1]

@@ -152,6 +152,11 @@ def tensor_of(array: Array, kind: Any) -> Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
+def tensor_type(dtype: str) -> Any:
+    """Give the dtype of torch with this name."""
+    return getattr(torch, dtype)
+
+
 def dtype_name(dtype: torch.dtype) -> str:
     """Give the name that torch, NumPy and `--dtype` share.
 

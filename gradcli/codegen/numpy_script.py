@@ -1,57 +1,65 @@
-"""A question as a NumPy script: y, the Jacobian and vᵀJ by their formulas in index notation, without torch.
+"""A question as a NumPy script: y by the lines of the function, and vᵀJ by those of its gradient, without torch.
 
-`x[i]` is an index, a sum `sum(... for k in range(n))`, cases are `a if c else b`; SymPy's printer of Python writes
-arithmetic and conditions.  The formulas are those of the symbolic reading, which the reference has confirmed; nothing
-is differentiated here.  Entries at which a formula gives other numbers than torch, as at a tie, get torch's.  What does
-not depend on the indices of the entry, such as the sum of a softmax or the inverse of a matrix, gets a name and is
-computed once.
+The lines of the adjoints are those of the gradient as a Program, in torch's form, so that the script prints torch's
+numbers at kinks too.  A value that is used once is put inside the expression that uses it; the adjoint of what has a
+name has a name as well, `x_bar` for that of x, and the rule of differentiation behind it.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, count
+import operator
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache, reduce
 from typing import Any
 
 import sympy
-from sympy import Expr
-from sympy.printing.pycode import AbstractPythonCodePrinter
 
+from gradcli.adjoint.gradient import GradientProgram
 from gradcli.codegen.script import NUMPY, Identifiers, Task, assembled, tensor, used_imports
-from gradcli.codegen.self_writing import WIDTH, PyExpr, constant, laid_out, unparsed
+from gradcli.codegen.self_writing import WIDTH, PyExpr, PyTree, constant, held, laid_out, node_of, unparsed
 from gradcli.errors import printable
-from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.program import meaning
-from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.library_calls import NUMPY as IN_NUMPY, function_at
+from gradcli.language.program.expansion import expansion, in_floats
+from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, is_tensor
 from gradcli.language.program.numeric import array_of
-from gradcli.results import Array, Formula, Index
-from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.element import constant_symbol
-from gradcli.symbolic.printing import without_sure_conditions
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
+from gradcli.results import Array, Index
 
 MOST_CELLS = 6
 """Formulas of one variable that are repeated in comments."""
 
-_OVER = {"Sum": ("total", "sum(%s)"), "Multiplied": ("product", "np.prod([%s])")}
-_OVER |= {"Largest": ("largest", "max(%s)"), "Smallest": ("smallest", "min(%s)")}
-"""The name of a value over bound indices, and the call of Python that computes it."""
+MOST_INSIDE = WIDTH - 24
+"""Characters of an expression that is put inside another one."""
 
-_SPECIAL = {"lgamma": "gammaln", "besseli": "iv"}
-"""The names in `scipy.special` of functions that are called otherwise there."""
+_IN_SCIPY = "erf erfc erfinv digamma polygamma i1 zeta gammaincc erfcx log_ndtr i0e i1e ndtr ndtri entr xlogy xlog1py"
+_SPECIAL: Mapping[str, str] = {name: name for name in _IN_SCIPY.split()} | {"lgamma": "gammaln", "logit": "logit"}
+"""The names in `scipy.special` of functions that NumPy does not have."""
 
 
-Numbers = Mapping[tuple[Index, Index], float]
-"""Numbers of some entries of a Jacobian block, by the indices of row and column."""
+def _cholesky(is_upper: bool, matrix: PyExpr) -> PyExpr:
+    factor = NUMPY.linalg.cholesky(matrix)
+    return NUMPY.swapaxes(factor, -1, -2) if is_upper else factor
+
+
+LACKING: Mapping[str, Callable[..., PyExpr]] = {
+    **{name: getattr(PyExpr("special"), path) for name, path in _SPECIAL.items()},
+    "matrix_exp": PyExpr("linalg").expm,
+    "cholesky": _cholesky,
+}
+"""Calls of functions that NumPy does not have, or has by other arguments."""
+
+Numbers = Mapping[Index, float]
+"""Numbers of some elements of the gradient by a variable, by their indices."""
 
 
 def numpy_script(
     task: Task,
     v: Array,
-    derivatives: Mapping[str, Derivative],
-    shown: Mapping[str, Formula],
+    seed: sympy.Symbol,
+    found: GradientProgram,
+    comments: Mapping[str, Sequence[str]],
     numbers: Mapping[str, Numbers],
 ) -> str:
     """The script that prints vᵀJ for each variable of `wrt`.
@@ -59,184 +67,219 @@ def numpy_script(
     Args:
         task: The function at its point.
         v: The numbers of the gradient vector.
-        derivatives: The formula by variable, for each in `wrt`.
-        shown: The same as text, for the comments.
-        numbers: Torch's numbers of the entries at which a formula gives others, by variable.
+        seed: The variable of the gradient that stands for it.
+        found: The gradient, in torch's form.
+        comments: Formulas of the derivative by each variable.
+        numbers: Torch's numbers of the elements at which the gradient gives others, by variable.
 
     Raises:
         TooLargeError: Values that follow no rule are too many to be written out.
     """
-    names = Identifiers(["np", "special", "print", "sum", "range", "float", "max", "min", "abs"])
-    variables = {name: names.take(name) for name in task.arrays}
-
-    def define(name: str, array: Array, what: str) -> str:
-        return laid_out(f"{name} = {tensor(NUMPY, array, what, task.dtype)}")
-
-    definitions = [define(variables[name], array, repr(name)) for name, array in task.arrays.items()]
-    symbols = {str(s) for d in derivatives.values() for _, e in d.cases for s in (e + d.element).free_symbols}
-    for line in in_primitives(task.program).lines:
-        label = str(constant_symbol(line.call)) if line.call.op.kind is Kind.SOURCE else ""
-        if label in symbols and label not in variables:
-            variables[label] = names.take("c")
-            definitions.append(define(variables[label], array_of(line.call).astype(task.dtype), label))
-    y, gradient = names.take(task.program.output_name), names.take("v", "gradient", "cotangent")
-    of_y = Indexed(names, variables, next(iter(derivatives.values()))).statements(y, v.shape, of_value=True)
-    blocks, prints = [[*of_y, define(gradient, v, "'v'")]], []
-    for name, derivative in derivatives.items():
-        cells, word = shown[name].cells, variables[name]
-        comments = [_comment(f"# d{cell.row}/d{cell.column} = {cell.text}") for cell in cells[:MOST_CELLS]]
-        comments += ["# ..."] * (len(cells) > MOST_CELLS) + [f"# {shown[name].note}"] * bool(shown[name].note)
-        block, product = names.take(f"J_{word}"), names.take(f"vjp_{word}")
-        lines = Indexed(names, variables, derivative).statements(block, v.shape + task.arrays[name].shape)
-        lines += _with_numbers(block, numbers.get(name, {}))
-        blocks.append([*comments, *lines, f"{product} = np.tensordot({gradient}, {block}, axes={v.ndim})"])
-        prints.append(f"print({product})")
-    return used_imports(assembled(definitions, *blocks, prints))
+    return NumpyScript(task, v, seed, found).text(comments, numbers)
 
 
-def _with_numbers(block: str, numbers: Numbers) -> list[str]:
-    """Assign torch's numbers to the entries of a block at which the formula gives others."""
-    if not numbers:
-        return []
-    places, values = zip(*sorted(((*row, *column), number) for (row, column), number in numbers.items()), strict=True)
-    index = ", ".join(str(list(axis)) for axis in zip(*places, strict=True))
-    assigned = list(values) if index else values[0]
-    return [
-        _comment("# torch's numbers, where the formula gives others"),
-        laid_out(f"{block}[{index or ()}] = {assigned}"),
-    ]
+def _is_written(call: Call) -> bool:
+    return is_in_numpy(call) or call.op.name in LACKING
+
+
+@lru_cache(maxsize=512)
+def _in_numpy(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    return expansion(in_floats(name, statics, count), keep=_is_written, define=_in_numpy).program
+
+
+class NumpyScript:
+    """One script while it is written: arrays, the function, v, the adjoints, and vᵀJ of each variable.
+
+    Attributes:
+        values: The expression or number that stands for each value.
+        written: The statements so far.
+    """
+
+    def __init__(self, task: Task, v: Array, seed: sympy.Symbol, found: GradientProgram) -> None:
+        self.task, self.v, self.seed = task, v, seed
+        self.calls = NumpyCalls(NUMPY, LACKING)
+        self.names = Identifiers(["np", "special", "linalg", "print"])
+        whole = expansion(found.program, keep=_is_written, define=_in_numpy)
+        self.program = whole.program
+        self.variables = {name: self.names.take(name) for name in task.arrays}
+        inputs = {
+            symbol: v.shape if symbol == seed else task.arrays[str(symbol)].shape for symbol in self.program.variables
+        }
+        self.shapes = infer(self.program, inputs, bounded=False)
+        self.values: dict[Atom, Any] = {
+            symbol: PyExpr(self.variables[str(symbol)], shape) for symbol, shape in inputs.items() if symbol != seed
+        }
+        renamed = {**{symbol: symbol for symbol in self.program.variables}, **whole.renamed}
+        self.of = {str(symbol): renamed.get(atom, atom) for symbol, atom in found.of.items()}
+        self.adjoints = {renamed[atom]: renamed.get(bar, bar) for atom, bar in found.adjoints.items()}
+        self.forward = needed(self.program.lines, self.program.output)
+        inside = {line.symbol for line in self.forward}
+        every = needed(self.program.lines, *self.of.values())
+        self.backward = [line for line in every if line.symbol not in inside]
+        self.uses = Counter(a for line in (*self.forward, *self.backward) for a in line.call.operands)
+        self.titles = {line.symbol: self.names.take(line.name) for line in self.forward if line.name}
+        if self.program.output not in self.titles:
+            self.titles[self.program.output] = self.names.take(task.program.output_name)
+        self.gradient = self.names.take("v", "gradient", "cotangent")
+        self.rules = {line.span: line.call.op.rule for line in task.program.lines}
+        self.conditions: set[Atom] = set()
+        self.written: list[str] = []
+        self._parts: dict[Atom, tuple[str, ...]] = {}
+
+    def text(self, comments: Mapping[str, Sequence[str]], numbers: Mapping[str, Numbers]) -> str:
+        """The whole script."""
+        arrays = [self._defined(self.variables[name], array, repr(name)) for name, array in self.task.arrays.items()]
+        for line in self.forward:
+            self._add(line, is_kept=line.symbol in self.titles or self.uses[line.symbol] > 1)
+        y = self.titles[self.program.output]
+        if not self.forward:
+            self.written.append(f"{y} = {self._operand(self.program.output)}")
+        self.values[self.program.output] = PyExpr(y, self.shapes.get(self.program.output, ()))
+        self.written.append(self._defined(self.gradient, self.v, "'v'"))
+        self.values[self.seed] = PyExpr(self.gradient, self.v.shape)
+        function, self.written = (
+            self.written,
+            [_comment(f"# x_bar is the adjoint of x: the derivative of sum({self.gradient}*{y}) by it")],
+        )
+        bars = self._bars()
+        for line in self.backward:
+            self._add(line, is_kept=line.symbol in bars or self.uses[line.symbol] > 1, bars=bars)
+        prints = [self._result(name, numbers.get(name, {})) for name in self.task.wrt]
+        formulas = [_comment(f"# {text}") for name in self.task.wrt for text in comments.get(name, ())]
+        if not prints:
+            return used_imports(assembled(arrays, function[:-1], [f"print({y})"]))
+        return used_imports(assembled(arrays, function, self.written, [*formulas, *prints]))
+
+    def _bars(self) -> dict[Atom, str]:
+        """Name the adjoints of what has a name; those of the variables keep theirs also while terms are added up."""
+        named = {
+            atom: str(value) for atom, value in self.values.items() if isinstance(value, PyExpr) and _is_name(value)
+        }
+        bars: dict[Atom, str] = {}
+        known = {line.symbol: line.call for line in self.backward}
+        for atom, bar in self.adjoints.items():
+            if atom in named and bar in known and bar not in bars:
+                name, terms = self.names.take(f"{named[atom]}_bar"), bar
+                while terms in known and terms not in bars:
+                    bars[terms] = name
+                    is_sum = known[terms].op.coefficients == (1, 1)
+                    terms = known[terms].operands[0] if is_sum else bar
+                    if self.uses[terms] > 1:
+                        break
+        return bars
+
+    def _result(self, name: str, numbers: Numbers) -> str:
+        """Give what is printed of a variable its name, and torch's numbers where the gradient gives others."""
+        word, atom = self.variables[name], self.of[name]
+        value = self.values.get(atom)
+        bar = (
+            str(value) if value is not None and str(value).startswith(f"{word}_bar") else self.names.take(f"{word}_bar")
+        )
+        if atom == 0:
+            self.written.append(f"{bar} = np.zeros_like({word})")
+        elif str(value) != bar:
+            self.written.append(laid_out(f"{bar} = {value if value is not None else self._operand(atom)}"))
+        if numbers:
+            places, found = zip(*sorted(numbers.items()), strict=True)
+            index = ", ".join(str(list(axis)) for axis in zip(*places, strict=True))
+            given = PyExpr(node_of([*found] if index else found[0], NUMPY))
+            self.written.append("# torch's numbers, where the gradient of its definition gives others")
+            self.written.append(f"{bar} = np.array({bar})")
+            self.written.append(laid_out(f"{bar}[{index or ()}] = {given}"))
+        return f"print({bar})"
+
+    # -- one line
+
+    def _add(self, line: Line, *, is_kept: bool, bars: Mapping[Atom, str] | None = None) -> None:
+        """Write an operation down, or keep its expression for the one place where it is used."""
+        value = self._called(line)
+        rules = [one for a in line.call.operands for one in self._parts.pop(a, ())]
+        if bars is not None and line.span in self.rules:
+            rules.append(self.rules[line.span])
+        if line.call.op.is_condition or (line.call.op.is_held and line.call.operands[0] in self.conditions):
+            self.conditions.add(line.symbol)
+        if isinstance(value, PyExpr):
+            value.shape = self.shapes[line.symbol]
+        is_short = len(unparsed(node_of(value, NUMPY))) <= MOST_INSIDE
+        name = self.titles.get(line.symbol) or (bars or {}).get(line.symbol)
+        is_inner = (not is_kept and is_short) or not isinstance(value, PyExpr) or _is_name(value)
+        if is_inner and not name:
+            self.values[line.symbol], self._parts[line.symbol] = value, tuple(rules)
+            return
+        name = name or self.names.temporary()
+        self._assign(name, value, ", ".join(dict.fromkeys(rules)))
+        self.values[line.symbol] = PyExpr(name, self.shapes[line.symbol])
+
+    def _called(self, line: Line) -> Any:
+        call = line.call
+        if call.op.kind is Kind.SOURCE:
+            return self._array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
+        operands = [self._operand(a) for a in call.operands]
+        takes_conditions = call.op.is_condition or call.op.is_held or call.op.kind is not Kind.ELEMENTWISE
+        for n, a in enumerate(call.operands):
+            is_asked = takes_conditions or (call.op.is_branch and n == 0)
+            if a in self.conditions and not is_asked:
+                operands[n] = self._as_float(operands[n], self.shapes[a])
+        if not any(map(is_tensor, operands)) and call.op.kind is not Kind.COUNT:  # no error of Python's for 1/0
+            operands = [self._as_float(a, ()) for a in operands]
+        if call.op.conditions and all(a in self.conditions for a in call.operands):
+            return _LOGIC[call.op.name](*operands)
+        if call.op.name in ("reshape", "unsqueeze") and isinstance(operands[0], PyExpr):
+            key = _key_of_ones(operands[0].shape, self.shapes[line.symbol])
+            if key is not None:
+                return operands[0][key]
+        return self.calls.apply(call, operands)
+
+    def _as_float(self, value: Any, shape: Shape) -> PyExpr:
+        found: PyExpr = getattr(NUMPY, self.task.dtype)(value)
+        found.shape = shape
+        return found
+
+    def _operand(self, atom: Atom) -> Any:
+        return self.values[atom] if atom in self.values else constant(atom, "np")
+
+    def _assign(self, name: str, value: PyTree, rule: str) -> None:
+        statement = laid_out(f"{name} = {value}")
+        remark = f"  # {rule}"
+        if rule and "\n" not in statement and len(statement) + len(remark) <= WIDTH:
+            statement += remark
+        elif rule:
+            self.written.append(f"# {rule}")
+        self.written.append(statement)
+
+    def _array(self, array: Array, what: str) -> PyExpr:
+        return tensor(NUMPY, array, what, self.task.dtype)
+
+    def _defined(self, name: str, array: Array, what: str) -> str:
+        return laid_out(f"{name} = {self._array(array, what)}")
+
+
+_LOGIC: Mapping[str, Callable[..., Any]] = {
+    "logical_and": lambda *a: reduce(operator.and_, a),
+    "logical_or": lambda *a: reduce(operator.or_, a),
+    "logical_not": operator.invert,
+}
+
+
+def _key_of_ones(before: Shape, after: Shape) -> tuple[Any, ...] | None:
+    """Return the index that adds sizes of 1 to a shape; None where more changes."""
+    if len(after) <= len(before) or [n for n in after if n != 1] != [n for n in before if n != 1]:
+        return None
+    key: list[Any] = []
+    waiting = [*before]
+    for size in after:
+        if waiting and size == waiting[0] and (size != 1 or len(after) - len(key) <= len(waiting)):
+            waiting.pop(0)
+            key.append(slice(None))
+        elif size == 1:
+            key.append(None)
+    return None if waiting else tuple(key)
+
+
+def _is_name(value: PyExpr) -> bool:
+    return str(value).isidentifier()
 
 
 def _comment(text: str) -> str:
     line = printable(text)
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
-
-
-def _form(form: str) -> Callable[[Any, Expr], str]:
-    return lambda printer, e: form.format(*map(printer._print, e.args))
-
-
-class Indexed(AbstractPythonCodePrinter):  # type: ignore[misc]
-    """A formula of one Jacobian block, or of y, as Python.
-
-    Args:
-        names: The source of names.
-        variables: The name of each variable in the script, and of each constant tensor of the formulas.
-        derivative: The formulas.
-    """
-
-    def __init__(self, names: Identifiers, variables: Mapping[str, str], derivative: Derivative) -> None:
-        super().__init__()
-        self.names, self.variables, self.derivative = names, variables, derivative
-        self.sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
-        self.before: list[str] = []
-        self._shared: dict[Expr, str] = {}
-        self._indices: dict[Expr, str] = {}
-        self._letters = filter(names.is_free, chain("ijklmnpqrstuvw", (f"i{n}" for n in count(1))))
-
-    def statements(self, name: str, shape: tuple[int, ...], *, of_value: bool = False) -> list[str]:
-        """The statements that compute an array of this shape by nested comprehensions."""
-        found = self.derivative
-        written, indices = dict(found.written), found.rows if of_value else (*found.rows, *found.columns)
-        if not of_value and written.keys() >= set(found.rows):
-            next(self._letters)  # i stands for y's index even where y has none
-
-        def nested(indices: Sequence[sympy.Symbol], chosen: Mapping[sympy.Symbol, Expr]) -> str:
-            if not indices:
-                case = next(e for case, e in found.cases if of_value or case.items() <= chosen.items())
-                formula = found.element.xreplace(chosen) if of_value and found.element else case
-                return self._print(without_sure_conditions(formula.xreplace(self.sizes), found))
-            first, *rest = indices
-            if first in written:
-                places = map(sympy.Integer, range(written[first]))
-                return f"[{', '.join(nested(rest, {**chosen, first: n}) for n in places)}]"
-            inside = self._index(first), nested(rest, chosen)
-            return f"[{inside[1]} for {inside[0]} in range({found.ranges[first].xreplace(self.sizes)})]"
-
-        text = f"np.zeros({shape})" if 0 in shape else f"np.array({nested(indices, {})}, dtype=float)"
-        return [*self.before, laid_out(f"{name} = {unparsed(ast.parse(text))}")]
-
-    def _index(self, symbol: sympy.Symbol) -> str:
-        """The letter of an index, a fresh one at its first use."""
-        if symbol not in self._indices:
-            self._indices[symbol] = next(self._letters)
-        return self._indices[symbol]
-
-    def _is_index(self, symbol: Expr) -> bool:
-        return symbol in self.derivative.ranges or isinstance(symbol, sympy.Dummy)
-
-    def _once(self, e: Expr, name: str, value: str) -> str:
-        """A value without an index of the entry is computed before it, and has a name."""
-        if any(map(self._is_index, e.free_symbols)):
-            return value
-        if e not in self._shared:
-            self._shared[e] = self.names.take(name)
-            self.before.append(laid_out(f"{self._shared[e]} = {unparsed(ast.parse(value))}"))
-        return self._shared[e]
-
-    # -- SymPy's printer asks by the names of classes
-
-    def _print(self, e: Expr, **_: object) -> str:
-        match e:
-            case sympy.Float() | sympy.NumberSymbol() | sympy.core.numbers.Infinity():
-                return str(constant(e, "np"))
-            case sympy.Symbol():
-                return self._index(e) if self._is_index(e) else self.variables[str(e)]
-            case meaning.Comparison():
-                return f"float({self._print(e.args[0])} {e.sign} {self._print(e.args[1])})"
-        return str(super()._print(e))
-
-    _print_KroneckerDelta, _print_quotient, _print_detach = _form("({} == {})"), _form("(({}) // ({}))"), _form("({})")
-
-    def _print_Indexed(self, e: sympy.Indexed) -> str:
-        return f"{self.variables[str(e.base.label)]}[{self.stringify(e.indices, ', ')}]"
-
-    def _print_Pow(self, e: sympy.Pow) -> str:
-        return str(self._hprint_Pow(e, sqrt="np.sqrt"))
-
-    def _print_Chosen(self, e: meaning.Chosen) -> str:
-        return f"float({self._print(e.value)} == {self._print(e.extreme)})"
-
-    def _print_where(self, e: meaning.where) -> str:
-        condition, a, b = map(self._print, e.args)
-        return f"({a} if {condition.removeprefix('float')} else {b})"
-
-    def _print_Piecewise(self, e: sympy.Piecewise) -> str:
-        """The last case needs no condition: none but these occurs."""
-        *cases, (last, _) = e.args
-        parts = [f"{self._print(value)} if {self._print(condition)} else " for value, condition in cases]
-        return f"({''.join(parts)}{self._print(last)})"
-
-    def _print_Function(self, e: Expr) -> str:
-        name, row = type(e).__name__, ops.find(type(e).__name__)
-        name = row.name if row is not None else name
-        found = (
-            function_at(NUMPY, IN_NUMPY[name]) if name in IN_NUMPY else PyExpr(f"special.{_SPECIAL.get(name, name)}")
-        )
-        return f"({found(*(PyExpr(f'({self._print(a)})') for a in e.args))})"
-
-    def _print_Sum(self, e: sympy.Sum) -> str:
-        name, call = _OVER[next(kind.__name__ for kind in type(e).__mro__ if kind.__name__ in _OVER)]
-        loops = "".join(f" for {self._index(k)} in range({self._range(*ends)})" for k, *ends in reversed(e.limits))
-        return self._once(e, name, call % (self._print(e.args[0]) + loops))
-
-    _print_Multiplied = _print_Largest = _print_Smallest = _print_Sum
-
-    def _print_MatrixDeterminant(self, e: meaning.MatrixDeterminant) -> str:
-        return self._once(e, "determinant", f"np.linalg.det({self._matrix(e)})")
-
-    def _print_InverseElement(self, e: meaning.InverseElement) -> str:
-        whole = meaning.InverseElement(e.body, e.limits, ())  # one inverse serves all entries
-        inverse = self._once(whole, "inverse", f"np.linalg.inv({self._matrix(e)})")
-        return f"{inverse}[{self.stringify(e.free, ', ')}]"
-
-    def _matrix(self, e: meaning.Aggregate) -> str:
-        (p, *rows), (q, *columns) = e.limits
-        if isinstance(e.body, sympy.Indexed) and e.body.indices == (p, q):
-            return self.variables[str(e.body.base.label)]
-        row = f"[{self._print(e.body)} for {self._index(q)} in range({self._range(*columns)})]"
-        return f"np.array([{row} for {self._index(p)} in range({self._range(*rows)})])"
-
-    def _range(self, first: Expr, last: Expr) -> str:
-        end = self._print(last + 1)
-        return end if first == 0 else f"{self._print(first)}, {end}"

@@ -112,6 +112,7 @@ NUMPY, TORCH = PyExpr("np"), PyExpr("torch")
 
 IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
 IMPORTS |= {"special": "from scipy import special  # for functions that NumPy does not have"}
+IMPORTS |= {"linalg": "from scipy import linalg  # for functions that NumPy does not have"}
 """The statement that imports each module, by what a script calls it."""
 
 MOST_INSIDE = WIDTH - 16
@@ -125,7 +126,9 @@ def tensor(library: PyExpr, array: Array, name: str, dtype: str, *, requires_gra
         TooLargeError: They are many and follow no rule.
     """
     kind, numbers = rule_of(array, name)
-    with_dtype = {"dtype": getattr(library, dtype), **({"requires_grad": True} if requires_grad else {})}
+    with_dtype = {"requires_grad": True} if requires_grad else {}
+    if library is TORCH or dtype != "float64":  # which is NumPy's own
+        with_dtype = {"dtype": getattr(library, dtype), **with_dtype}
     if kind == "tensor":
         return (library.tensor if library is TORCH else library.array)(PyExpr(node_of(numbers, library)), **with_dtype)
     if kind != "linspace":

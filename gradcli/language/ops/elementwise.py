@@ -72,6 +72,7 @@ mul|multiply(a, b)  a * b  monoid: product
 div|divide|true_divide(a, b)  a / b  domain: b != 0  rule_name: quotient rule
 pow|Pow|power(a, b)  a ** b  domain: a > 0, or b >= 0 at a = 0, or an integer b at a < 0
     edges: where(b == round(b), 1, a)  rule_name: power rule
+    adjoints: a: grad*where(b == 0, 0, b*a**(b - 1)); b: grad*where((a == 0) & (b >= 0), 0, a**b*log(a))
 == exponentials and logarithms  torch: *
 exp(x)  the exponential
 log|ln(x)  the natural logarithm  domain: x > 0  notation: log(x, base)
@@ -92,6 +93,8 @@ asin|arcsin(x)  the inverse sine  domain: -1 <= x <= 1  edges: 1 - x**2
 acos|arccos(x)  the inverse cosine  domain: -1 <= x <= 1  edges: 1 - x**2
 atan|arctan(x)  the inverse tangent
 atan2|arctan2(y, x)  the angle of (x, y)  domain: (x, y) != 0  kinks: abs(y) + maximum(x, 0)
+    adjoints: y: grad*where((x == 0) & (y == 0), 0, x/(x**2 + y**2)); x: -grad*where((x == 0) & (y == 0), 0,
+        y/(x**2 + y**2))
 sinc(x)  sin(pi*x)/(pi*x), and 1 at 0
 sec(x)  the secant  = 1/cos(x)  torch: none  domain: cos(x) != 0
 csc(x)  the cosecant  = 1/sin(x)  torch: none  domain: sin(x) != 0
@@ -104,6 +107,7 @@ cosh(x)  the hyperbolic cosine
 tanh(x)  the hyperbolic tangent
 asinh|arcsinh(x)  the inverse hyperbolic sine
 acosh|arccosh(x)  the inverse hyperbolic cosine  domain: x >= 1  edges: x - 1  e.g. acosh(x) at x=2
+    adjoints: x: grad/sqrt(x**2 - 1)
 atanh|arctanh(x)  the inverse hyperbolic tangent  domain: -1 < x < 1
 == special  torch: *
 erf(x)  the error function
@@ -126,11 +130,15 @@ gammaincc|igammac(a~%, x)  the regularized upper incomplete gamma function  torc
     e.g. gammaincc(2.5, x) at x=1.5
 ndtr(x)  the normal distribution function  = (1 + erf(x/sqrt(2)))/2  torch: special.*
 hypot(a, b)  the length of (a, b)  = sqrt(a**2 + b**2)  caveat: a kink where both are 0; torch's derivative is nan there
+    adjoints: a: grad*a/result; b: grad*b/result
 logaddexp(a, b)  log(exp(a) + exp(b)) without overflow  = log(exp(a) + exp(b))
     domain: a term that is not -inf
+    adjoints: a: grad*sigmoid(a - b); b: grad*sigmoid(b - a)
 xlogy(a, b)  a*log(b); torch gives 0 at a = 0  = a*log(b)  total: where((a == 0) & (b <= 0), 0, a*log(b))
     torch: special.*  domain: b > 0
+    adjoints: a: where((a == 0) & (b <= 0), 0, grad*log(b)); b: grad*a/b
 logit(x)  the inverse of sigmoid  = log(x/(1 - x))  domain: 0 < x < 1
+    adjoints: x: where((x < 0) | (x > 1), nan, grad/(x*(1 - x)))
 == pieces and steps  torch: *  at x=1.7 a=7.5 b=2
 abs|Abs|absolute|fabs(x)  the absolute value  kinks: x
 sign|sgn(x)  the sign: -1, 0 or 1  kinks: x
@@ -148,8 +156,12 @@ remainder|Mod|mod(a, b)  a modulo b, with the sign of b; a % b  = a - b*floor(a/
 clamp|clip(x, min, max)  x between two bounds; one of them may be left out, as in x.clamp(min=0)
     = minimum(maximum(x, min), max)
     e.g. clamp(x, 0, 1) at x=-2,0.5,3
+    adjoints: x: where((x < min) | (x > max), 0, grad); min: where((x < min) & (min < max), grad, 0); max:
+        where((x > max) | (min > max), grad, 0)
 clamp_min(x, min)  x, or min where it is smaller  = maximum(x, min)  e.g. clamp_min(x, 0) at x=-2,3
+    adjoints: x: where(x < min, 0, grad); min: where(x < min, grad, 0)
 clamp_max(x, max)  x, or max where it is larger  = minimum(x, max)  e.g. clamp_max(x, 0) at x=-2,3
+    adjoints: x: where(x > max, 0, grad); max: where(x > max, grad, 0)
 == branches  torch: *  at x=1,3
 where(condition&, input, other)
     input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))
@@ -194,26 +206,34 @@ norm_ppf(x, loc:0, scale:1)  the quantile function of the normal distribution, t
 == special  torch: special.*
 erfcx(x)  exp(x**2)*erfc(x) without overflow  = exp(x**2)*erfc(x)
     in_floats: where(x > 20, {_FAR_ERFCX}, exp(minimum(x, 20)**2)*erfc(minimum(x, 20)))
+    adjoints: x: grad*(2*x*result - 2/sqrt(pi))
 entr(x)  the entropy of a probability, -x*log(x), and 0 at 0  = -x*log(x)
     total: where(x > 0, -x*log(x), where(x == 0, 0, where(x < 0, -inf, x)))  domain: x > 0
     caveat: at 0 the value is 0, and there is no finite derivative
+    adjoints: x: -grad*(log(x) + 1)
 log_ndtr(x)  the logarithm of the normal distribution function, without underflow  = log(erfc(-x/sqrt(2))/2)
     in_floats: where(x < -1, log(erfcx(-x/sqrt(2))/2) - x**2/2, log1p(-erfc(x/sqrt(2))/2))
+    adjoints: x: grad*sqrt(2/pi)/erfcx(-x/sqrt(2))
 ndtri(x)  the inverse of the normal distribution function  = sqrt(2)*erfinv(2*x - 1)  domain: 0 < x < 1
 xlog1py(a, b)  a*log(1 + b); torch gives 0 at a = 0  = a*log(1 + b)  total: where((a == 0) & (b <= -1), 0, a*log1p(b))
     domain: b > -1
+    adjoints: a: where((a == 0) & (b <= -1), 0, grad*log1p(b)); b: grad*a/(1 + b)
 i0e(x)  i0(x)*exp(-abs(x)) without overflow  = exp(-abs(x))*i0(x)
     in_floats: where(abs(x) > {_FAR}, {_FAR_I0E}, exp(-abs(x))*i0(clamp(x, -{_FAR}, {_FAR})))
+    adjoints: x: grad*(i1e(x) - sign(x)*result)
 i1e(x)  i1(x)*exp(-abs(x)) without overflow  = exp(-abs(x))*i1(x)
     in_floats: where(abs(x) > {_FAR}, {_FAR_I1E}, exp(-abs(x))*i1(clamp(x, -{_FAR}, {_FAR})))
+    adjoints: x: grad*where(x == 0, 1/2, i0e(x) - result*(sign(x) + 1/x))
 mvlgamma|multigammaln(x, p=)  the logarithm of the multivariate gamma function of dimension p
     = p*(p - 1)*log(pi)/4 + sum of lgamma(x - n/2) for n < p  written: _gammas  torch: *  domain: x > (p - 1)/2
     e.g. mvlgamma(x, 2) at x=2.5
 == combined arithmetic  torch: *  at x=-1,2 a=2 b=3
 fmax(a, b)  the larger one, or the other where one is nan  = maximum(a, b)
     total: where(a != a, b, where(b != b, a, maximum(a, b)))
+    adjoints: a: where((a >= b) | isnan(b), grad, 0); b: where((a >= b) | isnan(b), 0, grad)
 fmin(a, b)  the smaller one, or the other where one is nan  = minimum(a, b)
     total: where(a != a, b, where(b != b, a, minimum(a, b)))
+    adjoints: a: where((a <= b) | isnan(b), grad, 0); b: where((a <= b) | isnan(b), 0, grad)
 scaled_add(a, b, alpha:1)  a + alpha*b: add with alpha  = a + alpha*b  torch: none
 scaled_sub(a, b, alpha:1)  a - alpha*b: sub with alpha  = a - alpha*b  torch: none
 rounded_div(a, b, rounding_mode=None)  a / b rounded down or towards 0, as rounding_mode says: div with it  = floor(a/b)
@@ -238,6 +258,7 @@ float_power(a, b)  a**b in float64  = a**b
 logaddexp2(a, b)  log2(2**a + 2**b) without overflow  = log(2**a + 2**b)/log(2)
     domain: a term that is not -inf
     in_floats: maximum(a, b) + log1p(2**(-abs(a - b)))/log(2)
+    adjoints: a: grad*sigmoid(log(2)*(a - b)); b: grad*sigmoid(log(2)*(b - a))
 positive|real|conj|conj_physical|resolve_conj|resolve_neg(x)
     x itself, as the real part and the conjugate of a real number are  = 1*x
 angle(x)  the angle of a real number: pi where it is negative, else 0  = where(x < 0, pi, 0)

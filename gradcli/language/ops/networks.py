@@ -161,28 +161,39 @@ ROWS = read(
     f"""
 == activations  torch: nn.functional.*  at x=-2,0.3,4
 sigmoid|expit(x)  the logistic function  = 1/(1 + exp(-x))  torch: *
+    adjoints: x: grad*result*(1 - result)
 relu(x)  max(x, 0)  = maximum(x, 0)  torch: *
+    adjoints: x: where(x <= 0, 0, grad)
 relu6(x)  relu cut off at 6  = minimum(maximum(x, 0), 6)
+    adjoints: x: where((x <= 0) | (x >= 6), 0, grad)
 softplus(x)  the smooth relu  = log(1 + exp(x))  in_floats: maximum(x, 0) + log1p(exp(-abs(x)))
     caveat: torch takes x itself above 20, where its second derivative is 0, which is reported
+    adjoints: x: grad*sigmoid(x)
 logsigmoid(x)  log(sigmoid(x))  = -log(1 + exp(-x))  in_floats: minimum(x, 0) - log1p(exp(-abs(x)))
+    adjoints: x: grad*sigmoid(-x)
 silu|swish(x)  x*sigmoid(x)  = x/(1 + exp(-x))
+    adjoints: x: grad*(sigmoid(x) + result*(1 - sigmoid(x)))
 gelu(x, approximate=none)  x times the normal distribution function  = x*(1 + erf(x/sqrt(2)))/2
 leaky_relu(x, negative_slope#:0.01)  x, and a fraction of it below 0  = where(x > 0, x, negative_slope*x)
 elu(x, alpha#:1)  x, and an exponential that ends at -alpha below 0  = where(x > 0, x, alpha*(exp(x) - 1))
     in_floats: where(x > 0, x, alpha*expm1(minimum(x, 0)))
+    adjoints: x: where(x > 0, grad, grad*alpha*exp(x))
 selu(x)  elu scaled so that mean and variance are kept
     = 1.0507009873554804934193349852946*where(x > 0, x, 1.6732632423543772848170429916717*(exp(x) - 1))
     in_floats: 1.0507009873554804934193349852946*elu(x, 1.6732632423543772848170429916717)  torch: *
 hardtanh(x, min_val#:-1, max_val#:1)  x between two bounds, -1 and 1 by default  = minimum(maximum(x, min_val), max_val)
+    adjoints: x: where((x <= min_val) | (x >= max_val), 0, grad)
 hardsigmoid(x)  sigmoid in three straight pieces  = minimum(maximum(x + 3, 0), 6)/6
     caveat: torch's derivative holds 1/6 to seven digits only, which is reported
+    adjoints: x: where((x > -3) & (x < 3), grad*0.1666666716337204, 0)
 hardswish(x)  x*hardsigmoid(x)  = x*minimum(maximum(x + 3, 0), 6)/6
+    adjoints: x: where(x <= -3, 0, where(x < 3, grad*(x/3 + 1/2), grad))
 mish(x)  x*tanh(softplus(x))  = x*tanh(log(1 + exp(x)))  in_floats: x*tanh(softplus(x))
 tanhshrink(x)  x - tanh(x)  = x - tanh(x)
 softsign(x)  x/(1 + |x|)  = x/(1 + abs(x))
 celu(x, alpha#:1)  elu of slope 1 at 0 from both sides  = where(x > 0, x, alpha*(exp(x/alpha) - 1))
     in_floats: where(x > 0, x, alpha*expm1(minimum(x, 0)/alpha))
+    adjoints: x: where(x > 0, grad, grad*exp(x/alpha))
 threshold(x, threshold#, value#)  x above a threshold, and a value elsewhere  = where(x > threshold, x, value)
     total: where(x <= threshold, value, x)  e.g. threshold(x, 1, 0)
 hardshrink(x, lambd#:0.5)  0 from -lambd to lambd, and x elsewhere  = where(x >= -lambd, where(x <= lambd, 0, x), x)
@@ -192,6 +203,7 @@ softshrink(x, lambd#:0.5)  x brought nearer to 0 by lambd, and 0 from -lambd to 
 rrelu(x, lower#:0.125, upper#:0.3333333333333333, training=False)
     leaky_relu of the slope in the middle of two, as it is after training  = where(x >= 0, x, x*(lower + upper)/2)
     written: _after_training  kind: defined  caveat: in training the slope is random
+    adjoints: x: where(x > 0, grad, grad*(lower + upper)/2)
 softmin(x, dim=None)  softmax of -x  = softmax(-x, dim=dim)  kind: defined
 == sequences  kind: defined  torch: nn.functional.*
 scaled_dot_product_attention(query, key, value, attn_mask?:0, dropout_p=0, is_causal=False, scale=None)
@@ -234,6 +246,8 @@ binary_cross_entropy(input, target, reduction=mean)  the cross entropy of probab
     = -(target*log(input) + (1 - target)*log(1 - input))
     total: -(target*{_bounded("input")} + (1 - target)*{_bounded("1 - input")})  domain: 0 < input < 1
     caveat: torch takes the logarithms no lower than -100  e.g. binary_cross_entropy(x, t)
+    adjoints: input: grad*(input - target)/maximum(input*(1 - input), 9.999999960041972e-13); target: grad*(log(1 -
+        input) - log(input))
 binary_cross_entropy_with_logits(input, target, reduction=mean)
     the cross entropy of sigmoid(input) with targets between 0 and 1, without overflow
     = log(1 + exp(input)) - input*target  in_floats: softplus(input) - input*target

@@ -100,9 +100,12 @@ var(x, dim=None, correction=1, keepdim=False)  the variance, the sum of squares 
 std(x, dim=None, correction=1, keepdim=False)  the standard deviation, the square root of var
     = sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))
     domain: more elements than the correction, which is 1 by default; not all equal
+    adjoints: x: where(result == 0, 0, grad*(x - mean(x, dim=dim, keepdim=True))/(result*maximum(count(x, dim) -
+        correction, 0)))
 norm|vector_norm(x, p=2, dim=None, keepdim=False)  the p-norm of the elements, 2 by default; p may be inf
     = sqrt(sum(x**2, dim=dim, keepdim=keepdim))  torch: linalg.vector_norm  domain: not all elements 0
     caveat: of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix  e.g. norm(x) at x=3,4
+    adjoints: x: where(result == 0, 0, grad*x/result)
 == scans  kind: scan  torch: *  at x=2,3,4
 cumsum(x, dim=None)  running sums along a dimension  monoid: sum  adds_terms: True  e.g. cumsum(x, dim=0)
 cumprod(x, dim=None)  running products along a dimension  monoid: product  e.g. cumprod(x, dim=0)
@@ -111,14 +114,17 @@ logsumexp(x, dim=None, keepdim=False)  log(sum(exp(x))) without overflow  = log(
     in_floats: m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); log(sum(exp(x - c), dim=dim,
         keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)  domain: an element along dim that is not -inf
     e.g. logsumexp(x, dim=0)
+    adjoints: x: grad*exp(x - result)
 softmax(x, dim=None)  exponentials divided by their sum along dim  = exp(x)/sum(exp(x), dim=dim, keepdim=True)
     in_floats: e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)
     domain: an element along dim that is not masked by -inf
     caveat: dim may be left out where x has one dimension  e.g. softmax(x, dim=0)
+    adjoints: x: result*(grad - sum(grad*result, dim=dim, keepdim=True))
 log_softmax(x, dim=None)  log(softmax(x)) without overflow  = x - log(sum(exp(x), dim=dim, keepdim=True))
     in_floats: d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))
     domain: an element along dim that is not masked by -inf
     caveat: dim may be left out where x has one dimension  e.g. log_softmax(x, dim=0)
+    adjoints: x: grad - exp(result)*sum(grad, dim=dim, keepdim=True)
 == products  kind: defined  torch: *  at a=1,2 b=3,4 A=[[1,2],[3,4]] x=5,6
 matmul|.mm|.mv|.bmm(a, b)  the matrix product a @ b  kind: contraction  adds_terms: True  e.g. A @ x
 dot|vdot(a, b)  the inner product of two vectors  = sum(a*b)  adds_terms: True  rule_name: product rule

@@ -122,6 +122,9 @@ class Op:
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
         arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
         slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
+    adjoints: What it adds to the adjoint of each operand, in the language, as torch has it, at kinks and edges too;
+            `grad` is the adjoint of its value, and `result` the value, both with the dimensions that a reduction
+            drops.  Where it is left out, the gradient of the meaning has torch's numbers.
         kernel: Extra rounding by torch's kernel: as if the last operand were off by so many units in its
             last place, and then the result by this part of itself.
         kind: The way in which it moves elements.
@@ -150,6 +153,7 @@ class Op:
     torch: str = ""
     arb: str = ""
     slopes: Mapping[str, str] = field(default_factory=dict)
+    adjoints: Mapping[str, str] = field(default_factory=dict)
     kernel: tuple[int, float] = (0, 0.0)
     kind: Kind = Kind.ELEMENTWISE
     caveat: str = ""
@@ -476,7 +480,7 @@ _FIELDS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys("total in_floats torch arb domain caveat rule_name".split(), str),
     **dict.fromkeys("edges kinks notation".split(), lambda text: tuple(text.split("; "))),
     **dict.fromkeys("sense coefficients kernel".split(), lambda text: tuple(map(_default, text.split(", ")))),
-    "slopes": lambda text: dict([text.split(": ", 1)]),
+    **dict.fromkeys(("slopes", "adjoints"), lambda text: dict(part.split(": ", 1) for part in text.split("; "))),
     "kind": Kind,
     "monoid": lambda text: Monoid[text.upper()],
     "adds_terms": bool,

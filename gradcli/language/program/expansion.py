@@ -190,6 +190,15 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     return text
 
 
+def adjoint_meanings(op: ops.Op, constants: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the texts of what an operation with these constant arguments adds to the adjoints of its operands."""
+    if op.name == "norm" and constants["p"] != 2:
+        return {}
+    if constants.get("reduction") == "mean":
+        return {name: f"grad = grad/count({op.operands[0]}); {text}" for name, text in op.adjoints.items()}
+    return op.adjoints
+
+
 _NORMS: Mapping[float, str] = {
     **{0: "sum(where(x != 0, 1, 0), {})", 1: "sum(abs(x), {})", 2: "sqrt(sum(x**2, {}))"},
     **{float("inf"): "amax(abs(x), {})", float("-inf"): "amin(abs(x), {})"},

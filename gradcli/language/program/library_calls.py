@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.language.ops import REQUIRED, ROWS, Kind, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.movement import as_key, axes_of, forward_key, permutation, windows_of
+from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -218,6 +218,63 @@ class TorchCalls:
         if op.name == "one_hot":  # torch gives it in whole numbers
             return found.to(self.dtype)
         return found.values if _has_positions(call) else found
+
+
+def is_in_numpy(call: Call) -> bool:
+    """Tell whether NumPy has an operation, or it is a primitive; else its meaning is run."""
+    return call.op.is_primitive or call.op.name in NUMPY or call.op.name in (*SIGNED, "with_eigenvalues")
+
+
+@dataclass(frozen=True)
+class NumpyCalls:
+    """Calls of NumPy.
+
+    Attributes:
+        numpy: The library, or a recorder of its calls.
+        lacking: The functions that NumPy lacks, by the names of their operations.
+    """
+
+    numpy: Any
+    lacking: Mapping[str, Any]
+
+    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
+        """Apply one operation, except constant tensors; its operands are arrays, or expressions with their shapes."""
+        op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
+        x, *others = operands
+        shape = operand_shape(x)
+        match op.kind:
+            case Kind.COUNT:
+                return count_of(shape, dim)
+            case Kind.LIST:
+                return self._list(call, operands)
+            case Kind.MOVEMENT:
+                return moved(call, x, fill_of(call), self.numpy)
+            case Kind.SCAN:
+                axis = axis_of_scan(call, shape)
+                return x if axis is None else function_at(self.numpy, NUMPY[name])(x, axis=axis)
+            case Kind.REDUCTION:
+                axes = axes_of(shape, dim)
+                over = {} if len(axes) == len(shape) else {"axis": axes[0] if len(axes) == 1 else axes}
+                kept = {"keepdims": True} if call.statics[1] else {}
+                return function_at(self.numpy, NUMPY[name])(x, **over, **kept)
+        if name in SIGNED:
+            return signed_vectors(self.numpy, name, x, lambda vectors: vectors)
+        if name == "with_eigenvalues":
+            return with_eigenvalues(self.numpy, *operands)
+        if name in OPERATORS and not op.conditions:  # a condition may be 1 or 0, which the signs of logic do not take
+            return OPERATORS[name](x, *others)
+        if op.is_held:
+            return x
+        function = self.lacking.get(name) or function_at(self.numpy, NUMPY[name])
+        return function(*call.statics, x, *others)
+
+    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
+        (dim,) = call.statics
+        along = {"axis": dim} if dim else {}
+        if not call.op.adds_dimension:
+            return self.numpy.concatenate([*operands], **along)
+        is_stretched = len({operand_shape(a) for a in operands}) > 1
+        return self.numpy.stack(self.numpy.broadcast_arrays(*operands) if is_stretched else [*operands], **along)
 
 
 def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:

@@ -251,52 +251,58 @@ def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
     return np.asarray(moved(call, positions, 0)) - 1
 
 
-def moved(call: Call, x: Any, fill: float) -> Any:
+def moved(call: Call, x: Any, fill: float, library: Any = np) -> Any:
     """Move the elements of an array.
 
     Args:
         call: The movement.
-        x: The array.
+        x: The array, or an expression that writes itself, with its shape.
         fill: The value of the elements that a `pad` adds; other movements add zeros.
+        library: NumPy, or a recorder of its calls.
     """
     shape, statics = x.shape, call.statics
     match call.op.name:
         case "index":
             return x[as_key(statics[0])]
         case "transpose" | "permute":
-            return np.transpose(x, permutation(shape, call))
+            order = permutation(shape, call)
+            return x.T if order == tuple(range(len(shape)))[::-1] else library.transpose(x, order)
         case _ if call.op.keeps_order:
-            return np.reshape(x, _regrouped(call, shape))
+            return library.reshape(x, _regrouped(call, shape))
         case "expand":
             sizes = statics[0] if isinstance(statics[0], tuple) else (statics[0],)
             own = (*(-1,) * (len(sizes) - len(shape)), *shape)
             kept = tuple(old if size == -1 else size for size, old in zip(sizes, own, strict=False))
             if broadcast([shape, kept]) != kept:
                 raise ShapeError(f"the shape {show(shape)} does not stretch to {show(sizes)}")
-            return np.broadcast_to(x, kept)
+            return library.broadcast_to(x, kept)
         case "flip":
-            return np.flip(x, axis=axes_of(shape, statics[0]))
+            dims = axes_of(shape, statics[0])
+            return library.flip(x, axis=dims[0] if len(dims) == 1 else dims)
         case "roll" if statics[1] is None:
-            return np.roll(x, statics[0])
+            return library.roll(x, statics[0])
         case "roll":
             axes, shifts = zip(*rolls(shape, call), strict=True)
-            return np.roll(x, shifts, axis=axes)
+            return library.roll(x, shifts, axis=axes)
         case "pad" if not shape:  # NumPy takes no empty list of widths
             return x
         case "pad":
             pairs = padding(shape, call)
-            x = np.pad(x, [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
-            return x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
+            if any(a > 0 or b > 0 for a, b in pairs):
+                x = library.pad(x, [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
+            if any(a < 0 or b < 0 for a, b in pairs):
+                x = x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
+            return x
         case "windows":
             axis, size, step, dilation = windows_of(shape, call)
-            found: Any = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
+            found: Any = library.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
             return found[(*[slice(None)] * axis, slice(None, None, step), ..., slice(None, None, dilation))]
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
-            return np.diagonal(x, _within(statics[0], shape), first, second)
+            return library.diagonal(x, _within(statics[0], shape), first, second)
     is_made = call.op.name == "diag" and len(shape) == 1  # a matrix, whose size depends on the offset
     offset = _whole(statics[0]) if is_made else _within(statics[0], shape)  # of diag, tril and triu
-    return getattr(np, call.op.name)(x, offset)
+    return getattr(library, call.op.name)(x, offset)
 
 
 def _within(offset: Hashable, shape: Shape) -> int:

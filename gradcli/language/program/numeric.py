@@ -20,16 +20,8 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
-from gradcli.language.program.library_calls import (
-    NUMPY,
-    OPERATORS,
-    SIGNED,
-    function_at,
-    signed_vectors,
-    with_eigenvalues,
-)
-from gradcli.language.program.movement import axes_of, fill_of, moved
-from gradcli.language.program.shapes import axis_of_scan, count_of, require_work, shape_of
+from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
@@ -81,38 +73,14 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
 
 def _apply(call: Call, operands: list[Array]) -> Any:
     """Compute an operation: by NumPy, by a function here, or by its meaning."""
-    op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
-    if op.kind is Kind.SOURCE:
+    if call.op.kind is Kind.SOURCE:
         return array_of(call)
-    if name in _OF_VECTORS:
-        return _OF_VECTORS[name](*operands)
-    if not (op.is_primitive or name in NUMPY):
-        return _defined(call, operands)
-    x, *others = operands
-    match op.kind:
-        case Kind.COUNT:
-            return count_of(x.shape, dim)
-        case Kind.LIST:
-            parts = np.broadcast_arrays(x, *others) if op.adds_dimension else (x, *others)
-            return np.stack(parts, dim) if op.adds_dimension else np.concatenate(parts, dim)
-        case Kind.MOVEMENT:
-            return moved(call, x, fill_of(call))
-        case Kind.SCAN:
-            axis = axis_of_scan(call, x.shape)
-            return x if axis is None else function_at(np, NUMPY[name])(x, axis=axis)
-        case Kind.REDUCTION:
-            axes = axes_of(x.shape, dim)
-            whole = None if len(axes) == x.ndim else axes
-            return function_at(np, NUMPY[name])(x, axis=whole, keepdims=call.statics[1])
-    if name in OPERATORS and not op.conditions:  # a condition is 1 or 0 here, which the signs of logic do not take
-        return OPERATORS[name](x, *others)
-    function = _FUNCTIONS.get(name) or function_at(np, NUMPY[name])
-    return function(*call.statics, x, *others)
+    return NumpyCalls(np, _FUNCTIONS).apply(call, operands) if is_in_numpy(call) else _defined(call, operands)
 
 
 def refused_matrix(call: Call, place: Place) -> InputError:
     """Make the error for a matrix without an inverse, or one whose eigenvalues NumPy and torch do not find."""
-    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", *_OF_VECTORS):
+    if call.op.kind is Kind.SPECTRAL or call.op.name in ("svdvals", "with_eigenvalues", *SIGNED):
         message = "the eigenvalues or singular values of this matrix are not found"
         return InputError(message, place=place, hint="is an element nan or infinite?")
     return InputError("this matrix has no inverse", place=place, hint="its determinant is 0")
@@ -305,14 +273,8 @@ _OF_NUMBERS: Mapping[str, Callable[..., float]] = {
     **{"lgamma": _gammaln, "erf": math.erf, "erfc": math.erfc, "erfinv": _erfinv},
     **{"digamma": partial(_polygamma, 0), "polygamma": _polygamma},
 }
-_OF_VECTORS: Mapping[str, Callable[..., Array]] = {
-    **{name: partial(signed_vectors, np, name, constant=lambda vectors: vectors) for name in SIGNED},
-    "with_eigenvalues": partial(with_eigenvalues, np),
-}
-"""Functions of eigenvectors and singular vectors."""
-
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: np.vectorize(function, otypes=[float]) for name, function in _OF_NUMBERS.items()},
-    **{"matrix_exp": _expm, "detach": lambda x: x},
+    "matrix_exp": _expm,
 }
 """Functions that NumPy lacks, so that values need no SciPy."""

@@ -22,29 +22,32 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 
-from gradcli.codegen.numpy_script import numpy_script
+from gradcli.adjoint.slopes import NoAdjointError
+from gradcli.codegen.numpy_script import MOST_CELLS, numpy_script
 from gradcli.codegen.script import Task, gradcli_text, latex_document, torch_script
 from gradcli.codegen.self_writing import WIDTH
 from gradcli.crosscheck.confirming import has_cases_at
-from gradcli.crosscheck.formula_values import FormulaValues, numbers_of_torch
 from gradcli.crosscheck.formulas import confirmed
 from gradcli.crosscheck.judge import judge
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.questions.commands.vjp import answered
+from gradcli.questions.gradients import SEED, gradient_of, numbers_of
 from gradcli.questions.judging import whole_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
-from gradcli.results import Array, Language, Source, by_variable
+from gradcli.results import Array, Index, Language, Source, by_variable
 
 MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
+
+SAME = 1e-10, 1e-13
+"""Relative distance, and distance as a part of the largest element, from which on numbers are others than torch's."""
 
 _SHORT = 40
 """Characters of a value in the comment."""
@@ -103,23 +106,38 @@ def code(
 
 
 def _numpy(question: Question, task: Task, v: Array) -> str:
-    """Write the script with the formulas that the reference confirms, and torch's numbers where one does not hold."""
-    hint = "--to torch needs no formula"
+    """Write the script of the gradient, with torch's numbers where the gradient gives others."""
+    try:
+        found = gradient_of(question)
+        numbers = numbers_of(found, question, v)
+    except (NoAdjointError, InputError) as error:
+        message = f"there is no NumPy script of the gradient: {error}"
+        raise InputError(message, hint="--to torch has autograd's") from None
+    torch = question.product(v)
+    others = {name: _differing(numbers[name], torch[name]) for name in numbers}
+    return numpy_script(task, v, SEED, found, _formulas(question), others)
+
+
+def _differing(found: Array, torch: Array) -> dict[Index, float]:
+    """Return torch's numbers where others are found, by their indices."""
+    scale = np.abs(torch[np.isfinite(torch)]).max(initial=0)
+    is_same = np.isclose(found, torch, rtol=SAME[0], atol=SAME[1] * scale, equal_nan=True)
+    return {tuple(map(int, at)): float(torch[tuple(at)]) for at in np.argwhere(~is_same)}
+
+
+def _formulas(question: Question) -> dict[str, list[str]]:
+    """Write the closed forms that the reference confirms, by variable; none of too many entries."""
     if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
-        count = f"the Jacobian has {question.jacobian_entries:,} entries; "
-        raise TooLargeError(f"{count}a NumPy script fills 1 to {JACOBIAN_ENTRIES:,} from the formula", hint=hint)
+        return {}
     judgement = judge(question.point, whole_derivatives(question), question.wrt)
     found = confirmed(question.point, question.program, question.derived, judgement.evidence)
-    for (_, name), reason in found.omitted.items():
-        message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
-        raise InputError(message, hint=f"{hint}, or leave the variable out by --wrt")
-    values = FormulaValues(question.point, found.derivatives)
-    numbers = by_variable(numbers_of_torch(values, judgement.entries))
-    shown, check = found.shown, judgement.check
+    check, part, comments = judgement.check, "", {}
     if check.sampled and has_cases_at(question.point):
         part = f"the formula was compared with torch at {check.checked:,} of {check.entries:,} entries"
-        shown = {block: replace(one, note="; ".join(filter(None, (one.note, part)))) for block, one in shown.items()}
-    return numpy_script(task, v, by_variable(found.derivatives), by_variable(shown), numbers)
+    for name, formula in by_variable(found.shown).items():
+        cells = [f"d{cell.row}/d{cell.column} = {cell.text}" for cell in formula.cells[:MOST_CELLS]]
+        comments[name] = [*cells, *["..."] * (len(formula.cells) > MOST_CELLS), *filter(None, (formula.note, part))]
+    return comments
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
