@@ -36,9 +36,9 @@ ALLOWED = {
     "crosscheck": "adjoint errors results language symbolic reference crosscheck progress",
     "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "adjoint errors results language symbolic reference crosscheck claims",
-    "codegen": "errors results language symbolic report codegen",
-    "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
-    "codegen questions recording progress",
+    "codegen": "adjoint errors results language report codegen",
+    "questions": "adjoint errors options results language autodiff notation symbolic reference crosscheck claims "
+    "diagnose codegen questions recording progress",
     "function": "files options results questions",
     "recording": "autodiff errors language recording results",
     "running": "autodiff complete_output crosscheck errors function language progress questions recording results "
@@ -131,11 +131,6 @@ def test_the_tree_knows_no_operation() -> None:
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
-    ("codegen", "symbolic"): {
-        "gradcli.symbolic.derivative",
-        "gradcli.symbolic.element",
-        "gradcli.symbolic.printing",
-    },  # formulas as they are, never a derivative of its own
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
@@ -293,6 +288,7 @@ RULES = {
     "symbolic/printing/pretty.py": "names of functions in SymPy, and for people",
     "adjoint/slopes.py": "powers, whose slope at 0 SymPy does not know, and functions of an order",
     "adjoint/linear_rules.py": "the transpose of each movement",
+    "adjoint/tidying.py": "what is shorter for people",
     "adjoint/matrix_rules.py": "the calculus of matrices",
     "reference/array_values.py": "factors of matrices, which are bounded as a whole",
     "reference/directional_series.py": "the calculus of series on a ray",

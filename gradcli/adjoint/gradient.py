@@ -64,6 +64,7 @@ def gradient(
     masks: bool = False,
     guards: bool = False,
     keeps_defined: bool = False,
+    by_inverses: bool = False,
 ) -> GradientProgram:
     """Differentiate a Program.
 
@@ -77,6 +78,7 @@ def gradient(
             mathematics; else as in torch, where 0*inf is nan.
         guards: Whether the adjoint is nan where an operation has no derivative: at kinks, jumps, and edges of domains.
         keeps_defined: Whether adjoints may be made of operations of `matrix_rules.WHOLE`; else of primitives alone.
+        by_inverses: Whether the adjoint of a determinant, as in torch, may need the inverse of its matrix.
 
     Raises:
         NoAdjointError: An operation has no adjoint that is a Program.
@@ -91,7 +93,7 @@ def gradient(
     ['mul', 'mul']
     """
     writer = LineWriter(program, shapes, keeps_defined=keeps_defined)
-    return _Walk(program, writer, wrt, seeds, masks=masks, guards=guards).found()
+    return _Walk(program, writer, wrt, seeds, masks=masks, guards=guards, by_inverses=by_inverses).found()
 
 
 class _Walk:
@@ -106,9 +108,10 @@ class _Walk:
         *,
         masks: bool,
         guards: bool,
+        by_inverses: bool,
     ) -> None:
         self.program, self.wrt, self.masks, self.guards = program, wrt, masks, guards
-        self.is_as_torch = not (masks or guards)
+        self.is_as_torch, self.by_inverses = not (masks or guards), by_inverses
         self.writer = writer
         self.adjoints: dict[Atom, Atom] = {}
         self.reached: dict[Atom, Atom] = {}
@@ -140,7 +143,8 @@ class _Walk:
         for k, operand in enumerate(call.operands):
             if operand not in self.moves:
                 continue
-            if self.is_as_torch and row_rules.has_own_adjoint(call):
+            by_row = self.is_as_torch and (self.by_inverses or call.op.kind is not Kind.MATRIX)
+            if by_row and row_rules.has_own_adjoint(call):
                 self._add(operand, row_rules.own_adjoint(self.writer, call, line.symbol, k, g), ONE)
                 continue
             match call.op.kind:

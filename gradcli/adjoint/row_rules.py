@@ -83,6 +83,8 @@ def own_adjoint(writer: LineWriter, call: Call, symbol: Atom, k: int, g: Atom) -
         dropped = axes_of(inside, call.constants["dim"])
         kept = tuple(1 if d in dropped else size for d, size in enumerate(inside))
         g, result = writer.reshape(writer.expand(g, writer.shape(symbol)), kept), writer.reshape(symbol, kept)
+    elif op.kind is Kind.MATRIX and not op.keeps_shape and writer.shape(symbol):  # numbers of several matrices
+        g, result = (writer.reshape(one, (*writer.shape(symbol), 1, 1)) for one in (g, symbol))
     names = (*op.operands[: len(call.operands)], "grad", "result")
     found = _meaning(op.name, op.operands[k], names, call.statics)
     return writer.inline(found, (*call.operands, g, result))

@@ -80,7 +80,7 @@ class _Tidying:
         """Return the shape of an operand."""
         return self.shapes.get(atom, ())
 
-    def made(self, atom: Atom, *names: str) -> Call | None:
+    def call_of(self, atom: Atom, *names: str) -> Call | None:
         """Return the call whose value this is, if it is of one of these operations."""
         line = self.lines.get(atom)
         return line.call if line is not None and line.call.op.name in names else None
@@ -102,7 +102,7 @@ class _Tidying:
 
     def _peeled(self, atom: Atom) -> Atom | None:
         """Return what is stretched to this value, or has it but for leading sizes of 1."""
-        call = self.made(atom, "expand", "reshape", "unsqueeze")
+        call = self.call_of(atom, "expand", "reshape", "unsqueeze")
         if call is None:
             return None
         inner = call.operands[0]
@@ -121,9 +121,9 @@ class _Tidying:
         """Reshape once, and take the one position of a slice by its number."""
         if call.op.name != "reshape":
             return call
-        while (inner := self.made(call.operands[0], "reshape", "unsqueeze", "squeeze", "flatten")) is not None:
+        while (inner := self.call_of(call.operands[0], "reshape", "unsqueeze", "squeeze", "flatten")) is not None:
             call = Call("reshape", inner.operands, (shape,))
-        sliced = self.made(call.operands[0], "pad")
+        sliced = self.call_of(call.operands[0], "pad")
         if sliced is None:
             return call
         inside, after = self.shape(sliced.operands[0]), self.shape(call.operands[0])
@@ -137,9 +137,9 @@ class _Tidying:
     def divided(self, call: Call, _: Shape) -> Call:
         """Divide instead of multiplying by a reciprocal, and subtract instead of adding what is negated."""
         first, last = call.operands[0], call.operands[-1]
-        if call.op.name == "mul" and (inner := self.made(last, "div")) is not None and inner.operands[0] == ONE:
+        if call.op.name == "mul" and (inner := self.call_of(last, "div")) is not None and inner.operands[0] == ONE:
             return Call("div", (first, inner.operands[1]))
-        if call.op.name == "add" and (inner := self.made(last, "neg")) is not None:
+        if call.op.name == "add" and (inner := self.call_of(last, "neg")) is not None:
             return Call("sub", (first, inner.operands[0]))
         return call
 

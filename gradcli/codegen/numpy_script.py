@@ -21,7 +21,7 @@ from gradcli.codegen.self_writing import WIDTH, PyExpr, PyTree, constant, held, 
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion, in_floats
-from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, is_tensor
+from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, is_tensor, operand_shape
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
@@ -32,6 +32,9 @@ MOST_CELLS = 6
 
 MOST_INSIDE = WIDTH - 24
 """Characters of an expression that is put inside another one."""
+
+MOST_REPEATED = 10
+"""Characters of moved elements, such as `A.T` and `x[0]`, that are repeated where they are used."""
 
 _IN_SCIPY = "erf erfc erfinv digamma polygamma i1 zeta gammaincc erfcx log_ndtr i0e i1e ndtr ndtri entr xlogy xlog1py"
 _SPECIAL: Mapping[str, str] = {name: name for name in _IN_SCIPY.split()} | {"lgamma": "gammaln", "logit": "logit"}
@@ -200,13 +203,15 @@ class NumpyScript:
             self.conditions.add(line.symbol)
         if isinstance(value, PyExpr):
             value.shape = self.shapes[line.symbol]
-        is_short = len(unparsed(node_of(value, NUMPY))) <= MOST_INSIDE
+        length = len(unparsed(node_of(value, NUMPY)))
+        is_kept = is_kept and not (line.call.op.kind is Kind.MOVEMENT and length <= MOST_REPEATED)
+        is_short = length <= MOST_INSIDE
         name = self.titles.get(line.symbol) or (bars or {}).get(line.symbol)
         is_inner = (not is_kept and is_short) or not isinstance(value, PyExpr) or _is_name(value)
         if is_inner and not name:
             self.values[line.symbol], self._parts[line.symbol] = value, tuple(rules)
             return
-        name = name or self.names.temporary()
+        name, value = name or self.names.temporary(), self._from_list(value)
         self._assign(name, value, ", ".join(dict.fromkeys(rules)))
         self.values[line.symbol] = PyExpr(name, self.shapes[line.symbol])
 
@@ -215,6 +220,10 @@ class NumpyScript:
         if call.op.kind is Kind.SOURCE:
             return self._array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
         operands = [self._operand(a) for a in call.operands]
+        is_of_constants = not any(map(is_tensor, operands)) and len(set(map(operand_shape, operands))) == 1
+        if call.op.adds_dimension and not call.statics[0] and is_of_constants:
+            return [*operands]
+        operands = [*map(self._from_list, operands)]
         takes_conditions = call.op.is_condition or call.op.is_held or call.op.kind is not Kind.ELEMENTWISE
         for n, a in enumerate(call.operands):
             is_asked = takes_conditions or (call.op.is_branch and n == 0)
@@ -225,10 +234,18 @@ class NumpyScript:
         if call.op.conditions and all(a in self.conditions for a in call.operands):
             return _LOGIC[call.op.name](*operands)
         if call.op.name in ("reshape", "unsqueeze") and isinstance(operands[0], PyExpr):
-            key = _key_of_ones(operands[0].shape, self.shapes[line.symbol])
+            key = _key_of_ones(self.shapes.get(call.operands[0], ()), self.shapes[line.symbol])
             if key is not None:
                 return operands[0][key]
         return self.calls.apply(call, operands)
+
+    def _from_list(self, value: Any) -> Any:
+        """Write an array of constants, which is kept as a list until it is used."""
+        if not isinstance(value, list):
+            return value
+        found = NUMPY.array(PyExpr(node_of(value, NUMPY)), dtype=getattr(NUMPY, self.task.dtype))
+        found.shape = operand_shape(value)
+        return found
 
     def _as_float(self, value: Any, shape: Shape) -> PyExpr:
         found: PyExpr = getattr(NUMPY, self.task.dtype)(value)
@@ -236,6 +253,7 @@ class NumpyScript:
         return found
 
     def _operand(self, atom: Atom) -> Any:
+        """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom, "np")
 
     def _assign(self, name: str, value: PyTree, rule: str) -> None:

@@ -18,8 +18,12 @@ SEED = sympy.Symbol("v of y", real=True)
 """Variable that stands for the gradient vector; no variable of a text is called so."""
 
 
-def gradient_of(question: Question) -> GradientProgram:
+def gradient_of(question: Question, *, by_inverses: bool = True) -> GradientProgram:
     """Differentiate the function of a question, in operations whose adjoints are torch's.
+
+    Args:
+        question: The question.
+        by_inverses: Whether adjoints of determinants may need inverses, which singular matrices do not have.
 
     Raises:
         NoAdjointError: An operation has no adjoint that is a Program.
@@ -30,7 +34,7 @@ def gradient_of(question: Question) -> GradientProgram:
     wrt = [symbol for symbol in program.variables if str(symbol) in question.wrt]
     if not wrt:
         return GradientProgram(program, shapes, {}, {})
-    return tidied(gradient(program, shapes, wrt, {program.output: SEED}, keeps_defined=True))
+    return tidied(gradient(program, shapes, wrt, {program.output: SEED}, keeps_defined=True, by_inverses=by_inverses))
 
 
 def numbers_of(found: GradientProgram, question: Question, v: Array) -> dict[str, Array]:

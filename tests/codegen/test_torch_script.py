@@ -111,7 +111,7 @@ RULES = [
 @pytest.mark.parametrize("to", ["torch", "numpy", "gradcli"])
 def test_values_are_written_by_a_rule(value: str, rule: str, to: Language) -> None:
     source = Function("exp(x)").code({"x": value}, "ones", to=to).source
-    assert rule in source
+    assert (rule.removesuffix(", dtype") if to == "numpy" else rule) in source
     if to != "gradcli":
         np.testing.assert_array_equal(np.asarray(run_script(source)[0]["x"].tolist()), read_value(value, "--at"))
     else:

@@ -146,6 +146,7 @@ trace|Trace(A)  the sum of the diagonal of a matrix  = sum(diagonal(A))  adds_te
 det|Determinant(A)  the determinant of a square matrix  kind: matrix  adds_terms: True
     caveat: torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the inverse rule,
         d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A
+    adjoints: A: grad*result*transpose(inv(A), -2, -1)
 logdet(A)  the logarithm of the determinant  = log(det(A))  torch: *  domain: det(A) > 0
 inv|inverse|Inverse(A)  the inverse of a square matrix  kind: matrix  domain: det(A) != 0
     caveat: the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)

@@ -76,12 +76,10 @@ ASKED = "what torch makes of it"
 """Meaning of an operation whose definition torch is asked for."""
 
 SHAPES = "shapes"
-"""Name of the last constant of a call whose meaning depends on the shapes of its operands."""
-
+"""The last constant of a call whose meaning depends on the shapes of its operands."""
 
 LARGEST_ORDER = 2**40
-"""Largest operand without a derivative, such as the order of zeta, for which Arb's method is called: of larger ones a
-call takes long, and finds nothing."""
+"""Largest operand without a derivative for which Arb's method is called: of larger ones it takes long, for nothing."""
 
 _COMPARED = {">": operator.gt, ">=": operator.ge}
 
@@ -122,11 +120,10 @@ class Op:
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
         arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
         slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
-    adjoints: What it adds to the adjoint of each operand, in the language, as torch has it, at kinks and edges too;
-            `grad` is the adjoint of its value, and `result` the value, both with the dimensions that a reduction
-            drops.  Where it is left out, the gradient of the meaning has torch's numbers.
-        kernel: Extra rounding by torch's kernel: as if the last operand were off by so many units in its
-            last place, and then the result by this part of itself.
+        adjoints: What it adds to the adjoints of its operands in torch, at kinks too, where the gradient of the meaning
+            is other; `grad` is its own adjoint and `result` its value, with the dimensions that a reduction drops.
+        kernel: Extra rounding by torch's kernel: as if the last operand were off by so many units in its last place,
+            and then the result by this part of itself.
         kind: The way in which it moves elements.
         caveat: Facts beyond the doc line: a rule of torch that surprises, a formula by cases.
         rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
@@ -422,7 +419,6 @@ _RULES: Mapping[Kind | Monoid, str] = {
 """Rule of differentiation of a kind or a monoid, where it is not the chain rule."""
 
 _PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
-
 
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 

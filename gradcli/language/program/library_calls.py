@@ -266,7 +266,7 @@ class NumpyCalls:
         if op.is_held:
             return x
         function = self.lacking.get(name) or function_at(self.numpy, NUMPY[name])
-        return function(*call.statics, x, *others)
+        return function(*call.typed, x, *others)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
         (dim,) = call.statics

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
-from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
 

@@ -1,6 +1,6 @@
 """The same computation as a runnable script, or as a document.
 
-The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
+The PyTorch script gives the numbers of vjp to the last digit; the NumPy script has the backward pass line by line;
 the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
 
 Examples:
@@ -12,7 +12,7 @@ Examples:
 Options: v
 
 to CHOICE choices=torch|numpy|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
+    A script of PyTorch with backward(gradient=v), one of NumPy with the adjoint of each line, a LaTeX document
     with all of it, or the text of the function with its values, which gradcli reads.
 """
 
@@ -22,6 +22,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Unpack
 
 import numpy as np
@@ -63,10 +64,10 @@ def code(
 ) -> Source:
     """Write the same computation as a runnable script.
 
-    `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
+    `torch` has the numbers of `vjp` bit for bit, `numpy` the backward pass by its lines; `latex` is a document.
 
     Raises:
-        GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
+        GradcliError: As for `vjp`; NumPy has no adjoint of an operation; values that follow no rule are too many.
 
     >>> from gradcli import Function
     >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
@@ -107,12 +108,17 @@ def code(
 
 def _numpy(question: Question, task: Task, v: Array) -> str:
     """Write the script of the gradient, with torch's numbers where the gradient gives others."""
+    numbers: dict[str, Array] = {}
     try:
         found = gradient_of(question)
-        numbers = numbers_of(found, question, v)
-    except (NoAdjointError, InputError) as error:
-        message = f"there is no NumPy script of the gradient: {error}"
-        raise InputError(message, hint="--to torch has autograd's") from None
+        with suppress(InputError):
+            numbers = numbers_of(found, question, v)
+        if not numbers:
+            found = gradient_of(question, by_inverses=False)
+            numbers = numbers_of(found, question, v)
+    except NoAdjointError as error:
+        message = f"there is no NumPy script of this gradient: {error}"
+        raise InputError(message, hint="--to torch needs none") from None
     torch = question.product(v)
     others = {name: _differing(numbers[name], torch[name]) for name in numbers}
     return numpy_script(task, v, SEED, found, _formulas(question), others)
