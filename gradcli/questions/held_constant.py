@@ -16,7 +16,7 @@ from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
-from gradcli.language.program.expansion import released
+from gradcli.language.program.expansion import is_padded, released
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
 from gradcli.reference.balls import exists
@@ -119,7 +119,8 @@ def _held_value(question: Question, numbers: Numbers, judgement: Judgement, held
         return any(one == entry for one, _ in _lacking(judgement, alone))
 
     found = next(filter(matters, held[:MOST_TRIED]), held[0]) if len(held) > 1 else held[0]
-    return next(program.excerpt(line) for line in program.lines if line.symbol == found)
+    line = next(line for line in program.lines if line.symbol == found)
+    return f"the row padding_idx of {program.excerpt(line)}" if is_padded(line.call) else program.excerpt(line)
 
 
 def _described(entry: Entry) -> str:

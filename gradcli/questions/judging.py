@@ -22,6 +22,7 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
@@ -124,7 +125,7 @@ def compared(
 
         judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
         return blamed(question, judgement) if blames else judgement
-    if any(line.call.op.is_held for line in question.program.lines):
+    if any(line.call.op.is_held or PADDING in line.call.op.heading for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
         found = with_cut(question, numbers, found)

@@ -18,7 +18,7 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, prepared, run
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import released
+from gradcli.language.program.expansion import is_padded, released
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.results import Array
 
@@ -67,20 +67,23 @@ def cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
 
 def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
     places = recorded.recorder.places_of(recorded.program)
-    held = [(places[line.span], line.symbol) for line in recorded.program.lines if line.call.op.is_detached]
+    lines = recorded.program.lines
+    held = [(places[line.span], line) for line in lines if line.call.op.is_detached or is_padded(line.call)]
     if not held:
         return None
     here = _gradient(recorded, recorded.program, wrt)
     found = _released(recorded, wrt, here, None)
     if found is None:
         return None
-    tried = (place for place, atom in held[:MOST_LINES] if place.where and _released(recorded, wrt, here, atom))
-    first = next((place for place, _ in held if place.where), "")  # where no value alone matters
-    value, (n, other) = f"a value{next(tried, first)}", found
+    known = [(place, line) for place, line in held if place.where]
+    tried = (one for one in known[:MOST_LINES] if _released(recorded, wrt, here, one[1].symbol))
+    place, line = next(tried, (known or held)[0])  # where no value alone matters the first
+    noun = "the row padding_idx of an embedding" if is_padded(line.call) else "a value"
+    value, (n, other) = f"{noun}{place}", found
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
-    name, place = entries[n]
+    name, position = entries[n]
     of = "" if recorded.value.size == 1 else " of y weighted at random"
-    said = f"by {name}{[*place] or ''} the gradient{of} is {here[n]:.6g}, without that {other[n]:.6g}"
+    said = f"by {name}{[*position] or ''} the gradient{of} is {here[n]:.6g}, without that {other[n]:.6g}"
     ends = np.cumsum([recorded.arrays[name].size for name in wrt])[:-1]
     missing = dict(zip(wrt, np.split(other - here, ends), strict=True))
     return HeldConstant(f"{value} is held constant: {said}", _weights(recorded), missing)

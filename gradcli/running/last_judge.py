@@ -21,6 +21,7 @@ from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
 from gradcli.errors import GradcliError
+from gradcli.language.program.expansion import holds_constant, is_padded
 from gradcli.results import Array, Entry, Verdict
 from gradcli.running.cuts import HeldConstant
 from gradcli.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
@@ -330,8 +331,8 @@ def _held_constant(recorded: Recorded) -> Iterator[str]:
     for line in recorded.program.lines:
         if line.call.op.is_detached:
             yield f"a value{places[line.span]} is held constant"
-        if line.call.constants.get("padding_idx") is not None:
-            yield f"the row of the padding{places[line.span]} is held constant"
+        if is_padded(line.call):
+            yield f"the row padding_idx of an embedding{places[line.span]} is held constant"
 
 
 def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Movement) -> bool:
@@ -373,7 +374,7 @@ def _contradictions(
 
 def _is_proven_at_point(recorded: Recorded, moved: Movement, judgement: Judgement, found: Contradiction) -> bool:
     """Tell whether the recording has the same kink or jump, which is proved to be next to the point, and not at it."""
-    is_whole = not any(line.call.op.is_held for line in recorded.program.lines)
+    is_whole = not any(holds_constant(line.call) for line in recorded.program.lines)
     if recorded.ran is not None or not (is_whole and judgement.check.proven and moved.shape == recorded.value.shape):
         return False
     function = moved.function

@@ -30,6 +30,13 @@ HELD = [
     ("(x*x.detach().sign()).sum()", [1.0, -3.0], "agree", ""),
     ("x + x.detach().abs()", 0.0, "kink", "has a kink here"),
     ("x.detach()*0 + x", 2.0, "agree", ""),
+    (
+        "torch.nn.functional.embedding(torch.tensor([0, 1, 1]), x, padding_idx=1).sum()",
+        [[1.0], [3.0]],
+        "cut",
+        "the row padding_idx of torch.nn",
+    ),
+    ("torch.nn.functional.embedding(torch.tensor([0, 0]), x, padding_idx=1).sum()", [[1.0], [3.0]], "agree", ""),
 ]
 
 

@@ -18,6 +18,9 @@ from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
 
+PADDING = "padding_idx"
+"""Constant of an embedding: the row that has no derivative."""
+
 MOST_LETTERS = 12
 """Largest number of distinct letters of one einsum."""
 
@@ -252,14 +255,30 @@ def letters_of(equation: str, count: int | None = None) -> tuple[list[str], str]
     return inputs, result
 
 
+def is_padded(call: Call) -> bool:
+    """Tell whether it is an embedding with a row of padding, by which torch documents no derivative."""
+    return call.constants.get(PADDING) is not None
+
+
+def holds_constant(call: Call) -> bool:
+    """Tell whether a call holds its operand, or a part of it, constant."""
+    return call.op.is_held or is_padded(call)
+
+
 def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
     """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
     renamed: dict[Atom, Atom] = {}
     lines = []
     for line in program.lines:
         call = line.call.renamed(renamed) if renamed else line.call
-        if call.op.is_held and only in (None, line.symbol):
+        is_let_go = holds_constant(call) and only in (None, line.symbol)
+        if is_let_go and call.op.is_held:
             renamed[line.symbol] = call.operands[0]
-        else:
-            lines.append(replace(line, call=call))
+            continue
+        if is_let_go:
+            renamed[line.symbol] = line.symbol
+            constants = zip(call.op.statics, call.statics, strict=True)
+            statics = tuple(None if name == PADDING else one for name, one in constants)
+            call = Call(call.op.name, call.operands, statics)
+        lines.append(replace(line, call=call))
     return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed

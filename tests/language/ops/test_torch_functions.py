@@ -24,7 +24,7 @@ AT_RANDOM: list[tuple[str, Mapping[str, Any]]] = [
     ("batch_norm(x, m, v, w, b, True)", {"x": (3, 2, 2), "m": [1.0, 2.0], "v": [2.0, 1.0], "w": (2,), "b": (2,)}),
     ("group_norm(x, 2, w, b, 0.1)", {"x": (2, 4, 3), "w": (4,), "b": (4,)}),
     ("scaled_dot_product_attention(q, k, v, m)", {"q": (2, 3, 4), "k": (2, 2, 4), "v": (2, 2, 3), "m": (3, 2)}),
-    ("embedding(i, w, padding_idx=-1)", {"i": [[0, 2], [1, 2]], "w": (3, 2)}),
+    ("embedding(i, w, padding_idx=-1)", {"i": [[0, 1], [1, 0]], "w": (3, 2)}),
     ("interpolate(x, scale_factor=(1.5, 0.7), mode='bilinear')", {"x": (1, 2, 3, 4)}),
     ("interpolate(x, (5, 2), mode='bicubic', align_corners=True)", {"x": (1, 1, 3, 4)}),
     ("pixel_shuffle(x, 2)", {"x": (2, 8, 2, 3)}),
@@ -89,6 +89,15 @@ def test_class_indices_are_whole_and_inside() -> None:
         Function("nll_loss(x, t)").grad({"x": [[1.0, 2.0]], "t": [2]})
     with pytest.raises(ShapeError, match=r"class indices of the shape \(1,\)"):
         Function("cross_entropy(x, t)").grad({"x": [[1.0, 2.0]], "t": [0, 1]})
+
+
+def test_the_row_of_the_padding_has_torchs_derivative_and_is_cut() -> None:
+    """By it the gradient is 0, as torch documents; the function moves with it."""
+    answer = Function("sum(embedding(i, w, padding_idx=-1)**2)").grad({"i": [[0, 2], [1, 2]], "w": [[1], [2], [3]]})
+    np.testing.assert_allclose(answer.grad["w"], [[2], [4], [0]])
+    check = check_of(answer)
+    assert check.verdict == "cut"
+    assert "by w[2, 0] the gradient is 0, without that 12" in check.findings[0].note
 
 
 def test_a_weight_that_is_differentiated_by_is_computed_by_the_definition() -> None:
