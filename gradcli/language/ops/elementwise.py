@@ -128,6 +128,7 @@ zeta(x~%, q)  the Hurwitz zeta function: the sum of (q + n)**-x over n = 0, 1, 2
 gammaincc|igammac(a~%, x)  the regularized upper incomplete gamma function  torch: special.*  arb: gamma_upper(x, a, 1)
     slopes: x: -exp((a - 1)*log(x) - x - lgamma(a))  kernel: 8, {2.0**-28}  domain: a > 0, x >= 0  edges: a; x
     e.g. gammaincc(2.5, x) at x=1.5
+spherical_bessel_j0(x~)  sin(x)/x, and 1 at 0  = sinc(x/pi)  torch: special.*
 ndtr(x)  the normal distribution function  = (1 + erf(x/sqrt(2)))/2  torch: special.*
 hypot(a, b)  the length of (a, b)  = sqrt(a**2 + b**2)  caveat: a kink where both are 0; torch's derivative is nan there
     adjoints: a: grad*a/result; b: grad*b/result

@@ -46,6 +46,7 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "digamma": (mp.digamma, [-1.5, 0.5, 7.0]),
     "i0": (lambda x: mp.besseli(0, x), [-1.0, 0.0, 2.0]),
     "i1": (lambda x: mp.besseli(1, x), [-1.0, 0.5, 2.0]),
+    "spherical_bessel_j0": (lambda x: mp.sin(x) / x if x else mp.mpf(1), [-0.7, 0.0, 2.0, 30.0]),
     "ndtr": (mp.ncdf, [-1.0, 0.0, 2.0]),
     "logit": (lambda x: mp.log(x / (1 - x)), [0.2, 0.9]),
     "erfcx": (lambda x: mp.exp(x**2) * mp.erfc(x), [-1.5, 0.3, 4.0]),
