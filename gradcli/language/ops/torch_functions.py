@@ -10,7 +10,7 @@ from gradcli.language.ops.row import read
 
 CODE_FUNCTIONS = frozenset(
     "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag finfo grid_sample index_put "
-    "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
+    "lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
     "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
     "upsample_nearest".split()
 )
@@ -74,6 +74,8 @@ scatter_add(x, dim=, index!, src)  elements of src added to x at positions  e.g.
 scatter(x, dim=, index!, src, reduce=None)  x with those of src at positions  e.g. scatter(x, 0, [2, 0], y)
 scatter_reduce(x, dim=, index!, src, reduce=, include_self=True)  those of src folded with those of x at positions
     e.g. scatter_reduce(x, 0, [2, 0], y, 'prod')
+index_reduce(x, dim=, index!, source, reduce=, include_self=True)  slices of source folded with those of x at positions
+    e.g. index_reduce(x, 0, [2, 0], y, 'prod')
 put(x, index!, source)  as index_copy of the flattened tensor  torch: Tensor.*  e.g. put(x, [2, 0], y)
 masked_scatter(x, mask&, source)  x with source under a mask  e.g. masked_scatter(x, [True, False, True], y)
 slice_scatter(x, src, dim=0, start=None, end=None, step=1)  x with src as a slice  e.g. slice_scatter(x, y, 0, 1)

@@ -73,8 +73,8 @@ def value_by_torch(text: str, at: Mapping[str, Any]) -> Any:
 
 
 ROUNDED = frozenset(
-    "linspace index_add var_mean lstsq solve_triangular triangular_solve qr matrix_norm eigvalsh svdvals cond "
-    "right_singular_vectors left_singular_vectors svd weighted_binary_cross_entropy_with_logits".split()
+    "linspace index_add index_reduce var_mean lstsq solve_triangular triangular_solve qr matrix_norm eigvalsh svdvals "
+    "cond right_singular_vectors left_singular_vectors svd weighted_binary_cross_entropy_with_logits".split()
 )
 """Operations that are made of others here, so that their values are rounded otherwise; all others are torch's bits."""
 
