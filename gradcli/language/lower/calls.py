@@ -22,7 +22,7 @@ from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
 from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op, gives_positions
-from gradcli.language.ops.torch_functions import CODE_FUNCTIONS
+from gradcli.language.ops.torch_functions import CODE_FUNCTIONS, OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS, Atom, Call
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
@@ -40,12 +40,6 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """Operations by which Python folds the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
-
-_OTHERWISE: Mapping[str, str] = {
-    "pad": "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it",
-    "median": "it is the mean of the two in the middle: write quantile(x, 0.5)",
-}
-"""Hints on functions of NumPy that mean another thing than those of torch."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants after a module's name, `math.e`."""
@@ -106,7 +100,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         is_of_linalg = "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
         library = libraries.library_of(path[:-1]) or "linalg" * is_of_linalg
         if library == "numpy":
-            if (hint := _OTHERWISE.get(name.text)) is not None:
+            if (hint := OTHERWISE.get(name.text)) is not None:
                 raise self.source.error(f"{self.source.excerpt(span)} is not read", span, hint=hint)
             self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions

@@ -6,6 +6,8 @@ one is replaced as the text is read.  Sources: the torch reference of each funct
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gradcli.language.ops.row import read
 
 CODE_FUNCTIONS = frozenset(
@@ -15,6 +17,12 @@ CODE_FUNCTIONS = frozenset(
     "upsample_nearest".split()
 )
 """Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
+
+OTHERWISE: Mapping[str, str] = {
+    "pad": "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it",
+    "median": "it is the mean of the two in the middle: write quantile(x, 0.5)",
+}
+"""Hints on functions of NumPy that mean another thing than those of torch."""
 
 _WINDOWS = """
 == windows  kind: defined  torch: nn.functional.*  = what torch makes of it  at x={x} w={w}
