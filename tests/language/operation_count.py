@@ -17,7 +17,7 @@ PAGE = generated.GUIDE / "language.md"
 REASONS: Mapping[str, str] = {
     "a function of Python calls them: values, or positions, decide what they compute": (
         "nn.functional.grid_sample nn.functional.max_unpool2d combinations corrcoef as_strided_scatter "
-        "index_put nanmedian nanquantile slice nn.functional.embedding_bag "
+        "index_put nanquantile slice nn.functional.embedding_bag "
         "nn.functional.linear_cross_entropy nn.functional.max_unpool1d nn.functional.max_unpool3d "
         "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss nn.functional.upsample_bilinear "
         "nn.functional.upsample_nearest"

@@ -8,6 +8,8 @@ all readings follow, and elements that tie are kinks.  Sources: the torch refere
 
 from __future__ import annotations
 
+import math
+
 from gradcli.errors import ShapeError, TooLargeError
 from gradcli.language.ops.row import Constants, Shapes, read
 
@@ -53,18 +55,42 @@ def _sorted(constants: Constants, shapes: Shapes) -> str:
     if not shape or shape[constants["dim"]] <= 1:
         return "1*x"
     count, dim = shape[constants["dim"]], constants["dim"]
+    text = [f"s = transpose(x, {dim}, -1)", *_exchanged(count, descending=constants["descending"])]
+    return "; ".join([*text, f"transpose(s, {dim}, -1)"])
+
+
+def _exchanged(count: int, *, descending: bool = False) -> list[str]:
+    """Write the stages that sort s along its last dimension of so many elements."""
     if count > MOST_SORTED:
         raise TooLargeError(f"a dimension of {count:,} elements is not sorted", hint=f"at most {MOST_SORTED} are")
-    text, name = [f"s = transpose(x, {dim}, -1)"], "s"
-    low, high = ("maximum", "minimum") if constants["descending"] else ("minimum", "maximum")
+    text: list[str] = []
+    low, high = ("maximum", "minimum") if descending else ("minimum", "maximum")
     for stage in exchanges(count):
         first, second = [i for i, _ in stage], [j for _, j in stage]
         rest = [n for n in range(count) if n not in {*first, *second}]
         place = {n: at for at, n in enumerate([*first, *second, *rest])}
-        parts = [f"{low}(a, b)", f"{high}(a, b)", *([f"{name}[..., {rest}]"] if rest else [])]
-        text += [f"a = {name}[..., {first}]", f"b = {name}[..., {second}]"]
+        parts = [f"{low}(a, b)", f"{high}(a, b)", *([f"s[..., {rest}]"] if rest else [])]
+        text += [f"a = s[..., {first}]", f"b = s[..., {second}]"]
         text += [f"s = cat([{', '.join(parts)}], -1)[..., {[place[n] for n in range(count)]}]"]
-    return "; ".join([*text, f"transpose(s, {dim}, -1)"])
+    return text
+
+
+def _nanmedian(constants: Constants, shapes: Shapes) -> str:
+    """Write the element in the middle of those that are not nan, which are sorted before what is."""
+    (shape,), dim, keepdim = shapes, constants["dim"], constants["keepdim"]
+    if dim is None or not shape:
+        line, back = "flatten(x)", f"reshape(m, {(1,) * len(shape)})" if keepdim else "1*m"
+        count = math.prod(shape)
+    else:
+        dim %= len(shape)
+        order = (*(d for d in range(len(shape)) if d != dim), dim)
+        line, back = f"permute(x, {order})", f"unsqueeze(m, {dim})" if keepdim else "1*m"
+        count = shape[dim]
+    if not count:
+        raise ShapeError("nanmedian needs an element")
+    text = [f"z = {line}", "n = sum(where(z != z, 0, 1), -1, keepdim=True)", "s = where(z != z, inf, z)"]
+    text += [*_exchanged(count), f"m = sum(where(arange({count}) == floor((n - 1)/2), s, 0), -1)"]
+    return "; ".join([*text, "m = where(n[..., 0] > 0, m, nan)", back])
 
 
 _LARGEST = """
@@ -171,6 +197,8 @@ nansum(x, dim=None, keepdim=False)  the sum of what is not nan  = sum(where(x !=
 nanmean(x, dim=None, keepdim=False)  the mean of what is not nan
     = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)
     adds_terms: True  e.g. nanmean(x**2)
+nanmedian(x, dim=None, keepdim=False) -> values, indices  the middle element of what is not nan, the lower one of two
+    = the element in the middle of sorted(where(x != x, inf, x))  written: _nanmedian  e.g. nanmedian(y**2)
 logcumsumexp(x, dim=None)  log(cumsum(exp(x))) without overflow  = log(cumsum(exp(x), dim=dim))
     in_floats: m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m  e.g. logcumsumexp(y, dim=0)
 dist(a, b, p=2)  the p-norm of a difference  = norm(a - b, p)  domain: a != b  e.g. dist(x, y[1:])

@@ -122,7 +122,7 @@ def require_same(
 
 WITHOUT_FORMULA = frozenset(
     "cholesky cholesky_ex qr matrix_norm eigvalsh matrix_exp svdvals eigenvectors eigh with_eigenvalues "
-    "right_singular_vectors left_singular_vectors svd linalg_svd cond median quantile roll".split()
+    "right_singular_vectors left_singular_vectors svd linalg_svd cond median nanmedian quantile roll".split()
 )
 """Operations of which some formulas are too long, or there is none."""
 

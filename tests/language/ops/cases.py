@@ -95,6 +95,8 @@ scatter_add  scatter_add(u, 0, [2, 0, 2], w) as u.scatter_add(0, torch.tensor([2
     x.scatter_add(0, [[1, 0, 1]], k) as where(arange(2)[:, None] != eye(3)[1], x + k[0], x)
 scatter  scatter(x, 0, [[1, 0, 1]], k) as where(arange(2)[:, None] != eye(3)[1], k[0], x)
 put  x.put(torch.tensor([4, 0]), w[:2])
+nanmedian  nanmedian(v)  torch.nanmedian(where(x > 2, nan, x))  nanmedian(where(y > 2, nan, y), 1).values
+    torch.nanmedian(where(z > 0.8, nan, z), 1, keepdim=True)[0]  torch.nanmedian(y, 0).values
 index_reduce  index_reduce(x, 1, [2, 0, 2], k, 'prod') as x.index_reduce(1, torch.tensor([2, 0, 2]), k, 'prod')
     torch.index_reduce(u, 0, torch.tensor([1, 1]), w[:2], 'amax', include_self=False)
     x.index_reduce(0, torch.tensor([1, 1]), k, 'mean')
