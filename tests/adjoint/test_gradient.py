@@ -163,7 +163,8 @@ WHOLE: list[tuple[str, dict[str, Any]]] = [
 """Functions of matrices that are one operation, in the function and in its adjoints."""
 
 
-def _program(text: str, inputs: Inputs, kept: Container[str] = ()) -> tuple[Program, dict[Any, Any]]:
+def program_of(text: str, inputs: Inputs, kept: Container[str] = ()) -> tuple[Program, dict[Any, Any]]:
+    """A text in primitives, or in these operations too, and the shapes of its symbols."""
     typed = parse(text, shapes={k: a.shape for k, a in inputs.items()}, ask=ask_torch)
     program = expand(typed, lambda call: call.op.is_primitive or call.op.name in kept)
     return program, infer(program, {s: inputs[str(s)].shape for s in program.variables})
@@ -195,21 +196,22 @@ def _close(found: torch.Tensor, expected: torch.Tensor) -> None:
 @pytest.mark.parametrize(("text", "inputs"), CASES, ids=[text for text, _ in CASES])
 def test_the_gradient_is_that_of_autograd(text: str, inputs: Inputs, form: str) -> None:
     """For a random v, by each variable, in each form."""
-    _require_that_of_autograd(*_program(text, inputs), inputs, form)
+    require_that_of_autograd(*program_of(text, inputs), inputs, form)
 
 
 @pytest.mark.parametrize(("text", "inputs"), WHOLE, ids=[text for text, _ in WHOLE])
 def test_a_function_of_a_matrix_has_an_adjoint_as_one_line(text: str, inputs: Inputs) -> None:
     """As bounds of arrays take it; its first and second derivatives are those of autograd."""
-    program, shapes = _program(text, inputs, matrix_rules.WHOLE)
+    program, shapes = program_of(text, inputs, matrix_rules.WHOLE)
     assert matrix_rules.WHOLE & {line.call.op.name for line in program.lines} or "eigvalsh" in text
-    _require_that_of_autograd(program, shapes, inputs, "with masks and guards", keeps_defined=True)
-    _require_second_of_autograd(program, shapes, inputs, keeps_defined=True)
+    require_that_of_autograd(program, shapes, inputs, "with masks and guards", keeps_defined=True)
+    require_second_of_autograd(program, shapes, inputs, keeps_defined=True)
 
 
-def _require_that_of_autograd(
+def require_that_of_autograd(
     program: Program, shapes: dict[Any, Any], inputs: Inputs, form: str, **options: bool
 ) -> None:
+    """The gradient along random weights is that of autograd, by each variable."""
     leaves, v = _leaves(inputs), torch.tensor(_weights(shapes[program.output]))
     value = _in_torch(program, leaves)
     given = torch.autograd.grad(value, [*leaves.values()], v, allow_unused=True) if value.requires_grad else None
@@ -224,10 +226,11 @@ def _require_that_of_autograd(
 @pytest.mark.parametrize(("text", "inputs"), CASES, ids=[text for text, _ in CASES])
 def test_the_gradient_of_the_gradient_is_that_of_autograd(text: str, inputs: Inputs) -> None:
     """Products of the Hessian of y @ v with a direction: the adjoints of the adjoints."""
-    _require_second_of_autograd(*_program(text, inputs), inputs)
+    require_second_of_autograd(*program_of(text, inputs), inputs)
 
 
-def _require_second_of_autograd(program: Program, shapes: dict[Any, Any], inputs: Inputs, **options: bool) -> None:
+def require_second_of_autograd(program: Program, shapes: dict[Any, Any], inputs: Inputs, **options: bool) -> None:
+    """The gradient of the gradient along random weights is that of autograd, by each variable."""
     leaves, v = _leaves(inputs), torch.tensor(_weights(shapes[program.output]))
     value = _in_torch(program, leaves)
     first = torch.autograd.grad(value, [*leaves.values()], v, create_graph=True, allow_unused=True)
@@ -278,7 +281,7 @@ TIES = [
 def test_a_guarded_gradient_is_nan_at_kinks_and_torchs_is_torchs(text: str, expected: list[float]) -> None:
     """At x = y = 1."""
     inputs = {"x": np.array(1.0), "y": np.array(1.0)}
-    program, shapes = _program(text, inputs)
+    program, shapes = program_of(text, inputs)
     leaves = {**_leaves(inputs), str(V): torch.tensor(1.0, dtype=torch.float64)}
     for form, numbers in (("as torch", expected), ("with masks and guards", [np.nan] * 2)):
         found = _gradient(program, shapes, form)
@@ -289,7 +292,7 @@ def test_a_guarded_gradient_is_nan_at_kinks_and_torchs_is_torchs(text: str, expe
 def test_masks_keep_what_is_not_taken_out_of_the_gradient() -> None:
     """Where torch multiplies 0 by the infinite slope of the branch that is not taken."""
     inputs = {"x": np.array([-1.0, 0.0, 4.0])}
-    program, shapes = _program("where(x > 0, sqrt(x), 0)", inputs)
+    program, shapes = program_of("where(x > 0, sqrt(x), 0)", inputs)
     leaves = {**_leaves(inputs), str(V): torch.ones(3, dtype=torch.float64)}
     (symbol,) = program.variables
     by_form = {form: _in_torch(_gradient(program, shapes, form).function(symbol), leaves).tolist() for form in FORMS}
@@ -300,7 +303,7 @@ def test_masks_keep_what_is_not_taken_out_of_the_gradient() -> None:
 def test_the_derivative_by_v_is_the_product_with_j() -> None:
     """Ju as the derivative of vᵀJ by v, along u: for f = sin(x)*x."""
     inputs = {"x": x}
-    program, shapes = _program("sin(x)*x", inputs)
+    program, shapes = program_of("sin(x)*x", inputs)
     (symbol,) = program.variables
     first = _gradient(program, shapes, "with masks")
     u = sympy.Symbol("u", real=True)
@@ -337,7 +340,7 @@ def _leibniz(matrix: torch.Tensor) -> torch.Tensor:
 def test_a_determinant_has_derivatives_at_singular_matrices(matrix: list[list[float]]) -> None:
     """The first and second are those of the sum over permutations; torch's first is 0."""
     inputs = {"A": np.array(matrix)}
-    program, shapes = _program("det(A)", inputs)
+    program, shapes = program_of("det(A)", inputs)
     leaves = {**_leaves(inputs), str(V): torch.tensor(1.0, dtype=torch.float64)}
     (symbol,), leaf = program.variables, leaves["A"]
     (first,) = torch.autograd.grad(_leibniz(leaf), leaf, create_graph=True)
@@ -358,7 +361,7 @@ def test_a_determinant_has_derivatives_at_singular_matrices(matrix: list[list[fl
 def test_the_gradient_of_a_lookup_grows_with_the_table_and_the_positions_alone() -> None:
     """1,000 rows of 50,000, one of them 500 times: the lines together have a few times as many elements."""
     rows = np.r_[np.full(500, 7), np.random.default_rng(0).integers(0, 50_000, 500)].tolist()
-    program, shapes = _program(f"W[{rows}]", {"W": np.broadcast_to(0.0, (50_000, 64))})
+    program, shapes = program_of(f"W[{rows}]", {"W": np.broadcast_to(0.0, (50_000, 64))})
     found = _gradient(program, shapes, "with masks and guards")
     function = found.function(program.variables[0])
     assert len(function.lines) < 50

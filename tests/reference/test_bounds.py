@@ -143,7 +143,7 @@ def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
         is_whole = generator.random() < 0.5
         draw = partial(generator.integers, -2, 3) if is_whole else generator.normal
         every = {"A": draw(size=(3, 3)), "x": draw(size=3), "y": draw(size=3)}
-        known += _adjoints_hold(text, {name: every[name] for name in parse(text).names})[0]
+        known += adjoints_hold(text, {name: every[name] for name in parse(text).names})[0]
     assert known > 0
 
 
@@ -153,7 +153,7 @@ def _is_open(truth: Ball | Undefined) -> bool:
     return isinstance(truth, Undefined)
 
 
-def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
+def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
     """Count the entries of J that are known, back and forward in each kind of numbers, and all."""
     typed = parse(text, shapes={name: np.shape(array) for name, array in at.items()})
     program, kept = in_primitives(typed), prepared(typed)
@@ -193,7 +193,7 @@ def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, i
 def test_random_programs_hold_the_truth(program: Random) -> None:
     """Values and all of the Jacobian, at kinks and outside of domains too."""
     try:
-        _adjoints_hold(program.text, {name: leaf.detach().numpy() for name, leaf in program.leaves.items()})
+        adjoints_hold(program.text, {name: leaf.detach().numpy() for name, leaf in program.leaves.items()})
     except NoRuleError:
         return
 
@@ -222,7 +222,7 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
 )
 def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None:
     """All entries are known, and hold the truth."""
-    known, entries = _adjoints_hold(text, at)
+    known, entries = adjoints_hold(text, at)
     assert known == entries
 
 
@@ -281,7 +281,7 @@ def test_an_error_in_one_rule_is_caught(
     right = getattr(pkgutil.resolve_name(owner), name)
     monkeypatch.setattr(f"{owner}.{name}", lambda *given, **options: _off(right(*given, **options)))
     with pytest.raises(AssertionError):
-        _adjoints_hold(text, at)
+        adjoints_hold(text, at)
 
 
 def _off(found: Any) -> Any:
