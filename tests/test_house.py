@@ -355,6 +355,75 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
     assert set(RULES) <= set(found)
 
 
+DIFFERENTIATES = {
+    "adjoint/slopes.py": "the slopes of elementwise operations",
+    "symbolic/derivative.py": "formulas in index notation",
+    "language/program/meaning.py": "how SymPy differentiates the functions of the language",
+    "claims/regions.py": "where a formula grows and falls",
+}
+"""The modules that differentiate expressions."""
+
+GRADIENTS = {
+    "questions/gradients.py": "what explanations, graphs and scripts show",
+    "codegen/numpy_script.py": "scripts",
+    "crosscheck/bounded_gradient.py": "whole arrays with bounds",
+    "crosscheck/gradient_point.py": "balls, at second order",
+}
+"""The modules that ask for the gradient of a Program, and what reads it."""
+
+FORWARD = {"reference/enclosure_pass.py": "tangents of balls, with the slopes of rules"}
+"""The modules that have derivatives of their own along a Program."""
+
+LEAVING = {
+    "reference/rules.py": "slopes of slopes",
+    "reference/second_order.py": "adjoints of balls with tangents",
+}
+"""The same, until second derivatives are those of the gradient alone."""
+
+
+def _differentiates(node: ast.AST) -> bool:
+    """Tell whether a node differentiates an expression of SymPy: `e.diff(x)`, but not `np.diff(a)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="diff", value=value)):
+            return not (isinstance(value, ast.Name) and value.id in ("np", "torch"))
+    return False
+
+
+def _carries_derivatives(node: ast.AST) -> bool:
+    """Tell whether a function brings adjoints or tangents through operations, by its name."""
+    return isinstance(node, ast.FunctionDef) and node.name.strip("_") in ("adjoints", "tangents", "swept")
+
+
+def test_one_room_differentiates_programs() -> None:
+    """Others ask it for a gradient and evaluate that: none has rules of its own, nor lines of an adjoint."""
+    expressions, programs, readers = set(), set(), set()
+    for module in MODULES:
+        place, room = str(module.relative_to(PACKAGE)), _room(module)
+        packages = {name.split(".")[0] for name, _ in _imports(module)}
+        nodes = [*ast.walk(_tree(module))]
+        if "sympy" in packages and any(map(_differentiates, nodes)):
+            expressions.add(place)
+        if room in ("reference", "crosscheck", "symbolic", "codegen") and any(map(_carries_derivatives, nodes)):
+            programs.add(place)
+        inside = {name.removeprefix("gradcli.adjoint.") for name, _ in _imports(module)} & {
+            path.stem for path in (PACKAGE / "adjoint").glob("*.py")
+        }
+        if room != "adjoint" and inside - {"slopes"}:
+            assert inside <= {"slopes", "gradient", "row_rules", "tidying"}, module
+            readers.add(place)
+    assert set(DIFFERENTIATES) <= expressions <= DIFFERENTIATES.keys() | LEAVING.keys()
+    assert set(FORWARD) <= programs <= FORWARD.keys() | LEAVING.keys()
+    assert readers <= set(GRADIENTS)
+
+
+@pytest.mark.parametrize("text", ["e.diff(x)", "sympy.diff(e, x)", "f(x).diff(y)"])
+def test_a_derivative_of_an_expression_is_seen(text: str) -> None:
+    """And that of an array is none."""
+    assert any(map(_differentiates, ast.walk(ast.parse(text))))
+    assert not any(map(_differentiates, ast.walk(ast.parse("np.diff(a)"))))
+    assert any(map(_carries_derivatives, ast.walk(ast.parse("def _adjoints(values):\n    pass"))))
+
+
 ENTERED = """
 import sys, gradcli.cli
 entered = set()
