@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy
 
 from gradcli.adjoint.gradient import GradientProgram
-from gradcli.adjoint.writing import ONE
+from gradcli.adjoint.writing import ONE, ZERO
 from gradcli.language.ops import Kind
-from gradcli.language.program.movement import Slice, padding
-from gradcli.language.program.shapes import shape_of
+from gradcli.language.program.movement import Slice, axes_of, padding
+from gradcli.language.program.shapes import count_of, shape_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Shape, needed
 
 
@@ -58,13 +59,9 @@ class _Tidying:
         call, shape = Call(line.call.op.name, operands, line.call.statics), self.found.shapes[line.symbol]
         for rule in _RULES if operands else ():
             call = rule(self, call, shape)
-        is_same = call.op.kind is Kind.MOVEMENT and call.op.keeps_order and self.shape(call.operands[0]) == shape
-        if is_same or (call.op.name == "expand" and self.shape(call.operands[0]) == shape):
-            self.renamed[line.symbol] = call.operands[0]
-            return
         self.builder.part_of = line.part_of
-        symbol = self.emit(call, line)
-        self.renamed[line.symbol] = symbol
+        same = self.unchanged(call, shape) if operands else None
+        symbol = self.renamed[line.symbol] = self.emit(call, line) if same is None else same
         if line.name and symbol in self.lines and not self.lines[symbol].name:
             self.lines[symbol] = replace(self.lines[symbol], name=line.name)
 
@@ -102,6 +99,10 @@ class _Tidying:
 
     def _peeled(self, atom: Atom) -> Atom | None:
         """Return what is stretched to this value, or has it but for leading sizes of 1."""
+        line = self.lines.get(atom)
+        is_kept = line is not None and line.call.op.kind is Kind.REDUCTION and line.call.statics[1]
+        if line is not None and is_kept and set(self.shape(atom)) == {1}:
+            return self.emit(Call(line.call.op.name, line.call.operands, (None, False)), line)
         call = self.call_of(atom, "expand", "reshape", "unsqueeze")
         if call is None:
             return None
@@ -118,37 +119,103 @@ class _Tidying:
         return call
 
     def reshaped_once(self, call: Call, shape: Shape) -> Call:
-        """Reshape once, and take the one position of a slice by its number."""
+        """Reshape once; take the one position of a slice by its number; keep no dimension that is dropped."""
         if call.op.name != "reshape":
             return call
         while (inner := self.call_of(call.operands[0], "reshape", "unsqueeze", "squeeze", "flatten")) is not None:
             call = Call("reshape", inner.operands, (shape,))
-        sliced = self.call_of(call.operands[0], "pad")
-        if sliced is None:
-            return call
-        inside, after = self.shape(sliced.operands[0]), self.shape(call.operands[0])
-        cut = [axis for axis, (a, b) in enumerate(padding(inside, sliced)) if a or b]
-        if len(cut) != 1 or after[cut[0]] != 1 or (*after[: cut[0]], *after[cut[0] + 1 :]) != shape:
+        line, before = self.lines.get(call.operands[0]), self.shape(call.operands[0])
+        if line is not None and line.call.op.kind is Kind.REDUCTION and line.call.statics[1]:
+            axes = axes_of(self.shape(line.call.operands[0]), line.call.statics[0])
+            if tuple(size for d, size in enumerate(before) if d not in axes) == shape:
+                return Call(line.call.op.name, line.call.operands, (line.call.statics[0], False))
+        if line is not None and line.call.op.name == "index":
+            return self._position(call, line.call, shape)
+        added = [d for d, size in enumerate(shape) if size == 1 and (*shape[:d], *shape[d + 1 :]) == before]
+        return Call("unsqueeze", call.operands, (added[0],)) if added else call
+
+    def _position(self, call: Call, sliced: Call, shape: Shape) -> Call:
+        """Take the one position of a slice by its number."""
+        key, after = sliced.statics[0], self.shape(call.operands[0])
+        cut = [axis for axis, one in enumerate(key) if one != Slice(None, None)]
+        if len(cut) != 1 or not isinstance(key[cut[0]], Slice) or after[cut[0]] != 1:
             return call
         (axis,) = cut
-        key = (*[Slice(None, None)] * axis, -padding(inside, sliced)[axis][0])
-        return Call("index", sliced.operands, (key,))
+        if (*after[:axis], *after[axis + 1 :]) != shape or (*key[axis + 1 :],) != (Slice(None, None),) * (
+            len(key) - axis - 1
+        ):
+            return call
+        inside = self.shape(sliced.operands[0])[axis]
+        start, _, _ = slice(key[axis].start, key[axis].stop).indices(inside)
+        return Call("index", sliced.operands, ((*key[:axis], start),))
 
-    def divided(self, call: Call, _: Shape) -> Call:
+    def sliced(self, call: Call, _: Shape) -> Call:
+        """Slice instead of padding by less than nothing."""
+        if call.op.name != "pad":
+            return call
+        inside = self.shape(call.operands[0])
+        pairs = padding(inside, call)
+        if any(a > 0 or b > 0 for a, b in pairs) or not any(a or b for a, b in pairs):
+            return call
+        ends = [Slice(-a or None, size + b if b else None) for size, (a, b) in zip(inside, pairs, strict=True)]
+        while ends[-1] == Slice(None, None):
+            ends.pop()
+        return Call("index", call.operands, (tuple(ends),))
+
+    def folded(self, call: Call, _: Shape) -> Call:
+        """Name the dimensions of a sum, or another fold, as briefly as can be."""
+        if call.op.kind is not Kind.REDUCTION:
+            return call
+        dims, kept = call.statics
+        axes = axes_of(self.shape(call.operands[0]), dims)
+        is_whole = len(axes) == len(self.shape(call.operands[0]))
+        return Call(call.op.name, call.operands, (None if is_whole else axes[0] if len(axes) == 1 else dims, kept))
+
+    def simplified(self, call: Call, _: Shape) -> Call:
         """Divide instead of multiplying by a reciprocal, and subtract instead of adding what is negated."""
         first, last = call.operands[0], call.operands[-1]
-        if call.op.name == "mul" and (inner := self.call_of(last, "div")) is not None and inner.operands[0] == ONE:
+        inner = self.call_of(last, "div")
+        if call.op.name == "mul" and inner is not None and inner.operands[0] == ONE:
             return Call("div", (first, inner.operands[1]))
-        if call.op.name == "add" and (inner := self.call_of(last, "neg")) is not None:
-            return Call("sub", (first, inner.operands[0]))
+        if call.op.name == "mul" and last.is_Rational and last.p == 1 != last.q:
+            return Call("div", (first, sympy.Integer(last.q)))
+        if call.op.name == "mul" and first == -ONE:
+            return Call("neg", (last,))
+        negated = self.call_of(last, "neg")
+        if call.op.name == "add" and negated is not None:
+            return Call("sub", (first, negated.operands[0]))
         return call
+
+    def unchanged(self, call: Call, shape: Shape) -> Atom | None:
+        """Return the value that a call leaves as it is, or the number of elements that it counts."""
+        first, *others = call.operands
+        is_moved = call.op.kind is Kind.MOVEMENT and (call.op.keeps_order or call.op.name in ("expand", "pad"))
+        if call.op.kind is Kind.COUNT:
+            return sympy.Integer(count_of(self.shape(first), call.statics[0]))
+        if is_moved and self.shape(first) == shape:
+            is_padded = call.op.name == "pad" and any(a or b for a, b in padding(shape, call))
+            return None if is_padded else first
+        if all(a.is_number for a in call.operands):
+            if call.op.sense:
+                return sympy.Integer(int(sympy.sign(first - others[0])) in call.op.sense)
+            return first if call.op.is_held else None
+        if call.op.is_branch and first.is_number:
+            taken = others[0] if first != 0 else others[1]
+            return taken if self.shape(taken) == shape else None
+        neutral = {"mul": ONE, "div": ONE, "add": ZERO, "sub": ZERO}.get(call.op.name)
+        if neutral is not None and others[0] == neutral and self.shape(first) == shape:
+            return first
+        is_second = call.op.coefficients == (1, 1) or call.op.name == "mul"
+        return others[0] if is_second and first == neutral and self.shape(others[0]) == shape else None
 
 
 _RULES: Sequence[Callable[[_Tidying, Call, Shape], Call]] = (
     _Tidying.narrowed,
     _Tidying.stretched_once,
+    _Tidying.sliced,
+    _Tidying.folded,
     _Tidying.reshaped_once,
-    _Tidying.divided,
+    _Tidying.simplified,
 )
 
 

@@ -1,18 +1,15 @@
-"""One operation: as short mathematics, its local derivative, and how the adjoint of a line reaches its operands.
+"""One operation: as short mathematics, its local derivative, and in words how an adjoint reaches its operands.
 
 Short mathematics is `t2*b` for terminals of plain characters, `t2·b`, `x²`, `Aᵀ` for people, for reading and not for
 reading back: long lists and long keys are shortened.  Names are the caller's.
 
 Elementwise operations are differentiated on scalars, so that x**2 gives 2*x; what maps to one number gives a formula in
-index notation, ∂y/∂x[j].  For others there is an equation or plain words: the rules are those of M. Giles, "Collected
-matrix derivative results for forward and reverse mode algorithmic differentiation", 2008; z̄ is the adjoint of the line
-z.  The numbers shown next to them are torch's.
+index notation, ∂y/∂x[j].
 """
 
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +21,10 @@ from sympy import Expr
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.movement import axis_of
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
-from gradcli.notation import BRACKETED, Bar, Named, Notation, Signs, Spelling, Typed, typesetting
+from gradcli.notation import Bar, Notation, Spelling, Typed, typesetting
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
@@ -173,13 +169,11 @@ class Slope:
         expression: In symbols called as the operands are.
         alone: By itself.
         factor: As it stands in a product, with parentheses where it needs them.
-        is_branch: Whether it is 1 on the branch taken and 0 elsewhere.
     """
 
     expression: Expr
     alone: Notation
     factor: Notation
-    is_branch: bool = False
 
 
 def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
@@ -191,7 +185,7 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     '2·t1'
     """
     if call.op.branches:
-        return _branch(call, names, operand)
+        return None
     found = local(*alone(call, names, [()] * len(call.operands), "line"), names[operand])
     if found is None:
         return None
@@ -227,24 +221,6 @@ def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivati
         return None
 
 
-def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
-    """Of a choice: 1 where the operand is chosen."""
-    of = dict(zip(call.op.operands, call.operands, strict=True))
-    decides, _, other_one = (of[name] for name in call.op.branches)
-    condition, inverse = names.get(decides, ""), operand == other_one
-    if not condition or call.operands.count(operand) > 1:
-        return None
-    chosen, other = int(not inverse), int(inverse)
-    shown = f"{chosen} where %s, else {other}"
-    words = Signs(shown, shown, rf"{chosen} \text{{ where }} %s, \text{{ else }} {other}")(Named(condition))
-    return Slope(sympy.nan, words, BRACKETED(words), is_branch=True)
-
-
-_OF_MATRICES = "matrix by matrix, summed over what was stretched"
-
-MOST_SLICES = 3
-"""Places in a list of one operand up to which each is written."""
-
 _REDUCED: Mapping[str, str] = {
     "sum": "sum hands its adjoint to every element",
     "mean": "mean hands its adjoint, divided by the count, to every element",
@@ -256,86 +232,31 @@ _REDUCED: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class AdjointRule:
-    """An equation for what one line adds to the adjoint of an operand, or words; both may be missing."""
-
-    equation: Notation | None = None
-    words: str = ""
-
-
-def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str) -> AdjointRule:
-    """Give the rule by which the adjoint of a line reaches one of its operands.
+def rule_in_words(made: Call, operand: Atom, names: Mapping[Atom, str], shape: Shape, y: str) -> str:
+    """Say how the adjoint of a line reaches one of its operands; empty where its equation says so.
 
     Args:
         made: The operation.
         operand: One of its operands.
         names: What the operands are called.
-        shapes: Of the operands, in order.
+        shape: Of the first operand.
         y: What the line is called.
 
     >>> from gradcli.language.parsing import parse
-    >>> program = parse("A @ x")
-    >>> A, x = program.variables
-    >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z").equation.pretty
-    'Aᵀ · z̄'
+    >>> program = parse("cumsum(x)")
+    >>> (x,) = program.variables
+    >>> rule_in_words(program.lines[0].call, x, {x: "x"}, (3,), "y")
+    'every element gets the sum of the adjoint from its own place on'
     """
-    op, z = made.op, f"adj({y})"
-    places = [n for n, atom in enumerate(made.operands) if atom == operand]
-    labels = [names.get(atom, str(atom)) for atom in made.operands]
-    if op.kind is Kind.LIST:
-        return _listed(made, places, shapes, z)
-    if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
-        return AdjointRule(Operation(f"{z}.T"))
-    if op.has_equation:
-        return AdjointRule(
-            words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}"
-        )
-    if len(places) == 1 and (equation := _equation(made, places[0], labels, shapes, y, z)):
-        is_stretched = op.kind is Kind.CONTRACTION and max(map(len, shapes)) > 2
-        return AdjointRule(Operation(equation), _OF_MATRICES if is_stretched else "")
-    if op.name == "mean" and made.statics[0] is None:
-        return AdjointRule(Operation(f"{z}/{math.prod(shapes[0])}"), "mean hands its share to every element")
-    if op.name in _REDUCED:
-        return AdjointRule(words=_REDUCED[op.name] + _along(made, shapes[0]))
-    if op.kind is Kind.MOVEMENT:
-        return AdjointRule(
-            words=f"the elements of the adjoint go back to their places in {labels[0]}, and add up there"
-        )
-    return AdjointRule()
-
-
-_EQUATIONS: Mapping[str, tuple[str, ...]] = {
-    "dot": ("{z}*{b}", "{z}*{a}"),
-    "outer": ("{z} @ {b}", "{z}.T @ {a}"),
-    "softmax": ("{y} ⊙ ({z} - sum({z} ⊙ {y}{kept}))",),
-    "log_softmax": ("{z} - exp({y})*sum({z}{kept})",),
-    "det": ("{z}*{y}*inv({a}).T",),
-    "logdet": ("{z}*inv({a}).T",),
-    "inv": ("-{y}.T @ {z} @ {y}.T",),
-    "solve": ("-inv({a}).T @ {z} @ {y}.T", "inv({a}).T @ {z}"),
-}
-"""The terms that y = f(a, b) adds to the adjoints of a and b, z being that of y."""
-
-_PRODUCTS = {
-    (1, 1): _EQUATIONS["dot"],
-    (1, 2): ("{b} @ {z}", "outer({a}, {z})"),
-    (2, 1): ("outer({z}, {b})", "{a}.T @ {z}"),
-    (2, 2): ("{z} @ {b}.T", "{a}.T @ {z}"),
-}
-"""The same of a matrix product, by the dimensions of its operands."""
-
-
-def _equation(made: Call, place: int, names: Sequence[str], shapes: Sequence[Shape], y: str, z: str) -> str:
-    """Write the term that y = f(a, b) adds to the adjoint of the operand at `place`; empty without such a rule."""
-    # The dimension of a sum that keeps it, where there are several.
-    kept = f", dim={made.statics[0]}, keepdim=True" if len(shapes[0]) > 1 and made.statics else ""
-    terms = _EQUATIONS.get(made.op.name, ())
-    if made.op.kind is Kind.CONTRACTION:
-        terms = _PRODUCTS.get((len(shapes[0]), len(shapes[1])), _PRODUCTS[2, 2])
-    elif made.op.name == "solve" and len(shapes[1]) == 1:
-        terms = ("-outer(inv({a}).T @ {z}, {y})", *terms[1:])
-    return terms[place].format(a=names[0], b=names[-1], y=y, z=z, kept=kept) if place < len(terms) else ""
+    name = names.get(operand, str(operand))
+    if made.op.has_equation:
+        return f"the same sum of products, with the adjoint of {y} in the place of {name}"
+    if made.op.name == "mean" and made.statics[0] is None:
+        return "mean hands its share to every element"
+    if made.op.name in _REDUCED:
+        return _REDUCED[made.op.name] + _along(made, shape)
+    is_moved = made.op.kind is Kind.MOVEMENT and not (made.op.name in ("transpose", "permute") and len(shape) == 2)
+    return f"the elements of the adjoint go back to their places in {name}, and add up there" if is_moved else ""
 
 
 def _along(made: Call, shape: Shape) -> str:
@@ -343,19 +264,3 @@ def _along(made: Call, shape: Shape) -> str:
     if made.op.is_sum and dim is None:
         return ", as v = ones would"
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
-
-
-def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: str) -> AdjointRule:
-    """Each part of a list takes its own part of the adjoint."""
-    full = max(shapes, key=len)
-    is_stack = bool(made.op.adds_dimension)
-    axis = axis_of(full, made.statics[0], extra=int(is_stack))
-    parts: list[str] = []
-    for place in places:
-        start = sum(shape[axis] for shape in shapes[:place]) if not is_stack else place
-        key = str(place) if is_stack else f"{start}:{start + shapes[place][axis]}"
-        parts.append(f"{z}[{':, ' * axis}{key}]")
-    if len(parts) > MOST_SLICES:
-        return AdjointRule(words="the sum of its parts of the adjoint")
-    stretched = is_stack and len(shapes[places[0]]) < len(full)
-    return AdjointRule(Operation(" + ".join(f"sum({part})" if stretched else part for part in parts)))

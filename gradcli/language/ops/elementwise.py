@@ -72,7 +72,7 @@ mul|multiply(a, b)  a * b  monoid: product
 div|divide|true_divide(a, b)  a / b  domain: b != 0  rule_name: quotient rule
 pow|Pow|power(a, b)  a ** b  domain: a > 0, or b >= 0 at a = 0, or an integer b at a < 0
     edges: where(b == round(b), 1, a)  rule_name: power rule
-    adjoints: a: grad*where(b == 0, 0, b*a**(b - 1)); b: grad*where((a == 0) & (b >= 0), 0, a**b*log(a))
+    adjoints: a: where(b == 0, 0, grad*b*a**(b - 1)); b: where((a == 0) & (b >= 0), 0, grad*a**b*log(a))
 == exponentials and logarithms  torch: *
 exp(x)  the exponential
 log|ln(x)  the natural logarithm  domain: x > 0  notation: log(x, base)
@@ -93,8 +93,8 @@ asin|arcsin(x)  the inverse sine  domain: -1 <= x <= 1  edges: 1 - x**2
 acos|arccos(x)  the inverse cosine  domain: -1 <= x <= 1  edges: 1 - x**2
 atan|arctan(x)  the inverse tangent
 atan2|arctan2(y, x)  the angle of (x, y)  domain: (x, y) != 0  kinks: abs(y) + maximum(x, 0)
-    adjoints: y: grad*where((x == 0) & (y == 0), 0, x/(x**2 + y**2)); x: -grad*where((x == 0) & (y == 0), 0,
-        y/(x**2 + y**2))
+    adjoints: y: where((x == 0) & (y == 0), 0, grad*x/(x**2 + y**2)); x: where((x == 0) & (y == 0), 0,
+        -grad*y/(x**2 + y**2))
 sinc(x)  sin(pi*x)/(pi*x), and 1 at 0
 sec(x)  the secant  = 1/cos(x)  torch: none  domain: cos(x) != 0
 csc(x)  the cosecant  = 1/sin(x)  torch: none  domain: sin(x) != 0

@@ -1,7 +1,7 @@
 """The chain rule step by step: forward, v, backward, vᵀJ.
 
 Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
-local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
+line of the gradient that makes it, in names and in numbers, and its rule; and vᵀJ as the rows of J that v weights, and
 as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
 In --format plain, the numbers of vᵀJ alone.
 
@@ -15,33 +15,27 @@ Options: JUDGED v loss
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 
 import numpy as np
-import sympy
-from flint import arb
 
 from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import Point
 from gradcli.language.inputs import Array, Value
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Call, Line, needed
+from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
-from gradcli.progress import budget, counted
+from gradcli.progress import counted
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import judged_adjoint, of_v
+from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Question
-from gradcli.reference.balls import precision
-from gradcli.reference.compiling import compile_ball
-from gradcli.reference.deadline import OverTimeError, require_time, time_limit
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Explanation, Formula, Step, Term, Verdict
-from gradcli.symbolic.operations import LONGEST, Slope, alone, constant, local, notation_of, rule, slope
+from gradcli.symbolic.operations import LONGEST, alone, constant, local, notation_of, rule_in_words
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
@@ -68,14 +62,8 @@ SMALL = 16
 MOST_FACTORS = 36
 """Entries of a matrix in a product of numbers that is shown."""
 
-SAMPLED = 4
-"""Elements at which a formula is compared with torch's slope."""
-
-BITS = 128
-"""Bits of precision of that comparison."""
-
 CLOSE = {"float64": 1e-6, "float32": 1e-3}
-"""Largest relative distance of a formula's value from torch's slope, which may have lost digits, to be shown."""
+"""Largest relative distance of a gradient from torch's number, which may have lost digits, that is not remarked."""
 
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
 """Operations whose local Jacobian is worth seeing; that of a movement of elements has only ones and zeros."""
@@ -135,8 +123,8 @@ def explain(
 class Walk:
     """Lines that y depends on with their names, and the terms of the backward pass in its order.
 
-    Values, adjoints and the terms that lines add to them are torch's (`autodiff.trace`); the formulas are of the
-    symbolic reading, shown where the reference confirms them and they give torch's numbers.
+    Values, adjoints and the terms that lines add to them are torch's (`autodiff.trace`); their expressions are those of
+    the gradient as a Program, whose numbers are compared with torch's.
     """
 
     def __init__(self, question: Question, found: Trace) -> None:
@@ -247,13 +235,18 @@ class Walk:
         term = replace(term, local=slopes, is_elementwise=True, summed=summed, factors=(adjoint, _uniform(slopes)))
         if summed:
             term = replace(term, words=self._stretched(line, operand))
-        found = slope(line.call, self.names, operand)
-        if found is None or not (found.is_branch or _holds(line, operand)):
+        found = self._local(line, operand, is_slope=True)
+        if found is None:
             return term
-        remark = "" if found.is_branch else self._difference(line, found, slopes)
+        whole = self._local(line, operand) if found.is_choice else None
+        product = found.times(Bar(self.names[line.symbol]), POINTWISE if slopes.ndim else _CHAIN)
+        equation = product if whole is None else whole.notation
+        if equation is None:
+            return term
+        values = {name: np.broadcast_to(array, slopes.shape) for name, array in self._operands(line).items()}
+        remark = self._difference(found, values, np.ones(slopes.shape), slopes)
         words = "; ".join(filter(None, (term.words, remark)))
-        equation = (POINTWISE if slopes.ndim else _CHAIN)(Bar(self.names[line.symbol]), found.factor)
-        return replace(term, derivative=found.alone, equation=equation, words=words)
+        return replace(term, derivative=found.notation, equation=equation, words=words)
 
     def _stretched(self, line: Line, operand: Atom) -> str:
         shapes = self.trace.values[operand].shape, self.trace.values[line.symbol].shape
@@ -261,32 +254,30 @@ class Walk:
         x, y = self.names[operand], self.names[line.symbol]
         return f"{x} is {size} and is used for all of {y}, of shape {shapes[1]}: summed over what was stretched"
 
-    def _difference(self, line: Line, found: Slope, slopes: Array) -> str:
-        """Compare the formula with torch's slopes at a few elements: "" if equal, else both at one, as at a kink."""
-        held = {a: np.broadcast_to(self.trace.values[a], slopes.shape) for a in line.call.operands if a in self.names}
-        for n in np.unique(np.linspace(0, slopes.size - 1, SAMPLED).round().astype(int)) if slopes.size else ():
-            values = {sympy.Symbol(self.names[a], real=True): arb(float(array.flat[n])) for a, array in held.items()}
-            with precision(BITS):
-                try:
-                    expected = float(compile_ball(found.expression)(values).mid())
-                except (NotImplementedError, KeyError):
-                    return ""
-            torch = float(slopes.flat[n])
-            is_known = math.isfinite(expected) and math.isfinite(torch)
-            if is_known and abs(expected - torch) > CLOSE[self.question.dtype] * max(abs(expected), abs(torch)):
-                at = np.unravel_index(n, slopes.shape)
-                index = f" at [{','.join(map(str, at))}]" if at else ""
-                return f"torch takes {repr(torch).removesuffix('.0')}{index}, where the formula gives {expected:.3g}"
-        return ""
+    def _local(self, line: Line, operand: Atom, *, is_slope: bool = False) -> LocalAdjoint | None:
+        shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in line.call.operands]
+        return local_adjoint(line.call, operand, self.names, shapes, self.names[line.symbol], is_slope=is_slope)
+
+    def _operands(self, line: Line) -> dict[str, Array]:
+        return {self.names[a]: self.trace.values[a] for a in line.call.operands if a in self.trace.values}
+
+    def _difference(self, found: LocalAdjoint, values: Mapping[str, Array], adjoint: Array, torch: Array) -> str:
+        """Compare the gradient of an operation with torch's numbers: "" if equal, else both at one element."""
+        dtype = self.question.dtype
+        return differing(found.numbers(values, adjoint, dtype), torch, CLOSE[dtype])
 
     # -- others
 
     def _other(self, line: Line, operand: Atom, term: Term) -> Term:
         call, y = line.call, self.names[line.symbol]
-        shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        found = rule(call, operand, self.names, shapes, y)
-        term = replace(term, equation=found.equation, words=found.words, derivative=found.equation)
         result, adjoint = self.trace.values[line.symbol], self.trace.adjoints[line.symbol]
+        first = self.trace.values.get(call.operands[0], result)
+        words, found = rule_in_words(call, operand, self.names, first.shape, y), self._local(line, operand)
+        term = replace(term, words=words)
+        remark = ""
+        if found is not None and found.notation is not None:
+            term = replace(term, equation=found.notation, derivative=found.notation)
+            remark = self._difference(found, self._operands(line), adjoint, term.value)
         if call.op.kind is Kind.CONTRACTION:
             return replace(term, local=self._small(line, operand), factors=self._product(line, operand))
         if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
@@ -299,8 +290,10 @@ class Walk:
             term = replace(term, local=gradient, factors=factors)
         else:
             local = self._small(line, operand)
-            is_drawn = local is not None and local.ndim <= 2 and not found.words and call.op.kind in _DRAWN
+            is_drawn = local is not None and local.ndim <= 2 and not words and call.op.kind in _DRAWN
             term = replace(term, local=local, factors=(adjoint, local) if is_drawn and local is not None else ())
+        if remark:
+            term = replace(term, words="; ".join(filter(None, (term.words, remark))))
         return term if term.equation or term.words else self._described(line, operand, term)
 
     def _described(self, line: Line, operand: Atom, term: Term) -> Term:
@@ -393,23 +386,3 @@ def _uniform(array: Array) -> Array:
     """Replace an array of equal numbers with that number."""
     flat = array.reshape(-1)
     return flat[0].reshape(()) if flat.size and np.all(flat == flat[0]) else array
-
-
-def _holds(line: Line, operand: Atom) -> bool:
-    """Tell whether the reference confirms an operation's local derivative on scalars, at values of its own choice."""
-    symbols = list(dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol)))
-    stand_ins = {symbol: sympy.Symbol(f"operand{n}", real=True) for n, symbol in enumerate(symbols)}
-    with suppress(OverTimeError):
-        return _is_confirmed(line.call.renamed(stand_ins), str(stand_ins[operand]))
-    return False
-
-
-@lru_cache(maxsize=1024)
-def _is_confirmed(call: Call, name: str) -> bool:
-    program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "one line")
-    derivative = local(program, shapes, name)
-    inputs = {str(s): np.array(0.5) for s in program.variables}
-    with budget(None), time_limit():  # what is kept for other questions does not depend on the time of this one
-        found = derivative is not None and confirm(Point.from_inputs(program, shapes, inputs), derivative, None).holds
-        require_time()
-    return found

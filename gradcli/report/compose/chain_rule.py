@@ -73,7 +73,7 @@ def _adjoint(
         rule = [f"{answer.output} does not depend on it"]
     terms = adjoint.terms if write.is_full else adjoint.terms[:MOST_TERMS]
     for n, term in enumerate(terms):
-        parts += [" + " if n else " = ", *_term(term, adjoint, notations, write)]
+        parts += [" + " if n else " = ", *_term(term, adjoint, notations, write, is_first=not n)]
     if adjoint.terms_count > len(terms):
         parts.append(" + …")
     if adjoint.verdict not in (None, "agree"):
@@ -87,7 +87,7 @@ def _adjoint(
 
 
 def _term(
-    term: Term, adjoint: Adjoint, notations: Mapping[str, notation.Notation], write: Writer
+    term: Term, adjoint: Adjoint, notations: Mapping[str, notation.Notation], write: Writer, *, is_first: bool
 ) -> Iterator[doc.FormulaText | doc.Styled]:
     """Compose a term: the adjoint of the line that uses it, times the local derivative by name or as a formula."""
     above = notations.get(term.source)
@@ -97,7 +97,9 @@ def _term(
     shown = [one for one in ([named, term.equation] if is_chain else [term.equation or named]) if one is not None]
     for n, found in enumerate(shown):
         yield from [doc.Styled(" = ")] * bool(n)
-        yield doc.FormulaText(_SUMMED(found) if term.summed else found)
+        is_bracketed = found.text.startswith("-") and not (is_first or term.summed)
+        whole = notation.BRACKETED(found) if is_bracketed else found
+        yield doc.FormulaText(_SUMMED(whole) if term.summed else whole)
     if not shown:
         yield doc.Styled(f"what {term.source} gives", "aside")
 
