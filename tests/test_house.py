@@ -284,7 +284,7 @@ RULES = {
     "codegen/script.py": "constant tensors in the words of torch",
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",
-    "symbolic/operations.py": "signs in the place of names, and the adjoint of each operation",
+    "symbolic/operations.py": "signs in the place of names, and words for the adjoints of some",
     "symbolic/printing/pretty.py": "names of functions in SymPy, and for people",
     "adjoint/slopes.py": "powers, whose slope at 0 SymPy does not know, and functions of an order",
     "adjoint/linear_rules.py": "the transpose of each movement",
@@ -303,6 +303,7 @@ RULES = {
     "diagnose/forms.py": "what is shorter and rounds alike",
     "diagnose/matching.py": "the same operation in other words",
     "diagnose/guards.py": "powers of constants",
+    "questions/local_adjoints.py": "signs in the place of names",
     "questions/functions.py": "cases of a meaning, and what is no method in torch",
 }
 """The modules that may tell operations apart by name, as their mathematics differs, and in what."""

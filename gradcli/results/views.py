@@ -35,9 +35,9 @@ class Term(Record, kw_only=True):
     Attributes:
         source: The name of the line.
         rule: The rule of differentiation that gives it, by its name.
-        derivative: The local derivative, or the rule for the adjoint; None if there is none.
+        derivative: The local derivative, or what the line adds to the adjoint; None if it is too long.
         entry: The elements that `derivative` is of and by, if not the whole: `y` by `x[j]`.
-        equation: The adjoint of the line times the local derivative, or the rule in its place.
+        equation: The line of the gradient: what the line adds to the adjoint; None if it is too long.
         factors: The numbers of this product; none where they show no more than the value.
         words: The rule in words, or a remark.
         local: The local derivative: of the line's shape if the line is elementwise, of the operand's if the line is
@@ -61,7 +61,7 @@ class Term(Record, kw_only=True):
 
     @property
     def formula(self) -> str:
-        """The local derivative in SymPy's notation; empty if there is none."""
+        """The local derivative in the language; empty if it is too long."""
         return "" if self.derivative is None else self.derivative.text
 
 
