@@ -365,8 +365,9 @@ DIFFERENTIATES = {
 """The modules that differentiate expressions."""
 
 GRADIENTS = {
-    "questions/gradients.py": "what explanations, graphs and scripts show",
-    "codegen/numpy_script.py": "scripts",
+    "questions/gradients.py": "scripts",
+    "questions/local_adjoints.py": "explanations, and their drawings",
+    "codegen/numpy_script.py": "scripts, as they are written",
     "crosscheck/bounded_gradient.py": "whole arrays with bounds",
     "crosscheck/gradient_point.py": "balls, at second order",
 }
