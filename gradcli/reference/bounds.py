@@ -328,7 +328,8 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
     either = bounded(np.maximum(a.middle, b.middle), np.maximum(a.radius, b.radius))
     shape = either.middle.shape
     a, b = a.spread(shape), b.spread(shape)
-    return a.where(a.low > b.high, b.where(b.low > a.high, either))
+    are_one = a.is_infinite & b.is_infinite & np.asarray(a.middle == b.middle, dtype=bool)
+    return a.where((a.low > b.high) | are_one, b.where(b.low > a.high, either))
 
 
 @singledispatch

@@ -203,6 +203,8 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
     [
         ("cat([x, 2*x])[1:4]", {"x": [1.0, 2, 3]}),
         ("A@x", {"A": [[1.0, 2], [3, 4]], "x": [5.0, 6]}),
+        ("amax(windows(pad(x, (1, 2), value=-inf), 0, 3, 2), 1)", {"x": [1.0, 5, 3, 2, 4]}),
+        ("amin(pad(x, (2, 1), value=inf))*x", {"x": [1.0, 5, 3]}),
         ("inv(A)", {"A": [[1.0, 2], [3, 5]]}),
         ("cumprod(x)", {"x": [1.0, 0, 3, 0, 2]}),
         ("cummax(x)*cummin(x)", {"x": [1.0, 5, 3, 7, -2]}),
