@@ -18,12 +18,10 @@ from sympy import Expr
 from gradcli.crosscheck.compare import (
     BITS,
     KNOWN_BITS,
-    TOLERANCE,
     ZERO_BITS,
     Block,
     Evidence,
     is_sharp,
-    number_of,
     to_float,
 )
 from gradcli.crosscheck.confirming import Directions, has_cases_at, lookups, place_of
@@ -31,7 +29,7 @@ from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError
-from gradcli.results import Array, Entry, Index
+from gradcli.results import Array, Entry
 from gradcli.symbolic.derivative import Derivative
 
 FORMULA_WORK = 100_000
@@ -218,27 +216,6 @@ def _compared(values: FormulaValues, entries: Sequence[Entry]) -> Mismatches:
                 different.append(Mismatch(entry, float(ball.mid()) + 0.0))
     different.sort(key=lambda one: (one.entry.row or (), one.entry.column or ()))
     return Mismatches(different, compared, len(entries))
-
-
-def numbers_of_torch(values: FormulaValues, entries: Iterable[Entry]) -> dict[Block, dict[tuple[Index, Index], float]]:
-    """Collect torch's number of each entry at which a formula gives another: where it does not hold, and at kinks.
-
-    Args:
-        values: The formulas.
-        entries: The entries as the judge decided them.
-    """
-    ones = [one.entry for found in mismatches(values, entries).values() for one in found.found]
-    for entry in entries:
-        if entry.verdict in ("kink", "undefined") and (entry.by or "", entry.variable or "") in values.derivatives:
-            value = values.value(entry)
-            if value is None or not math.isclose(value, number_of(entry), rel_tol=TOLERANCE["float32"].rtol):
-                ones.append(entry)
-    found: dict[Block, dict[tuple[Index, Index], float]] = {}
-    for entry in ones:
-        if math.isfinite(number_of(entry)):
-            block = entry.by or "", entry.variable or ""
-            found.setdefault(block, {})[entry.row or (), entry.column or ()] = number_of(entry)
-    return found
 
 
 def _with_deltas_known(expression: Expr, indices: Mapping[sympy.Symbol, int]) -> Expr:

@@ -28,7 +28,6 @@ from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.program import numeric
 from gradcli.language.program.expansion import released
 from gradcli.language.program.wengert import Guard, Program, needed
 from gradcli.progress import patience
@@ -296,8 +295,8 @@ class Recorded:
         lines = tuple(needed(program.lines, condition.condition))
         program, leaves = replace(program, lines=lines, output=condition.condition), self.recorder.leaves
         numbers = {symbol: numbers_of(leaves[symbol.name].value).astype(np.float64) for symbol in program.variables}
-        moved = {symbol: np.asarray(arrays.get(symbol.name, one), np.float64) for symbol, one in numbers.items()}
-        return numeric.run(program, moved)
+        moved = {symbol.name: np.asarray(arrays.get(symbol.name, one), np.float64) for symbol, one in numbers.items()}
+        return array_of(run(program, moved, (), "float64").output)
 
     @property
     def applications(self) -> Sequence[Application]:
