@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,6 +52,10 @@ class _Tidying:
         self.builder = Builder(program.text, program.source)
         self.shapes: dict[Atom, Shape] = {symbol: self.found.shapes[symbol] for symbol in program.variables}
         self.renamed: dict[Atom, Atom] = {}
+        self.uses = Counter(a for line in program.lines for a in line.call.operands)
+        self.uses[program.output] += 1
+        self.used_once: set[Atom] = set()
+        self.known: set[Atom] = set()
         self.lines: dict[Atom, Line] = {}
 
     def add(self, line: Line) -> None:
@@ -62,6 +67,9 @@ class _Tidying:
         self.builder.part_of = line.part_of
         same = self.unchanged(call, shape) if operands else None
         symbol = self.renamed[line.symbol] = self.emit(call, line) if same is None else same
+        is_new = same is None and symbol not in self.known
+        (self.used_once.add if is_new and self.uses[line.symbol] == 1 else self.used_once.discard)(symbol)
+        self.known.add(symbol)
         if line.name and symbol in self.lines and not self.lines[symbol].name:
             self.lines[symbol] = replace(self.lines[symbol], name=line.name)
 
@@ -175,7 +183,7 @@ class _Tidying:
         """Divide instead of multiplying by a reciprocal, and subtract instead of adding what is negated."""
         first, last = call.operands[0], call.operands[-1]
         inner = self.call_of(last, "div")
-        if call.op.name == "mul" and inner is not None and inner.operands[0] == ONE:
+        if call.op.name == "mul" and inner is not None and inner.operands[0] == ONE and last in self.used_once:
             return Call("div", (first, inner.operands[1]))
         if call.op.name == "mul" and last.is_Rational and last.p == 1 != last.q:
             return Call("div", (first, sympy.Integer(last.q)))
@@ -185,6 +193,10 @@ class _Tidying:
         if call.op.name == "add" and negated is not None:
             return Call("sub", (first, negated.operands[0]))
         return call
+
+    def _is_mask(self, atom: Atom) -> bool:
+        line = self.lines.get(atom)
+        return atom in (ZERO, ONE) or (line is not None and line.call.op.is_condition)
 
     def unchanged(self, call: Call, shape: Shape) -> Atom | None:
         """Return the value that a call leaves as it is, or the number of elements that it counts."""
@@ -201,7 +213,7 @@ class _Tidying:
             return first if call.op.is_held else None
         if call.op.is_branch and first.is_number:
             taken = others[0] if first != 0 else others[1]
-            return taken if self.shape(taken) == shape else None
+            return taken if self.shape(taken) == shape or all(map(self._is_mask, others)) else None
         neutral = {"mul": ONE, "div": ONE, "add": ZERO, "sub": ZERO}.get(call.op.name)
         if neutral is not None and others[0] == neutral and self.shape(first) == shape:
             return first

@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 
 from gradcli.adjoint.gradient import GradientProgram
+from gradcli.adjoint.tidying import tidied
 from gradcli.codegen.script import NUMPY, Identifiers, Task, assembled, tensor, used_imports
 from gradcli.codegen.self_writing import WIDTH, PyExpr, PyTree, constant, held, laid_out, node_of, unparsed
 from gradcli.errors import printable
@@ -90,6 +91,15 @@ def _in_numpy(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     return expansion(in_floats(name, statics, count), keep=_is_written, define=_in_numpy).program
 
 
+def _as_written(found: GradientProgram, inputs: Mapping[Atom, Shape]) -> GradientProgram:
+    """Rewrite a gradient in operations that NumPy has."""
+    whole = expansion(found.program, keep=_is_written, define=_in_numpy)
+    renamed: Mapping[Atom, Atom] = {**{symbol: symbol for symbol in found.program.variables}, **whole.renamed}
+    of = {symbol: renamed.get(atom, atom) for symbol, atom in found.of.items()}
+    adjoints = {renamed[atom]: renamed.get(bar, bar) for atom, bar in found.adjoints.items()}
+    return tidied(GradientProgram(whole.program, infer(whole.program, dict(inputs), bounded=False), of, adjoints))
+
+
 class NumpyScript:
     """One script while it is written: arrays, the function, v, the adjoints, and vᵀJ of each variable.
 
@@ -102,19 +112,16 @@ class NumpyScript:
         self.task, self.v, self.seed = task, v, seed
         self.calls = NumpyCalls(NUMPY, LACKING)
         self.names = Identifiers(["np", "special", "linalg", "print"])
-        whole = expansion(found.program, keep=_is_written, define=_in_numpy)
-        self.program = whole.program
         self.variables = {name: self.names.take(name) for name in task.arrays}
         inputs = {
-            symbol: v.shape if symbol == seed else task.arrays[str(symbol)].shape for symbol in self.program.variables
+            symbol: v.shape if symbol == seed else task.arrays[str(symbol)].shape for symbol in found.program.variables
         }
-        self.shapes = infer(self.program, inputs, bounded=False)
+        written = _as_written(found, inputs)
+        self.program, self.shapes, self.adjoints = written.program, written.shapes, written.adjoints
+        self.of = {str(symbol): atom for symbol, atom in written.of.items()}
         self.values: dict[Atom, Any] = {
             symbol: PyExpr(self.variables[str(symbol)], shape) for symbol, shape in inputs.items() if symbol != seed
         }
-        renamed = {**{symbol: symbol for symbol in self.program.variables}, **whole.renamed}
-        self.of = {str(symbol): renamed.get(atom, atom) for symbol, atom in found.of.items()}
-        self.adjoints = {renamed[atom]: renamed.get(bar, bar) for atom, bar in found.adjoints.items()}
         self.forward = needed(self.program.lines, self.program.output)
         inside = {line.symbol for line in self.forward}
         every = needed(self.program.lines, *self.of.values())

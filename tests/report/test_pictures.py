@@ -13,6 +13,7 @@ from gradcli import Function, guide
 from gradcli.errors import InputError
 from gradcli.report import in_python, picture, rendered
 from gradcli.report.document import Screen
+from gradcli.report.pictures import graphs
 from gradcli.report.pictures.characters import ticks
 from tests import generated
 from tests.conftest import Command
@@ -146,6 +147,13 @@ def test_what_has_no_picture_says_so() -> None:
     long = "+".join(f"sin({n}*x)" for n in range(99))
     with pytest.raises(InputError, match="at most 60"):
         picture(Function(long).graph(1), "svg", "light")
+
+
+def test_a_box_has_the_line_of_the_gradient_that_makes_its_adjoint() -> None:
+    """Where that is short."""
+    drawn = graphs.of_explanation(Function("z = sum(sin(x)**2)").explain([1, 2]))
+    for line in ("x̄ = t̄1 ⊙ cos(x)", "t̄1 = t̄2 ⊙ 2·t1", "t̄2 = expand(z̄, shape=(2,))"):
+        assert f">{line}</text>" in drawn
 
 
 def test_a_graph_has_a_box_a_node_and_no_box_on_another() -> None:

@@ -176,9 +176,17 @@ def of_explanation(answer: results.Explanation) -> str:
     for name in names:
         title = f"{name} = {operations[name]}" if name in operations else name
         found = adjoints.get(name)
-        label, adjoint = ("", None) if found is None else (found.notation.pretty, found.value)
+        label, adjoint = ("", None) if found is None else (_made(found), found.value)
         boxes.append(_box(title, values[name], label, adjoint, name))
     return svg(boxes, [(names[a], names[b]) for a, b in edges], statement(answer))
+
+
+def _made(adjoint: results.Adjoint) -> str:
+    """Write an adjoint with the lines of the gradient that make it, where they are as short as a line of a box."""
+    terms = [term.equation.pretty for term in adjoint.terms if term.equation is not None and not term.summed]
+    is_whole = bool(terms) and len(terms) == adjoint.terms_count
+    made = " = ".join([adjoint.notation.pretty, *[" + ".join(terms)] * is_whole])
+    return made if len(made) < LONGEST else adjoint.notation.pretty
 
 
 def of_graph(answer: results.BackwardGraph) -> str:
@@ -189,7 +197,10 @@ def of_graph(answer: results.BackwardGraph) -> str:
 
 def _box(title: str, value: results.Array | None, label: str, adjoint: results.Array | None, name: str) -> Box:
     lines = [("title", title)]
-    for style, words, array in (("value", "", value), ("adjoint", f"{label} ", adjoint)):
-        if array is not None:
-            lines.append((style, f"{words}= {in_a_line(rounded(np.asarray(array), DIGITS))}"))
+    if value is not None:
+        lines.append(("value", f"= {in_a_line(rounded(np.asarray(value), DIGITS))}"))
+    if adjoint is not None:
+        numbers = f"= {in_a_line(rounded(np.asarray(adjoint), DIGITS))}"
+        is_equation = " = " in label
+        lines += [("adjoint", label), ("adjoint", numbers)] if is_equation else [("adjoint", f"{label} {numbers}")]
     return Box(tuple((style, f"{t[: LONGEST - 1]}…" if len(t) > LONGEST else t) for style, t in lines), name)
