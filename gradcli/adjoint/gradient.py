@@ -151,13 +151,13 @@ class _Walk:
                 case Kind.ELEMENTWISE:
                     self._elementwise(line, k, g, mask)
                 case Kind.LIST:
-                    self._through(operand, g, mask, partial(linear_rules.part_of_list, self.writer, call, k))
+                    self._through(call, k, g, mask, partial(linear_rules.part_of_list, self.writer, call, k))
                 case Kind.MOVEMENT:
-                    self._through(operand, g, mask, partial(linear_rules.moved_back, self.writer, call))
+                    self._through(call, k, g, mask, partial(linear_rules.moved_back, self.writer, call))
                 case Kind.REDUCTION if call.op.is_sum:
-                    self._through(operand, g, mask, partial(linear_rules.spread, self.writer, call))
+                    self._through(call, k, g, mask, partial(linear_rules.spread, self.writer, call))
                 case Kind.SCAN if not call.op.is_nonlinear_fold:
-                    self._through(operand, g, mask, partial(linear_rules.summed_behind, self.writer, call))
+                    self._through(call, k, g, mask, partial(linear_rules.summed_behind, self.writer, call))
                 case Kind.REDUCTION | Kind.SCAN:
                     self._fold(line, g, mask)
                 case Kind.CONTRACTION:
@@ -205,10 +205,10 @@ class _Walk:
         operand = call.operands[0]
         if call.op.kind is Kind.REDUCTION:
             found = fold_rules.folded_adjoint(writer, call, line.symbol, g, halves_ties=self.is_as_torch)
-            spread = self._moved_mask(mask, g, partial(linear_rules.spread, writer, call))
+            spread = self._moved_mask(call, mask, g, partial(linear_rules.spread, writer, call))
         else:
             found = fold_rules.running_adjoint(writer, call, line.symbol, g, guards=self.guards)
-            spread = self._moved_mask(mask, g, partial(linear_rules.summed_behind, writer, call))
+            spread = self._moved_mask(call, mask, g, partial(linear_rules.summed_behind, writer, call))
         if call.op.is_extreme and self.guards and call.op.kind is Kind.REDUCTION:
             found = self._unless(found, [fold_rules.apart_from_ties(writer, call, line.symbol)])
         if call.op.is_extreme and self.masks and call.op.kind is Kind.REDUCTION:
@@ -234,30 +234,36 @@ class _Walk:
     def _masked(self, found: Atom, mask: Atom) -> Atom:
         return self.writer.choose(mask, found, ZERO) if self.masks and mask != ONE else found
 
-    def _through(self, operand: Atom, g: Atom, mask: Atom, transpose: Callable[[Atom], Atom]) -> None:
+    def _through(self, call: Call, k: int, g: Atom, mask: Atom, transpose: Callable[[Atom], Atom]) -> None:
         """Bring an adjoint back through a linear map, and where it is not 0."""
-        self._add(operand, transpose(g), self._moved_mask(mask, g, transpose))
+        self._add(call.operands[k], transpose(g), self._moved_mask(call, mask, g, transpose))
 
-    def _moved_mask(self, mask: Atom, g: Atom, transpose: Callable[[Atom], Atom]) -> Atom:
-        """Return where something comes back through a linear map of an adjoint, whose mask is this."""
-        if not mask.is_Symbol:
+    def _moved_mask(self, call: Call, mask: Atom, g: Atom, transpose: Callable[[Atom], Atom]) -> Atom:
+        """Return where something comes back through a linear map of an adjoint, whose mask is this.
+
+        One condition for all elements stays one, where each element of the operand goes somewhere.
+        """
+        writer = self.writer
+        if not mask.is_Symbol or (not writer.shape(mask) and linear_rules.moves_every_element(writer, call)):
             return mask
-        return self.writer.holds(transpose(self.writer.write("mul", mask, self.writer.write("ones_like", g))))
+        return writer.holds(transpose(writer.expand(writer.choose(mask, ONE, ZERO), writer.shape(g))))
 
     def _of_product(self, line: Line, k: int, g: Atom, mask: Atom) -> Atom:
         """Return the mask of a factor of a matrix product: rows or columns that nothing comes back from."""
         if not mask.is_Symbol:
             return mask
         writer, call = self.writer, line.call
+        if not writer.shape(mask):
+            return mask
         of_ones = Call(call.op.name, tuple(writer.write("ones_like", a) for a in call.operands), call.statics)
-        return self._moved_mask(mask, g, partial(matrix_rules.multiplied, writer, of_ones, k))
+        return self._moved_mask(call, mask, g, partial(matrix_rules.multiplied, writer, of_ones, k))
 
     def _add(self, atom: Atom, adjoint: Atom, mask: Atom) -> None:
         """Add to the adjoint of a line or variable, summed over what broadcasting stretched."""
         writer, shape = self.writer, self.writer.shape(atom)
         if len(writer.shape(adjoint)) < len(shape) or (not adjoint.is_Symbol and shape):
             adjoint = writer.expand(adjoint, shape)
-        if mask.is_Symbol and writer.shape(mask) != shape:
+        if mask.is_Symbol and writer.shape(mask) not in ((), shape):
             wide = writer.write("mul", mask, writer.write("ones_like", adjoint))
             mask = writer.holds(writer.fit(wide, shape))
         adjoint = writer.fit(adjoint, shape)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.adjoint.writing import ZERO, LineWriter
+from gradcli.language.ops import Kind
 from gradcli.language.program.movement import (
     Axis,
     Slice,
@@ -74,6 +75,26 @@ def moved_back(writer: LineWriter, call: Call, g: Atom) -> Atom:
             offset, *dims = (*call.statics, 0, 1)[:3]
             return _on_diagonal(writer, g, offset, [axis_of(inside, d) for d in dims], inside)
     return _by_places(writer, g, sources(call, inside), inside)
+
+
+def moves_every_element(writer: LineWriter, call: Call) -> bool:
+    """Tell whether each element of the operand of a linear map goes somewhere, so that an adjoint comes back to it."""
+    inside = writer.shape(call.operands[0])
+    if call.op.kind is not Kind.MOVEMENT:
+        return True
+    match call.op.name:
+        case "pad":
+            return all(before >= 0 <= after for before, after in padding(inside, call))
+        case "windows":
+            axis, size, step, dilation = windows_of(inside, call)
+            return dilation == 1 and step <= size and (inside[axis] - size) % step == 0
+        case "index":
+            axes, dropped = indexed_axes(inside, call.statics[0])
+            chosen = {a.source: set(a.places or range(a.size)) for a in axes if a.source >= 0}
+            return all(len(chosen.get(d, ())) == size or (d in dropped and size == 1) for d, size in enumerate(inside))
+        case "tril" | "triu" | "diag" | "diagonal":
+            return False
+    return True
 
 
 def _placed(writer: LineWriter, axes: Sequence[Axis], dropped: dict[int, int], g: Atom, inside: Shape) -> Atom:

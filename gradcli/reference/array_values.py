@@ -238,6 +238,8 @@ class Values:
 
 def spread(a: Bounds, own: Shape, shape: Shape) -> Bounds:
     """Broadcast an array of a shape to another."""
+    if a.middle.shape[1:] == shape:
+        return a
     lifted = (*(1,) * (len(shape) - len(own)), *own)
     return a.mapped(lambda x: np.broadcast_to(x.reshape(len(x), *lifted), (len(x), *shape)))
 

@@ -116,7 +116,7 @@ class Bounds:
 
     def spread(self, shape: tuple[int, ...]) -> Bounds:
         """Broadcast to a shape."""
-        return self.mapped(lambda x: np.broadcast_to(x, shape))
+        return self if self.middle.shape == shape else self.mapped(lambda x: np.broadcast_to(x, shape))
 
     def where(self, condition: Mask, other: Bounds) -> Bounds:
         """Take these elements where the condition holds, else the other's."""

@@ -199,6 +199,7 @@ PLANTED: list[tuple[Any, str, Callable[[Rule], Rule], str, dict[str, Any], str]]
     (_Walk, "_unless", as_given, "amax(x)", {"x": [1.0, 1, 0]}, "bounds"),
     (_Walk, "_masked", unmasked, "where(x > 0, sqrt(x), x)", {"x": [-1.0, 4]}, "bounds"),
     (_Walk, "_moved_mask", everywhere, "sqrt(x)[1:]*x[1:]", {"x": [-1.0, 4, 9]}, "bounds"),
+    (linear_rules, "moves_every_element", everywhere, "sum(sqrt(x)[1:])", {"x": [-1.0, 4, 9]}, "bounds"),
     (_Walk, "_moved_mask", nowhere, "sum(where(x > 2, x, x**2))*x", VECTOR, "second bounds"),
     (_Walk, "_of_product", everywhere, "(sqrt(A) @ x)[1:]", {"A": [[-4.0, 1], [2, 3]], "x": [1.0, 2]}, "bounds"),
     (LineWriter, "plus", first_alone, "x*sin(x)", VECTOR, EVERY),
