@@ -256,12 +256,8 @@ class Trace:
     values: Mapping[Atom, Array]
     adjoints: Mapping[Atom, Array]
 
-    def contributions(self, line: Line, adjoint: Array | None = None) -> dict[Atom, Array]:
+    def contributions(self, line: Line) -> dict[Atom, Array]:
         """Compute the contribution of one line to each operand's adjoint: the vector-Jacobian product of its operation.
-
-        Args:
-            line: A line of the Program.
-            adjoint: An adjoint in place of the line's own, of its shape.
 
         Returns:
             An array of the operand's shape for every operand that the line has a derivative by.
@@ -269,38 +265,15 @@ class Trace:
         Raises:
             InputError: Torch refuses the backward pass.
         """
-        adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
-        return {} if adjoint is None else self._alone(line, adjoint)
-
-    def slopes(self, line: Line) -> dict[Atom, Array]:
-        """Compute the local derivative of an elementwise line by each of its operands, of the line's shape.
-
-        An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
-        """
-        shape = self.values[line.symbol].shape
-        return self._alone(line, np.ones(shape, dtype=self.dtype), shape)
-
-    def jacobians(self, line: Line) -> dict[Atom, Array]:
-        """Compute the local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
-
-        It takes a vector-Jacobian product for each row: use it for lines of few elements.
-        """
-        shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
-        found = [self._alone(line, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
-        return {
-            a: np.array([row[a] for row in found]).reshape((*shape, *self.values[a].shape))
-            for a in (found[0] if rows else {})
-        }
-
-    def _alone(self, line: Line, v: Array, shape: tuple[int, ...] | None = None) -> dict[Atom, Array]:
-        """Multiply v by one operation's Jacobian by its operands, on copies of these, stretched to any shape given."""
-        held = {a: self.values[a] for a in line.call.operands if a in self.values}
-        copies = {a: torch.tensor(x if shape is None else np.broadcast_to(x, shape).copy()) for a, x in held.items()}
+        adjoint = self.adjoints.get(line.symbol)
+        if adjoint is None:
+            return {}
+        copies = {a: torch.tensor(self.values[a]) for a in line.call.operands if a in self.values}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of losses between shapes that broadcast
             try:
-                return _back(apply(line.call, copies, calls_in(self.dtype)), leaves, v)
+                return _back(apply(line.call, copies, calls_in(self.dtype)), leaves, adjoint)
             except RuntimeError as error:
                 raise backward_error(error) from None
 

@@ -37,11 +37,13 @@ class LocalAdjoint:
         found: The gradient of the line alone; of a slope, that of its elements.
         variable: The operand.
         names: What the values are called: operands, the line, and its adjoint.
+        is_of_tensors: Whether the operands have their shapes; those of an elementwise operation are numbers.
     """
 
     found: GradientProgram
     variable: sympy.Symbol
     names: Mapping[Atom, str]
+    is_of_tensors: bool
 
     @property
     def text(self) -> str:
@@ -85,10 +87,12 @@ class LocalAdjoint:
         program = self.found.function(self.variable)
         arrays = {**values, str(_SEED): adjoint}
         leaves = {name: tensor_of(arrays[name], tensor_type(dtype)) for name in program.names}
+        leaves |= {name: leaf != 0 for name, leaf in leaves.items() if arrays[name].dtype == np.bool_}
         try:
-            return derivative_of(output_of(program, evaluate(program, leaves, dtype), dtype))
+            found = derivative_of(output_of(program, evaluate(program, leaves, dtype), dtype))
         except GradcliError:
             return None
+        return np.array(np.broadcast_to(found, self.found.shapes[self.variable])) if self.is_of_tensors else found
 
 
 def local_adjoint(
@@ -127,7 +131,8 @@ def local_adjoint(
     except (NoAdjointError, GradcliError):
         return None
     called = {found.program.output: y, _SEED: f"adj({y})"}
-    return LocalAdjoint(found, variable, {**called, **{symbol: str(symbol) for symbol in typed.variables}})
+    own = {symbol: str(symbol) for symbol in typed.variables}
+    return LocalAdjoint(found, variable, {**called, **own}, is_of_tensors=not is_of_numbers)
 
 
 def _gradient(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class Walk:
         for name, atom in question.program.named.items():
             self.given.setdefault(atom, []).append(name)
         self.names = self._named()
-        self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
+        self._known: dict[Atom, dict[Atom, Array]] = {}
         self.users: dict[Atom, list[Line]] = {}
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
@@ -209,7 +209,7 @@ class Walk:
 
     def _term(self, line: Line, operand: Atom) -> Term | None:
         """Return a line's term in the adjoint of one of its operands; None if it has no derivative by it."""
-        value = self._of("contributions", line).get(operand)
+        value = self._contributions(line).get(operand)
         if value is None:
             return None
         term = Term(source=self.names[line.symbol], rule=line.call.op.rule, value=value)
@@ -217,36 +217,33 @@ class Walk:
             return self._elementwise(line, operand, term)
         return self._other(line, operand, term)
 
-    def _of(self, what: Literal["contributions", "slopes", "jacobians"], line: Line) -> dict[Atom, Array]:
-        """Ask torch once for the contributions, slopes or Jacobians of a line, by operand."""
-        key = what, line.symbol
-        if key not in self._known:
-            self._known[key] = getattr(self.trace, what)(line)
-        return self._known[key]
+    def _contributions(self, line: Line) -> dict[Atom, Array]:
+        """Ask torch once for what a line adds to the adjoints of its operands."""
+        if line.symbol not in self._known:
+            self._known[line.symbol] = self.trace.contributions(line)
+        return self._known[line.symbol]
 
     # -- elementwise
 
     def _elementwise(self, line: Line, operand: Atom, term: Term) -> Term:
-        slopes = self._of("slopes", line).get(operand)
-        if slopes is None:
+        adjoint, found = self.trace.adjoints[line.symbol], self._local(line, operand, is_slope=True)
+        operands = {name: np.broadcast_to(array, adjoint.shape) for name, array in self._operands(line).items()}
+        one = np.ones(adjoint.shape, dtype=self.question.dtype)
+        numbers = None if found is None else found.numbers(operands, one, self.question.dtype)
+        if found is None or numbers is None:
             return term
-        adjoint = self.trace.adjoints[line.symbol]
+        slopes = np.array(np.broadcast_to(numbers, adjoint.shape))
         summed = slopes.shape != term.value.shape
         term = replace(term, local=slopes, is_elementwise=True, summed=summed, factors=(adjoint, _uniform(slopes)))
-        if summed:
-            term = replace(term, words=self._stretched(line, operand))
-        found = self._local(line, operand, is_slope=True)
-        if found is None:
-            return term
+        words = [self._stretched(line, operand)] if summed else []
         whole = self._local(line, operand) if found.is_choice else None
         product = found.times(Bar(self.names[line.symbol]), POINTWISE if slopes.ndim else _CHAIN)
         equation = product if whole is None else whole.notation
         if equation is None:
-            return term
-        values = {name: np.broadcast_to(array, slopes.shape) for name, array in self._operands(line).items()}
-        remark = self._difference(found, values, np.ones(slopes.shape), slopes)
-        words = "; ".join(filter(None, (term.words, remark)))
-        return replace(term, derivative=found.notation, equation=equation, words=words)
+            return replace(term, words="".join(words))
+        with np.errstate(all="ignore"):
+            words.append(self._difference(_summed(adjoint * slopes, term.value.shape), term.value))
+        return replace(term, derivative=found.notation, equation=equation, words="; ".join(filter(None, words)))
 
     def _stretched(self, line: Line, operand: Atom) -> str:
         shapes = self.trace.values[operand].shape, self.trace.values[line.symbol].shape
@@ -261,10 +258,9 @@ class Walk:
     def _operands(self, line: Line) -> dict[str, Array]:
         return {self.names[a]: self.trace.values[a] for a in line.call.operands if a in self.trace.values}
 
-    def _difference(self, found: LocalAdjoint, values: Mapping[str, Array], adjoint: Array, torch: Array) -> str:
-        """Compare the gradient of an operation with torch's numbers: "" if equal, else both at one element."""
-        dtype = self.question.dtype
-        return differing(found.numbers(values, adjoint, dtype), torch, CLOSE[dtype])
+    def _difference(self, found: Array | None, torch: Array) -> str:
+        """Compare what the gradient adds with torch's numbers: "" if equal, else both at one element."""
+        return differing(found, torch, CLOSE[self.question.dtype])
 
     # -- others
 
@@ -277,19 +273,19 @@ class Walk:
         remark = ""
         if found is not None and found.notation is not None:
             term = replace(term, equation=found.notation, derivative=found.notation)
-            remark = self._difference(found, self._operands(line), adjoint, term.value)
+            remark = self._difference(self._numbers(line, found, adjoint), term.value)
         if call.op.kind is Kind.CONTRACTION:
-            return replace(term, local=self._small(line, operand), factors=self._product(line, operand))
+            return replace(term, local=self._small(line, operand, found), factors=self._product(line, operand))
         if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
             term = replace(term, words="the elements that tie share the adjoint, 0 elsewhere")
         if result.size == 1:  # the gradient has the operand's shape
-            gradient = self.trace.contributions(line, np.ones(result.shape, dtype=self.question.dtype)).get(operand)
+            gradient = self._numbers(line, found, np.ones(result.shape, dtype=self.question.dtype))
             if gradient is None:
                 return term
             factors = () if term.words else (adjoint.reshape(()), gradient)
             term = replace(term, local=gradient, factors=factors)
         else:
-            local = self._small(line, operand)
+            local = self._small(line, operand, found)
             is_drawn = local is not None and local.ndim <= 2 and not words and call.op.kind in _DRAWN
             term = replace(term, local=local, factors=(adjoint, local) if is_drawn and local is not None else ())
         if remark:
@@ -312,11 +308,17 @@ class Walk:
             return term
         return replace(term, derivative=cell.expression, entry=(cell.row, cell.column))
 
-    def _small(self, line: Line, operand: Atom) -> Array | None:
-        values = self.trace.values
-        if values[line.symbol].size * values[operand].size > SMALL or values[operand].size == 0:
+    def _small(self, line: Line, operand: Atom, found: LocalAdjoint | None) -> Array | None:
+        """Return the local Jacobian, a row for each element of the line; None if it is large."""
+        result, x = self.trace.values[line.symbol], self.trace.values[operand]
+        if result.size * x.size > SMALL or x.size == 0:
             return None
-        return self._of("jacobians", line).get(operand)
+        ones = np.eye(result.size, dtype=self.question.dtype).reshape((result.size, *result.shape))
+        rows = [row for one in ones if (row := self._numbers(line, found, one)) is not None]
+        return np.array(rows).reshape((*result.shape, *x.shape)) if len(rows) == result.size else None
+
+    def _numbers(self, line: Line, found: LocalAdjoint | None, adjoint: Array) -> Array | None:
+        return None if found is None else found.numbers(self._operands(line), adjoint, self.question.dtype)
 
     def _product(self, line: Line, operand: Atom) -> tuple[Array, ...]:
         """Return the two factors in the rule of a matrix product; none where they are large, or stacks of matrices."""
@@ -380,6 +382,13 @@ def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implici
     elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
         at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
         yield f"v picks one row of J, the one of {y}[{at}]"
+
+
+def _summed(product: Array, shape: tuple[int, ...]) -> Array:
+    """Sum over what broadcasting stretched from a shape."""
+    product = product.sum(axis=tuple(range(product.ndim - len(shape))))
+    axes = tuple(n for n, size in enumerate(shape) if size == 1 != product.shape[n])
+    return np.asarray(product.sum(axis=axes, keepdims=True))
 
 
 def _uniform(array: Array) -> Array:
