@@ -250,13 +250,10 @@ class _Walk:
 
     def _of_product(self, line: Line, k: int, g: Atom, mask: Atom) -> Atom:
         """Return the mask of a factor of a matrix product: rows or columns that nothing comes back from."""
-        if not mask.is_Symbol:
+        if not mask.is_Symbol or not self.writer.shape(mask):
             return mask
-        writer, call = self.writer, line.call
-        if not writer.shape(mask):
-            return mask
-        of_ones = Call(call.op.name, tuple(writer.write("ones_like", a) for a in call.operands), call.statics)
-        return self._moved_mask(call, mask, g, partial(matrix_rules.multiplied, writer, of_ones, k))
+        wide = self.writer.expand(self.writer.choose(mask, ONE, ZERO), self.writer.shape(g))
+        return self.writer.holds(matrix_rules.lines_reached(self.writer, line.call, k, wide))
 
     def _add(self, atom: Atom, adjoint: Atom, mask: Atom) -> None:
         """Add to the adjoint of a line or variable, summed over what broadcasting stretched."""

@@ -55,6 +55,19 @@ def multiplied(writer: LineWriter, call: Call, k: int, g: Atom) -> Atom:
     return writer.reshape(found, (*batch, *inside[1])) if len(inside[1]) == 1 else found
 
 
+def lines_reached(writer: LineWriter, call: Call, k: int, mask: Atom) -> Atom:
+    """Return how many adjoints of `a @ b` that a mask of 1 and 0 leaves come back to each row of a, or column of b."""
+    inside = [writer.shape(a) for a in call.operands]
+    batch = np.broadcast_shapes(*(shape[:-2] for shape in inside))
+    rows = 1 if len(inside[0]) == 1 else inside[0][-2]
+    columns = 1 if len(inside[1]) == 1 else inside[1][-1]
+    wide = writer.reshape(mask, (*batch, rows, columns))
+    inner = inside[0][-1]
+    found = writer.write("sum", wide, dim=-1 if k == 0 else -2, keepdim=True)
+    found = writer.expand(found, (*batch, rows, inner) if k == 0 else (*batch, inner, columns))
+    return writer.reshape(found, (*batch, *inside[k])) if len(inside[k]) == 1 else found
+
+
 def turned(writer: LineWriter, matrix: Atom) -> Atom:
     """Transpose matrices."""
     return writer.write("transpose", matrix, dim0=-2, dim1=-1)

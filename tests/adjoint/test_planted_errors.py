@@ -227,6 +227,15 @@ PLANTED: list[tuple[Any, str, Callable[[Rule], Rule], str, dict[str, Any], str]]
     (row_rules, "own_adjoint", scaled, "softplus(x)*x", VECTOR, "script"),
     # matrices
     (matrix_rules, "turned", as_given, "A @ A**2", ANY, EVERY),
+    (matrix_rules, "lines_reached", nowhere, "(A**2 @ x)[1:]", ANY | VECTOR, "second bounds"),
+    (
+        matrix_rules,
+        "lines_reached",
+        everywhere,
+        "(sqrt(A) @ x)[1:]",
+        {"A": [[-4.0, 1], [2, 3]], "x": [1.0, 2]},
+        "bounds",
+    ),
     (matrix_rules, "multiplied", scaled, "A @ A", ANY, EVERY),
     (matrix_rules, "of_matrix", negated, "inv(A)", ANY, "torch bounds"),
     (matrix_rules, "cofactors", transposed, "det(A)", ANY, "torch second bounds"),
