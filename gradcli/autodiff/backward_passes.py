@@ -128,7 +128,7 @@ def walk(
     >>> [(tensor.name, tensor.requires_grad, tensor.grad_fn) for tensor in found.tensors]
     [('x', True, None), ('y', False, None), ('z', True, 'MulBackward0')]
     """
-    met: dict[Node, str] = {}
+    met: dict[Node, tuple[str, str]] = {}
 
     def walked() -> Walked:
         ran, forward, values = unshared(program, inputs, wrt, dtype)
@@ -167,9 +167,9 @@ def walk(
                 met.popitem()
 
 
-def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, str]) -> None:
-    """Note the text that each node comes from: the text of the line whose value needed the node first."""
-    excerpts = {line.symbol: printable(program.excerpt(line)) for line in program.lines}
+def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, tuple[str, str]]) -> None:
+    """Note the text that each node comes from, and its rule: of the line whose value needed the node first."""
+    excerpts = {line.symbol: (printable(program.excerpt(line)), line.call.op.rule) for line in program.lines}
     for part in ran.program.lines:
         text = excerpts[ran.owners[part.symbol]]
         waiting = [values[part.symbol].grad_fn] if part.symbol in values else []
@@ -177,12 +177,16 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
             node = waiting.pop()
             if node is not None and node not in met:
                 # An AccumulateGrad belongs to a variable, not to the line that reads it first.
-                met[node] = "" if hasattr(node, "variable") else text
+                met[node] = ("", "") if hasattr(node, "variable") else text
                 waiting += (following for following, _ in node.next_functions)
 
 
 def _graph(
-    y: Tensor, lines: Mapping[Node, str], tensors: Tensors, leaves: Tensors, numbers: Mapping[Node, tuple[Tensor, Any]]
+    y: Tensor,
+    lines: Mapping[Node, tuple[str, str]],
+    tensors: Tensors,
+    leaves: Tensors,
+    numbers: Mapping[Node, tuple[Tensor, Any]],
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """List the nodes breadth first from the output on, and the edges between them; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
@@ -206,8 +210,11 @@ def _graph(
         value, adjoint = numbers.get(node, (None, None))
         if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
             value, adjoint = leaves[variable], leaves[variable].grad
-        held = [None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))]
-        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable, *held))
+        value, adjoint = [
+            None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))
+        ]
+        line, rule = lines.get(node, ("", ""))
+        nodes.append(GraphNode(n, _name(node), line, tuple(names.get(node, ())), variable, value, adjoint, rule))
     return tuple(nodes), tuple(edges)
 
 

@@ -243,6 +243,7 @@ class GraphNode(Record):
         variable: The variable to whose gradient an `AccumulateGrad` adds.
         value: The result of its forward operation, or the variable; None if torch alone has it, or it is large.
         adjoint: The gradient that arrived there, of the value's shape; of a variable its `.grad`; None without one.
+        rule: The rule of differentiation by which the operation hands it on, by its name.
     """
 
     id: int
@@ -252,6 +253,7 @@ class GraphNode(Record):
     variable: str = ""
     value: Array | None = None
     adjoint: Array | None = None
+    rule: str = ""
 
 
 class GraphEdge(Record):

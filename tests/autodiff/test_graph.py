@@ -43,6 +43,15 @@ def _torch_edges(y: Any, leaves: dict[str, Any]) -> Edges:
     return found
 
 
+def test_a_node_has_the_rule_of_its_line() -> None:
+    """In drawings too; a leaf has none."""
+    graph = Function("y = sin(x)**2; z = sum(y)").graph({"x": [1, 2]})
+    assert [node.rule for node in graph.nodes] == ["sum rule", "power rule", "chain rule", ""]
+    drawn = rendered(replace(graph, drawing="dot"), "table", Screen())
+    assert "sin(x)\\nvalue" in drawn
+    assert "\\nchain rule" in drawn
+
+
 M = [[1.0, 2.0], [3.0, 4.5]]
 
 WRITTEN_OUT: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
 """The backward graph as torch builds it, and its tensors.
 
 Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node.
+after the backward pass if there is one. A drawing, --to dot or mermaid, has value, adjoint and rule in each node.
 
 Examples:
   gradcli graph "x*y" --at x=1 --at y=2 --wrt x

@@ -285,8 +285,8 @@ def _mermaid(graph: BackwardGraph) -> Iterator[str]:
 
 
 def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
-    """Write the operation, its source text, and its value with the adjoint."""
-    return newline.join(map(escaped, filter(None, (node.name, wording.node_text(node), _numbers(node)))))
+    """Write the operation, its source text, its value with the adjoint, and the rule by which it hands that on."""
+    return newline.join(map(escaped, filter(None, (node.name, wording.node_text(node), _numbers(node), node.rule))))
 
 
 def _numbers(node: GraphNode) -> str:

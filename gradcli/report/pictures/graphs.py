@@ -191,7 +191,10 @@ def _made(adjoint: results.Adjoint) -> str:
 
 def of_graph(answer: results.BackwardGraph) -> str:
     """Draw a backward graph from its output down, with the value and the gradient that arrives at each node."""
-    boxes = [_box(f"{n.name}: {node_text(n)}", n.value, "grad", n.adjoint, "") for n in answer.nodes]
+    boxes = []
+    for node in answer.nodes:
+        box = _box(f"{node.name}: {node_text(node)}", node.value, "grad", node.adjoint, "")
+        boxes.append(Box((*box.lines, ("value", node.rule)), box.name) if node.rule else box)
     return svg(boxes, [(edge.source, edge.target) for edge in answer.edges], statement(answer))
 
 

@@ -127,7 +127,7 @@ _OWN: Mapping[type, str] = {
     results.Claim: "variable claim=text of status points entry? claimed? truth? at? v? mistake~ note~",
     results.Loss: "expression value inputs~ symbolic?=formula symbolic_omitted~=why_no_formula gradient check?",
     results.Term: "from=source rule_name~=rule entry~=part formula~ rule~=words local?=small_local value",
-    results.GraphNode: "id name tensors~ line~ variable~",
+    results.GraphNode: "id name tensors~ line~ rule~ variable~",
     results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
     results.FunctionPage: "meaning example=page_example",
 }
