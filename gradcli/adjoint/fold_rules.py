@@ -1,13 +1,10 @@
 """Adjoints of products, running products and extremes, without a division by what may be 0.
 
-Folds of all elements before or behind a place go in steps of 1, 2, 4, ... places: after log2(n) of them each
-element has the fold up to its place (W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986).  Of x, the others
-are
-
-    the product of the others  =  (product before) * (product behind)
-    the extreme of the others  =  extreme of (extreme before, extreme behind)
-
-and the adjoint of a running product y is x̄[i] = (product before i) * S[i], where S[i] = ȳ[i] + x[i + 1]*S[i + 1].
+All others of an element are its neighbour in a pair, and what is outside of the pair: pairs are folded to a tree, up
+which each has its fold, and down which each has that of the others.  The adjoint of a running product y is
+x̄[i] = (product before i) * S[i], where S[i] = ȳ[i] + x[i + 1]*S[i + 1]; such a recurrence goes in steps of 1, 2, 4, ...
+places, after log2(n) of which each element has all that follow (W. D. Hillis, G. L. Steele, "Data parallel
+algorithms", 1986).
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import sympy
 from gradcli.adjoint.linear_rules import kept_shape
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Monoid
-from gradcli.language.program.movement import axes_of
+from gradcli.language.program.movement import Slice, axes_of
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Call
 
@@ -94,20 +91,36 @@ def excluded(writer: LineWriter, x: Atom, axis: int, fold: Monoid, *, by_scans: 
     if by_scans:
         up = writer.write("cumprod", x, dim=axis)
         down = writer.write("flip", writer.write("cumprod", writer.write("flip", x, dims=axis), dim=axis), dims=axis)
-    else:
-        up, down = (_running(writer, x, axis, fold, step) for step in (1, -1))
-    before = _shifted(writer, up, axis, 1, fold.identity)
-    behind = _shifted(writer, down, axis, -1, fold.identity)
-    return writer.write(fold.operation, before, behind)
+        before = _shifted(writer, up, axis, 1, fold.identity)
+        behind = _shifted(writer, down, axis, -1, fold.identity)
+        return writer.write(fold.operation, before, behind)
+    levels = _levels(writer, x, axis, fold)
+    if not levels:
+        return writer.write("full", shape=writer.shape(x), fill_value=fold.identity)
+    others = sympy.nan  # of the top of the tree there are none
+    for size, pairs in reversed(levels):
+        found = writer.write("flip", pairs, dims=axis + 1)
+        if others.is_Symbol:
+            found = writer.write(fold.operation, writer.write("unsqueeze", others, dim=axis + 1), found)
+        shape = writer.shape(found)
+        flat = writer.reshape(found, (*shape[:axis], 2 * shape[axis], *shape[axis + 2 :]))
+        others = writer.slice(flat, axis, 0, size)
+    return others
 
 
-def _running(writer: LineWriter, x: Atom, axis: int, fold: Monoid, step: int) -> Atom:
-    """Fold from one end up to each element, the element too: from the start for step 1, from the end for -1."""
-    distance = 1
-    while distance < writer.shape(x)[axis]:
-        x = writer.write(fold.operation, x, _shifted(writer, x, axis, step * distance, fold.identity))
-        distance *= 2
-    return x
+def _levels(writer: LineWriter, x: Atom, axis: int, fold: Monoid) -> list[tuple[int, Atom]]:
+    """List the levels of a tree that folds an axis two elements at a time: the size of each, and its pairs."""
+    found: list[tuple[int, Atom]] = []
+    while (size := writer.shape(x)[axis]) > 1:
+        even = writer.pad(x, axis, 0, size % 2, fold.identity)
+        shape = writer.shape(even)
+        pairs = writer.reshape(even, (*shape[:axis], shape[axis] // 2, 2, *shape[axis + 1 :]))
+        found.append((size, pairs))
+        if size == 2:
+            break
+        keys = ((*[Slice(None, None)] * (axis + 1), side) for side in (0, 1))
+        x = writer.write(fold.operation, *(writer.write("index", pairs, key=key) for key in keys))
+    return found
 
 
 def _shifted(writer: LineWriter, x: Atom, axis: int, distance: int, fill: float) -> Atom:

@@ -165,11 +165,9 @@ def nowhere(right: Rule) -> Rule:
     return lambda *given: ZERO
 
 
-def unfolded(right: Rule) -> Rule:
-    """A product of the elements before one alone."""
-    return lambda writer, x, axis, fold, **_: fold_rules._shifted(
-        writer, fold_rules._running(writer, x, axis, fold, 1), axis, 1, fold.identity
-    )
+def of_first_pairs(right: Rule) -> Rule:
+    """A tree of one level."""
+    return lambda *given: right(*given)[:1]
 
 
 def minus(right: Rule) -> Rule:
@@ -217,7 +215,8 @@ PLANTED: list[tuple[Any, str, Callable[[Rule], Rule], str, dict[str, Any], str]]
     (linear_rules, "dilated", scaled, "x[::2]**2", VECTOR, EVERY),
     # products, extremes and running folds
     (fold_rules, "folded_adjoint", scaled, "prod(x)", VECTOR, "second bounds"),
-    (fold_rules, "excluded", unfolded, "prod(x)", VECTOR, "second bounds"),
+    (fold_rules, "_levels", of_first_pairs, "prod(x)", VECTOR, "second bounds"),
+    (fold_rules, "excluded", scaled, "prod(x)", VECTOR, "second bounds"),
     (fold_rules, "wins", swapped, "amax(x)*x", VECTOR, "bounds"),
     (fold_rules, "apart_from_ties", untied, "amax(x)", {"x": [1.0, 1, 0]}, "bounds"),
     (fold_rules, "may_be_extreme", nowhere, "amax(x**2)", VECTOR, "second bounds"),
