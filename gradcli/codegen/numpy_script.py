@@ -142,8 +142,12 @@ class NumpyScript:
         for line in self.forward:
             self._add(line, is_kept=line.symbol in self.titles or self.uses[line.symbol] > 1)
         y = self.titles[self.program.output]
+        name = self.task.program.output_name
         if not self.forward:
             self.written.append(f"{y} = {self._operand(self.program.output)}")
+        elif self.forward[-1].name not in ("", name):  # of two statements with one value
+            y, before = self.names.take(name), y
+            self.written.append(f"{y} = {before}")
         self.values[self.program.output] = PyExpr(y, self.shapes.get(self.program.output, ()))
         self.written.append(self._defined(self.gradient, self.v, "'v'"))
         self.values[self.seed] = PyExpr(self.gradient, self.v.shape)

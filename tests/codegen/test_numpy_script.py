@@ -5,15 +5,20 @@ import sys
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
 from gradcli.language import ops
 from gradcli.language.inputs import Value
-from tests.codegen.running import EDGES, Edge, ran
+from tests.codegen.running import EDGES, Edge, ran, run_script
+from tests.conftest import process
+from tests.examples import examples
+from tests.programs import Random, programs
 
 IN_SCIPY = (
     "erf erfc erfinv gammaln digamma i1 zeta gammaincc erfcx log_ndtr i0e i1e ndtr ndtri entr xlogy xlog1py logit"
@@ -78,6 +83,12 @@ def test_scripts_have_torchs_numbers_at_kinks_by_their_formulas(op: ops.Op, monk
     given = dict(zip(at, points.T, strict=True))
     require_same(text, given, np.linspace(1, 2, len(points)), 1e-9)
     assert "torch's numbers" not in Function(text).code(given, "ones", to="numpy").source
+
+
+def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
+    """As SciPy has it; Python's own raises an error there, and where the result is too large."""
+    names, _ = run_script(Function("lgamma(x)*y").code({"x": 0.0, "y": 2.0}, to="numpy", wrt=["y"]).source)
+    assert names["y_bar"] == np.inf
 
 
 OWN: list[Edge] = [
@@ -182,3 +193,27 @@ def test_float32_stays_float32() -> None:
     _, names, answer = ran("sigmoid(x)*x", {"x": "0.1,2"}, "ones", "numpy", "float32")
     assert names["x_bar"].dtype == np.float32
     np.testing.assert_allclose(names["x_bar"], answer.vjp["x"], rtol=1e-6)
+
+
+def test_two_statements_with_one_value_keep_their_names() -> None:
+    """The last is the output."""
+    source = Function("t0 = -A; t1 = t0.squeeze(); t1").code({"A": "[[1,2],[3,4]]"}, "ones", to="numpy").source
+    assert "t0 = -A\nt1 = t0\nv = " in source
+
+
+def test_a_script_runs_without_torch() -> None:
+    """In a process of its own, which prints vᵀJ."""
+    source = Function("relu(x)*x.sum()").code({"x": "1,-2,3"}, "1,2,3", to="numpy").source
+    run = process(sys.executable, "-c", f"{source}\nimport sys\nassert 'torch' not in sys.modules")
+    assert (run.out, run.err) == ("[12. 10. 16.]\n", "")
+
+
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(program=programs())
+def test_random_programs_have_torchs_numbers(program: Random) -> None:
+    """And none is torch's number written down."""
+    function = Function(program.text)
+    at = {name: program.leaves[name].detach().numpy() for name in function.variables}
+    with mock.patch("gradcli.questions.commands.code._formulas", return_value={}):
+        require_same(program.text, at, "ones", 1e-8)
+        assert "torch's numbers" not in function.code(at, "ones", to="numpy").source
