@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import sympy
 import torch
+from flint import arb
 
 from gradcli.adjoint import matrix_rules
 from gradcli.adjoint.gradient import GradientProgram, gradient
+from gradcli.adjoint.writing import ONE
 from gradcli.autodiff.run import evaluate, output_of
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
@@ -20,6 +22,8 @@ from gradcli.language.program.expansion import expand
 from gradcli.language.program.shapes import infer, shapes_in
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import ask_torch
+from gradcli.reference.enclosure_plan import Reference
+from gradcli.reference.rules import Undefined
 
 Inputs = Mapping[str, Any]
 
@@ -377,3 +381,38 @@ def test_the_gradient_of_a_lookup_grows_with_the_table_and_the_positions_alone()
     expected = np.zeros((50_000, 64))
     np.add.at(expected, rows, v)
     _close(_in_torch(function, {str(V): torch.tensor(v)}), torch.tensor(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "matrix"),
+    [
+        ("sum(eigvalsh(A)*[1, 2, 4])", [[2.0, 0.5, 0.3], [0.5, 3.0, -0.7], [0.3, -0.7, -1.0]]),
+        ("sum(eigvalsh(A)**3)", [[2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0]]),
+        ("det(A)", SINGULAR[3]),
+        ("det(A)", SINGULAR[4]),
+        ("sum(cholesky(A))", [[4.0, 1.0, 2.0], [1.0, 5.0, 1.0], [2.0, 1.0, 9.0]]),
+        ("sum(inv(A)**2)", [[4.0, 1.0], [3.0, 5.0]]),
+        ("sum(matrix_exp(A)*A)", [[0.4, 1.0], [0.3, -0.5]]),
+    ],
+)
+def test_balls_enclose_the_hessian_by_tangents_of_the_gradient(text: str, matrix: list[list[float]]) -> None:
+    """In primitives, which are all that balls know; the truth is autograd's, of a determinant by its permutations."""
+    inputs = {"A": np.array(matrix)}
+    program, shapes = program_of(text, inputs)
+    (symbol,) = program.variables
+    first = gradient(program, shapes, [symbol], {program.output: ONE}, masks=True).function(symbol)
+    assert all(line.call.op.is_primitive for line in first.lines)
+    size = len(matrix) ** 2
+    known = infer(first, {symbol: np.shape(matrix)})
+    found = Reference(first, known, inputs).plan([(symbol, j) for j in range(size)]).run(256).columns
+    leaves = _leaves(inputs)
+
+    def function(a: torch.Tensor) -> torch.Tensor:
+        return _leibniz(a) if text == "det(A)" else _in_torch(program, {"A": a})
+
+    hessian = torch.autograd.functional.hessian(function, leaves["A"])  # type: ignore[no-untyped-call]
+    expected = hessian.reshape(size, size).numpy()
+    for i, j in np.ndindex(size, size):
+        one = found.get((symbol, j), {}).get(i, arb(0))
+        assert not isinstance(one, Undefined)
+        np.testing.assert_allclose(float(one.mid()), expected[i, j], rtol=1e-9, atol=1e-9)
