@@ -5,11 +5,9 @@ from __future__ import annotations
 import sympy
 
 from gradcli.adjoint.slopes import as_program, partials_of
-from gradcli.adjoint.writing import ONE, ZERO, LineWriter
+from gradcli.adjoint.writing import HALF, ONE, ZERO, LineWriter
 from gradcli.language.ops import Monoid
 from gradcli.language.program.wengert import Atom, Call
-
-HALF = sympy.Rational(1, 2)
 
 
 def pulled_back(writer: LineWriter, call: Call, k: int, g: Atom) -> Atom:

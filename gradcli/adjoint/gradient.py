@@ -9,7 +9,7 @@ Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, chapter 6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -117,6 +117,7 @@ class _Walk:
         self.reached: dict[Atom, Atom] = {}
         """Where an adjoint is not a 0 that stays 0, by its line: 1 there, else 0; no entry for everywhere."""
         self.moves = _moving(program, wrt)
+        self.jumping = _jumping(program, self.moves) if guards else set[Atom]()
         self.seeds = seeds
         for atom, weight in seeds.items():
             self._add(atom, weight, self.writer.write("ne", weight, ZERO) if masks and weight.is_Symbol else ONE)
@@ -180,8 +181,8 @@ class _Walk:
             found = elementwise_rules.chosen(
                 writer, call, k, g, condition, halves_ties=not self.guards and not self.masks
             )
-            own = ONE
-            if self.masks:
+            own = mask if self.masks else ONE
+            if self.masks and not (call.op.is_extreme and operand in self.jumping):
                 own = writer.both(elementwise_rules.may_be_taken(writer, call, k, condition), mask)
             self._add(operand, self._guarded(found, line, k, mask), own)
         elif call.op.is_branch:
@@ -211,7 +212,7 @@ class _Walk:
             spread = self._moved_mask(call, mask, g, partial(linear_rules.summed_behind, writer, call))
         if call.op.is_extreme and self.guards and call.op.kind is Kind.REDUCTION:
             found = self._unless(found, [fold_rules.apart_from_ties(writer, call, line.symbol)])
-        if call.op.is_extreme and self.masks and call.op.kind is Kind.REDUCTION:
+        if call.op.is_extreme and self.masks and call.op.kind is Kind.REDUCTION and operand not in self.jumping:
             spread = writer.both(fold_rules.may_be_extreme(writer, call), spread)
         self._add(operand, self._masked(found, spread), spread)
 
@@ -283,3 +284,14 @@ def _moving(program: Program, wrt: Sequence[sympy.Symbol]) -> set[Atom]:
         if moves.intersection(line.call.operands) and not op.is_detached and op.kind is not Kind.COUNT:
             moves.add(line.symbol)
     return moves
+
+
+def _jumping(program: Program, moves: Collection[Atom]) -> set[Atom]:
+    """List the lines whose value may jump: an extreme may take such an operand next to the point, if not at it."""
+    found: set[Atom] = set()
+    for line in program.lines:
+        op, operands = line.call.op, line.call.operands
+        is_jump = op.is_locally_constant or (op.is_branch and operands[0] in moves)
+        if line.symbol in moves and (is_jump or not found.isdisjoint(operands)):
+            found.add(line.symbol)
+    return found

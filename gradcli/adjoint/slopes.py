@@ -197,7 +197,7 @@ class _Lines:
 
     def _holds(self, condition: Atom, a: Atom, b: Atom) -> Atom:
         """Choose between conditions."""
-        return self._emit("ne", self._emit("detach", self._emit("where", condition, a, b)), sympy.S.Zero)
+        return self._emit("gt", self._emit("where", condition, a, b), sympy.S.Half)
 
     def _sum(self, expression: sympy.Add) -> Atom:
         positive, negative = list[Expr](), list[Expr]()

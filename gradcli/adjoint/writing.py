@@ -18,7 +18,7 @@ from gradcli.language.program.expansion import definition, expand
 from gradcli.language.program.shapes import shape_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
 
-ZERO, ONE = sympy.S.Zero, sympy.S.One
+ZERO, HALF, ONE = sympy.S.Zero, sympy.S.Half, sympy.S.One
 
 
 class LineWriter:
@@ -102,8 +102,8 @@ class LineWriter:
         return self.write("where", condition, a, b)
 
     def holds(self, mask: Atom) -> Atom:
-        """Return a mask of ones and zeros as a condition, which is constant to derivatives."""
-        return self.write("ne", self.write("detach", mask), ZERO) if mask.is_Symbol else mask
+        """Return a mask of ones and zeros as a condition, which neither of them is near a jump of."""
+        return self.write("gt", mask, HALF) if mask.is_Symbol else mask
 
     def both(self, a: Atom, b: Atom) -> Atom:
         """Return the condition that two hold."""

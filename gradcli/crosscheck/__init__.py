@@ -45,8 +45,9 @@ rounding                         errors that rounding explains
 singular                         missing values and derivatives: limits on both sides of the point, and around it
 jumps                            torch's numbers on one side of a jump
 boundaries                       conditions that values decided, and that may be decided otherwise next to the point
-hessian_rows                     products of one Hessian with directions, element by element
-second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
+second_derivatives               Ju, Hu and the Hessian
+gradient_point                   the gradient of a y of one element as a function of its own
+hessian_judge, gradient_sides    the judge of its Jacobian; the gradient on both sides, where branches or poles meet
 confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
 formula_values                   values of formulas at the entries of an answer, and the entries where one does not hold
 curves                           curves along a line, and what its singular places are

@@ -119,6 +119,7 @@ class BoundedProof:
         variables: The variables to differentiate by.
         tolerance: How far a number may be from the truth.
         u: The direction of Hu.
+        refines: Whether to try again with more digits what float64 leaves open.
         blocks: The mask of the agreeing numbers: of J by row and column or of vᵀJ as one row, by variable; and of y
             as one column by "", if y is judged.
         lost: The mask of the numbers that are off for certain, as rounding explains.
@@ -134,6 +135,7 @@ class BoundedProof:
     variables: Sequence[sympy.Symbol]
     tolerance: Tolerance
     u: Mapping[str, npt.NDArray[np.floating]] | None = None
+    refines: bool = True
     error: float = 0.0
     shown: list[Entry] = field(default_factory=list)
     off: list[Entry] = field(default_factory=list)
@@ -254,6 +256,7 @@ class BoundedProof:
         kinds = {line.call.op.kind for line in self.function.lines}
         return (
             self.u is None
+            and self.refines
             and kinds.isdisjoint((Kind.DEFINED, Kind.SPECTRAL))
             and self.sweeps * self.elements <= MOST_BALLS * max(1.0, patience())
         )
@@ -460,6 +463,8 @@ def prove(
     variables: Sequence[sympy.Symbol],
     tolerance: Tolerance,
     u: Mapping[str, npt.NDArray[np.floating]] | None = None,
+    *,
+    refines: bool = True,
 ) -> BoundedProof | None:
     """Prove with bounds that numbers agree; None where the function cannot be run on bounds, or none is proved.
 
@@ -467,12 +472,12 @@ def prove(
     """
     rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
     is_large = rows > 1 and rows * columns > MOST_ENTRIES
-    proof = BoundedProof(point, torch, variables, tolerance, u)
+    proof = BoundedProof(point, torch, variables, tolerance, u, refines)
     if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ELEMENTS:
         return None
     with suppress(NoAdjointError, NoRuleError, OverTimeError):  # the numbers proved until then stay proved
         proof.attempt(np.float64)
-        if u is None and not proof.is_whole:
+        if refines and u is None and not proof.is_whole:
             proof.refine()
     every = (*proof.blocks.values(), *proof.lost.values())
     return proof if proof.wrong or any(block.any() for block in every) else None

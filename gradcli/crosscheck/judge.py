@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, verdicts
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, Truths, verdicts
 from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
@@ -25,8 +25,8 @@ from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import EnclosedDerivatives
-from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.rules import Outcome
+from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
     with time_limit(), collector_paused():
-        return _Judge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
+        return JacobianJudge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
 
 
 def withheld(judgement: Judgement, reason: str) -> Judgement:
@@ -119,8 +119,11 @@ def withheld(judgement: Judgement, reason: str) -> Judgement:
     return judgement.changed(unsaid)
 
 
-class _Judge:
+class JacobianJudge:
     """Judge of torch's numbers at one point, by the reference."""
+
+    refines = True
+    """Whether bounds try again with more digits what those of floats leave open."""
 
     def __init__(self, point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
         self.point, self.torch = point, torch
@@ -163,7 +166,7 @@ class _Judge:
     def _proof(self, torch: Torch) -> BoundedProof | None:
         from gradcli.crosscheck.bounded import prove
 
-        return prove(self.point, torch, self.variables, self.case.tolerance)
+        return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)
 
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
@@ -229,13 +232,11 @@ class _Judge:
         """Give entries whose truth arrays know, and that are off, the reason: rounding, or none."""
         if not wrong:
             return []
-        from gradcli.crosscheck.rounding import explained
-
         others = list(wrong) if self.case.tolerance.is_strict else list(map(self._marked, wrong))
         found = [one for one in others if one.verdict != "disagree"]
         open_ones = [one for one in others if one.verdict == "disagree"]
         try:
-            found += explained(self.case, self.point, open_ones, lambda bits, entries: lambda entry: entry.truth)
+            found += self._with_reasons(open_ones, lambda bits, entries: lambda entry: entry.truth)
         except OverTimeError:
             note = "torch's number is not the truth, and there was no time to tell whether rounding explains it"
             found += [replace(one, verdict="unchecked", note=note, proven=False) for one in open_ones]
@@ -248,7 +249,7 @@ class _Judge:
         rows = np.unique([row for _, row, _ in places]) if survey.torch.jacobian is not None else None
         selection = Selection("all", directions, rows)
         try:
-            found = self.reference.plan(directions, rows).run(FIRST_BITS)
+            found = self._plan(selection).run(FIRST_BITS)
             entries = self._entries(survey, selection, found)
             return self._decide(selection, found, [e for e in entries if not e.variable or self._place(e) in asked])
         except (OverBudgetError, OverTimeError):
@@ -265,7 +266,7 @@ class _Judge:
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
             try:
-                plan = self.reference.plan(selection.directions, selection.rows)
+                plan = self._plan(selection)
             except OverBudgetError:
                 continue
             found = plan.run(FIRST_BITS)
@@ -334,13 +335,8 @@ class _Judge:
             if bits > FIRST_BITS:  # only the columns that are still open pay for more
                 open_ones = {case.direction(entry) for entry in entries if entry.variable is not None}
                 directions = [direction for direction in selection.directions if direction in open_ones]
-                seen = self.reference.plan(directions, selection.rows).run(bits)
-            return partial(case.truth, seen=seen)
-
-        def explain(wrong: Sequence[Entry]) -> list[Entry]:
-            from gradcli.crosscheck.rounding import explained
-
-            return explained(case, self.point, wrong, truths)
+                seen = self._plan(replace(selection, directions=directions)).run(bits)
+            return partial(self._truth, seen=seen)
 
         known = verdicts(entries, truths, case.tolerance)
         decided = known.decided
@@ -349,21 +345,42 @@ class _Judge:
             from gradcli.crosscheck.jumps import at_jumps
 
             # In this order: an error that rounding explains needs no jump; only the others are compared at jumps.
-            decided += at_jumps(case, explain(known.wrong))
+            decided += at_jumps(case, self._with_reasons(known.wrong, truths))
         if known.missing:
-            from gradcli.crosscheck.singular import PICKED, classify_singularities
-
-            ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
-            seen = classify_singularities(case, ones)
-            # Rounding may explain a number that is not that of the whole function, where this is smooth.
-            others = [entry for entry in seen if entry.verdict in ("disagree", "kink") and entry.truth is not None]
-            judged = explain([replace(entry, verdict="disagree") for entry in others]) if others else []
-            lost = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
-            for entry in seen:
-                is_lost = (entry.variable, entry.row, entry.column) in lost
-                note = entry.note.removesuffix(PICKED)
-                decided.append(replace(entry, verdict="inaccurate", note=note) if is_lost else entry)
+            decided += self._without_truth(known.missing, found, truths)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
+
+    # -- what is another for derivatives of a gradient
+
+    def _plan(self, selection: Selection) -> Plan:
+        return self.reference.plan(selection.directions, selection.rows)
+
+    def _truth(self, entry: Entry, seen: EnclosedDerivatives) -> Outcome:
+        return self.case.truth(entry, seen)
+
+    def _with_reasons(self, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:
+        """Give wrong numbers the reason: rounding, or none."""
+        from gradcli.crosscheck.rounding import explained
+
+        return explained(self.case, self.point, wrong, truths)
+
+    def _without_truth(
+        self, missing: Sequence[tuple[Entry, Undefined]], found: EnclosedDerivatives, truths: Truths
+    ) -> list[Entry]:
+        """Decide entries that no enclosure has a truth of, by series on rays into the point."""
+        from gradcli.crosscheck.singular import PICKED, classify_singularities
+
+        ones = [Singular(entry, cause, frozenset(self.case.rows(entry, found))) for entry, cause in missing]
+        seen, decided = classify_singularities(self.case, ones), list[Entry]()
+        # Rounding may explain a number that is not that of the whole function, where this is smooth.
+        others = [entry for entry in seen if entry.verdict in ("disagree", "kink") and entry.truth is not None]
+        judged = self._with_reasons([replace(entry, verdict="disagree") for entry in others], truths) if others else []
+        lost = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
+        for entry in seen:
+            is_lost = (entry.variable, entry.row, entry.column) in lost
+            note = entry.note.removesuffix(PICKED)
+            decided.append(replace(entry, verdict="inaccurate", note=note) if is_lost else entry)
+        return decided
 
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):

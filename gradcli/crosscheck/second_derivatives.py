@@ -1,12 +1,11 @@
 """Verdicts on Ju, Hu and the Hessian.
 
     Ju         the derivative of g(t) = f(x + t*u) by t, at 0, which the judge of Jacobians judges
-    Hu         a sweep back whose adjoints have tangents      `gradcli.reference.second_order`
-    row i      of H: the same for u = e_i
+    H          the Jacobian of the gradient, which is a Program like any other
+    Hu         the derivative of the gradient of f(x + t*u) by t, at 0
 
-If an operation on the way is not smooth, only the derivative of a slope along its own input is decided: by series
-on both sides.  Nothing is claimed of other inputs that move the operation.  The gradient next to a Hessian is
-judged for itself.  Some entries can also be enclosed without torch, to confirm formulas.
+The gradient next to a Hessian is judged for itself.  Some entries can also be enclosed without torch, to confirm
+formulas.
 """
 
 from __future__ import annotations
@@ -15,13 +14,17 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
+from typing import Literal
 
 import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Evidence, Tolerance
-from gradcli.crosscheck.hessian_rows import HessianRows
+from gradcli.crosscheck.gradient_point import GradientPoint
+from gradcli.crosscheck.hessian_judge import HessianJudge
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -30,19 +33,20 @@ from gradcli.crosscheck.point import (
     Point,
     SecondDerivatives,
     Torch,
+    flat,
     unravel,
     way,
 )
-from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
 from gradcli.crosscheck.summary import FamilyCheck
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
+from gradcli.progress import collector_paused
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of
 
 KNOWN = 3
@@ -98,46 +102,35 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
         bits: The precision of the balls.
     """
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    with suppress(OverTimeError, OverBudgetError), time_limit():
+    step = (sympy.Symbol(STEP, real=True), 0)
+    with suppress(OverTimeError, OverBudgetError, NoAdjointError), time_limit():
         if of == "jvp":
-            line, rows = along(point, u), np.array(_few(point.rows), dtype=np.int64)
-            found = Evidence.enclosed(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
+            found = Evidence.enclosed(along(point, u), [step], np.array(_few(point.rows), dtype=np.int64), bits)
             return Evidence({("", ""): found.blocks.get(("", STEP), {}) if found else {}}, bits)
-        products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
-        y = products.run.values.get(products.reference.program.output, {})
-        if any(isinstance(outcome, Undefined) for outcome in y.values()):
+        y = Reference(point.program, point.shapes, point.inputs).plan([], np.array([0])).run(bits).values
+        if not y or any(isinstance(outcome, Undefined) for outcome in y.values()):
             return Evidence({}, bits)
-        columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
-        ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
-        for by, row, direction in ways:
-            product = products.along(way(direction))
-            for name, j in columns:
-                ball = product.get((sympy.Symbol(name, real=True), j), arb(0))
-                if exists(ball):
-                    known.setdefault((by, name), {})[row, unravel(j, point.shape_of(name))] = ball
+        gradient = GradientPoint.from_function(point, wrt)
+        columns = [(sympy.Symbol(name, real=True), j) for name in wrt for j in _few(point.inputs[name].size)]
+        rows = np.array([gradient.row(one) for one in columns], dtype=np.int64)
+        moved, directions = (gradient.point, columns) if of == "hessian" else (along(gradient.point, u), [step])
+        seen = Reference(moved.program, moved.shapes, moved.inputs).plan(directions, rows).run(bits)
+        for row, (symbol, j) in product(rows.tolist(), directions):
+            value = seen.values.get(row)
+            outcome = seen.columns.get((symbol, j), {}).get(row, arb(0))
+            if value is None or isinstance(value, Undefined) or isinstance(outcome, Undefined) or not exists(outcome):
+                continue
+            name, index = gradient.element(row)
+            if of == "hvp":
+                known.setdefault(("", name), {})[(), index] = outcome
+            else:
+                known.setdefault((name, str(symbol)), {})[index, unravel(j, point.shapes[symbol])] = outcome
     return Evidence(known, bits)
 
 
 def _few(size: int) -> list[int]:
     """Choose a few flat positions below `size`, evenly spaced from the first to the last."""
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
-
-
-def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
-    """Return the index of an element of a variable, and the direction that moves this element alone."""
-    unit = np.zeros(point.shape_of(name))
-    unit.reshape(-1)[i] = 1.0
-    return unravel(i, unit.shape), {name: unit}
-
-
-ALL_ROWS = 64
-"""Most rows of a Hessian to check all of; of more rows, a sample."""
-
-SAMPLED_ROWS = 8
-"""Number of rows of a sample."""
-
-MOST_WORK = 600_000
-"""Most slopes of all rows together, about a second; the first row is always checked."""
 
 
 def judge_derived(
@@ -148,7 +141,7 @@ def judge_derived(
 ) -> Judgement:
     """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
     tolerance = tolerance or TOLERANCE[torch.dtype]
-    with time_limit():  # one limit for all judgements on the way
+    with time_limit(), collector_paused():  # one limit for all judgements on the way
         match torch:
             case JacobianVectorProduct():
                 part = _of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance)
@@ -170,49 +163,79 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
     """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance, torch.value), torch.u, tolerance).decided
-    found = HessianRows(point, tolerance, wrt, value=torch.value).judged(torch.u, torch.hvp, beside)
-    entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
-    return replace(found, decided=entries)
+    total = sum(torch.hvp[name].size for name in wrt)
+    try:
+        gradient = GradientPoint.from_function(point, wrt)
+    except NoAdjointError as error:
+        return _nothing_known("hvp", total, beside, str(error))
+    moved = along(gradient.point, torch.u)
+    hu = np.concatenate([torch.hvp[name].ravel() for name in wrt]).reshape(moved.shape)
+    numbers = Torch(torch.dtype, np.zeros(moved.shape), {STEP: hu}, judges_value=False)
+    moving = way(torch.u)  # the slope along an element is a row of the gradient
+    is_row = list(moving.values()) == [1.0] and next(iter(moving))[0] in gradient.variables
+    slopes = {gradient.row(direction): entry for direction in moving for entry in beside if is_row}
+    along_u = next((entry for entry in beside if entry.of == "jvp"), None)
+    own = HessianJudge(
+        gradient,
+        moved,
+        numbers,
+        (STEP,),
+        tolerance,
+        value=torch.value,
+        slopes=slopes,
+        u=torch.u,
+        slope_along=along_u,
+    )
+    found = own.judgement().parts[0]
+    return replace(found, of="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
 def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
-    """Judge a Hessian and the gradient, for a y of one element: all rows, or a sample."""
+    """Judge a Hessian and the gradient, for a y of one element."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance, torch.value), wrt, tolerance).parts[0]
-    gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, rows = HessianRows(point, tolerance, wrt, value=torch.value), list[Entry](), list[FamilyCheck]()
-    notes = {f"of the gradient: {note}": None for note in beside.notes}
-    total = sum(torch.gradient[name].size for name in wrt)
-    chosen = _chosen_rows(point, torch, wrt, tolerance)
-    for name, i in chosen:
-        # Stop before a row that would be over, by the mean of those so far.
-        if rows and products.work + products.work // len(rows) > MOST_WORK:
-            break
-        index, unit = _unit(point, name, i)
-        row = {other: block[index] for other, block in torch.hessian[name].items()}
-        slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
-        found = products.judged(unit, row, slopes, is_row=True)
-        notes |= dict.fromkeys(found.notes)
-        if found.notes and not found.bounded:  # nothing of this row is known
-            break
-        rows.append(found)
-        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
+    first = [replace(entry, row=None, of="gradient") for entry in beside.decided]
+    notes = [f"of the gradient: {note}" for note in beside.notes]
     if beside.chosen != "all" and beside.entries:
-        notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    how = "as many as the budget allows" if len(chosen) == total else f"corners, extremes and a sample, seed {SEED}"
-    some = f"{len(rows):,} of {total:,} rows: {how}" if rows else "none"
-    words, left = "all" if rows and len(rows) == total else some, sum(found.left for found in rows)
-    return FamilyCheck(
-        "hessian",
-        total * total,
-        [*entries, *gradient],
-        words,
-        tuple(notes),
-        is_whole=words == "all" and beside.is_whole and not left,
-        bounded=sum(found.bounded for found in rows),
-        left=left,
-        error=max((found.error or 0.0 for found in rows), default=0.0) or None,
+        notes.append(f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked")
+    total = sum(torch.gradient[name].size for name in wrt)
+    try:
+        gradient = GradientPoint.from_function(point, wrt)
+    except NoAdjointError as error:
+        return _nothing_known("hessian", total * total, first, str(error), *notes)
+    slopes = {gradient.row(_direction(point, entry)): entry for entry in first if entry.variable is not None}
+    numbers = _as_jacobian(gradient, torch, wrt)
+    own = HessianJudge(gradient, gradient.point, numbers, wrt, tolerance, value=torch.value, slopes=slopes)
+    found = own.judgement().parts[0]
+    return replace(
+        found,
+        of="hessian",
+        decided=[*map(own.named, found.decided), *first],
+        notes=(*found.notes, *notes),
+        is_whole=found.is_whole and beside.is_whole,
     )
+
+
+def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[Entry], *notes: str) -> FamilyCheck:
+    """Make the part for second derivatives of which none could be decided, with the first derivatives next to them."""
+    return FamilyCheck(of, total, first, "none", notes, is_whole=False, left=total)
+
+
+def _as_jacobian(gradient: GradientPoint, torch: SecondDerivatives, wrt: Sequence[str]) -> Torch:
+    """Put a Hessian as the Jacobian of the gradient."""
+    shape = gradient.point.shape
+    value = np.concatenate([torch.gradient[name].ravel() for name in wrt]).reshape(shape)
+    jacobian = {}
+    for name in wrt:
+        inside = torch.gradient[name].shape
+        rows = np.concatenate([torch.hessian[by][name].reshape(torch.gradient[by].size, *inside) for by in wrt])
+        jacobian[name] = rows.reshape(shape + inside)
+    return Torch(torch.dtype, value, jacobian, judges_value=False)
+
+
+def _direction(point: Point, entry: Entry) -> Direction:
+    name = entry.variable or ""
+    return sympy.Symbol(name, real=True), flat(entry.column or (), point.shape_of(name))
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:
@@ -227,22 +250,3 @@ def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Toler
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance, value: float = math.nan) -> Torch:
     """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y that is not judged."""
     return Torch(tolerance.dtype, np.full(point.shape, value), blocks, judges_value=False)
-
-
-def _chosen_rows(
-    point: Point, torch: SecondDerivatives, wrt: Sequence[str], tolerance: Tolerance
-) -> list[tuple[str, int]]:
-    """Choose all rows if they are few, else those of critical elements, corners, the largest, and a random rest."""
-    sizes = {sympy.Symbol(name, real=True): torch.gradient[name].size for name in wrt}
-    places = [(str(symbol), i) for symbol, size in sizes.items() for i in range(size)]
-    if len(places) <= ALL_ROWS:
-        return places
-    blocks = ([b.reshape(size, -1) for b in torch.hessian[str(s)].values()] for s, size in sizes.items() if size)
-    scores = [magnitude(np.concatenate(own, axis=1)).max(axis=1, initial=0.0) for own in blocks]
-    picked = pick(np.concatenate(scores), SAMPLED_ROWS, np.random.default_rng(SEED))
-    rows = [places[n] for n in picked]
-    with suppress(OverTimeError):
-        reference = Reference(point.program, point.shapes, point.inputs)
-        survey = Survey(point, reference, _derivatives(point, {}, tolerance), list(sizes))
-        rows = [*((str(symbol), i) for symbol, i in survey.places(SAMPLED_ROWS // 2)[0]), *rows]
-    return list(dict.fromkeys(rows))[:SAMPLED_ROWS]

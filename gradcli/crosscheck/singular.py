@@ -390,24 +390,6 @@ class Looks:
         is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
         return self._slope(one, look).times(sign) if is_on else Limit("unknown")
 
-    def second(self, one: Singular, *, has_value: bool) -> tuple[Limit, Limit]:
-        """Return the second derivatives on both sides along the input of an entry of one row, where y is continuous.
-
-        Args:
-            one: The entry.
-            has_value: True if y has a value at the point; else it has only a limit.
-        """
-        unknown = Limit("unknown")
-        (row,), direction = one.rows, self.case.direction(one.entry)
-        with precision(self.bits):
-            looks = [self.side(direction, sign) for sign in (-1, 1)]
-            left, right = (look.get(row, Undecided()) for look in looks)
-            is_there = all(self._goes_on(row, element) for element in (left, right)) or not has_value
-            if not is_there or not Limit.from_element(left).meets(Limit.from_element(right)):
-                return unknown, unknown
-            found = [Limit.of_slope(element, 2) for element in (left, right) if isinstance(element, Series)]
-        return found[0], found[1]
-
     def _goes_on(self, row: int, element: Element | None) -> bool:
         value = self.here.values.get(row)
         if not isinstance(element, Series) or value is None or isinstance(value, Undefined):

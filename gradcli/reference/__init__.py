@@ -23,7 +23,7 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
 3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
    jump and a hole that can be filled (`series`, `directional_series`).
-4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`).
+4. A second derivative is a first one of the gradient, which is a Program too (`gradcli.adjoint`).
 5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
@@ -40,6 +40,5 @@ enclosure_plan, enclosure_pass   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
 series, directional_series       what the function is on a ray into the point, in powers of the distance
-second_order                     products of the Hessian with directions, and where they meet what is not smooth
 near_kinks, singular_places      where a kink or a pole may be, as far as bounds tell; all such places of a line
 """

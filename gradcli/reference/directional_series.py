@@ -13,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -66,6 +67,19 @@ Element = Series | Absent | Divergent | Undecided
 """Element on the ray: a series, no value there, beyond all powers, or not known."""
 
 
+class CurveOfElement(NamedTuple):
+    """Element of an input that moves by weight*t**exponent."""
+
+    direction: Direction
+    weight: float
+    exponent: Fraction
+
+    @property
+    def series(self) -> Series:
+        """The distance that it moves by."""
+        return Series((((self.exponent, 0), arb(self.weight)),))
+
+
 class Rays:
     """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them.
 
@@ -84,10 +98,15 @@ class Rays:
         with precision(bits):
             self.run.evaluate()
 
-    def on(self, moving: Mapping[Direction, float]) -> Mapping[int, Element]:
-        """Follow the elements of y that the plan judges while some elements of the inputs move by a weight times t."""
+    def on(self, moving: Mapping[Direction, float], near: CurveOfElement | None = None) -> Mapping[int, Element]:
+        """Follow the elements of y that the plan judges while some elements of the inputs move by a weight times t.
+
+        Args:
+            moving: The weights.
+            near: An element that moves by a power of t besides, on a curve next to the ray.
+        """
         with precision(self.bits):
-            self._follow(moving, {})
+            self._follow(moving, {}, near=near)
             output = self.reference.program.output
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
 
@@ -108,6 +127,7 @@ class Rays:
         own: Mapping[Atom, Mapping[int, Element]],
         *,
         of_one_alone: bool = False,
+        near: CurveOfElement | None = None,
     ) -> None:
         """Follow the lines of the Program on a ray.
 
@@ -115,17 +135,23 @@ class Rays:
             moving: The inputs that move, with their weights.
             own: Elements that are known, of those that one input alone moves.
             of_one_alone: Whether to follow these elements only.
+            near: An element that moves by a power of t besides.
         """
-        program, reached = self.reference.program, self._reached(moving)
+        program = self.reference.program
+        reached = self._reached([*moving, *([near.direction] if near else [])])
         if of_one_alone:
             several = {atom: np.array(sorted(self._of_several[atom]), int) for atom in reached}
             reached = {atom: np.setdiff1d(moved, several[atom]) for atom, moved in reached.items()}
-        self.known, self.exact = {}, ExactSeries(self.run, moving, reached)
+        self.known, self.exact = {}, None if near else ExactSeries(self.run, moving, reached)
         for (symbol, j), weight in moving.items():
             value = self.run.values.get(symbol, {}).get(j)
             if value is not None:
                 start = _still(value)
                 self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if isinstance(start, Series) else start
+        if near is not None and near.direction[1] in self.run.values.get(near.direction[0], {}):
+            symbol, j = near.direction
+            start = self._element(symbol, j)
+            self.known.setdefault(symbol, {})[j] = start + near.series if isinstance(start, Series) else start
         for line in program.lines:
             if line.symbol in reached and line.symbol in self.plan.needed:
                 require_time()

@@ -2,7 +2,7 @@
 
 Each way of a change through a line has one slope: of elementwise operations by their rules, 1 for sums and movements, 1
 or 0 for the operands of branches and extremes, and the partial derivatives of products, determinants and inverses.
-First derivatives go forward along these ways, and second ones back too (`second_order`).
+First derivatives go forward along these ways; second ones are those of the gradient.
 """
 
 from __future__ import annotations

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb, arb_mat, arb_series
+from flint import arb, arb_mat
 
 from gradcli.language.ops import ROWS, Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
@@ -56,6 +55,8 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
         return Undefined(first.kind, first.reason, False)
     if isinstance(second, Undefined):
         return Undefined(second.kind, second.reason, False)
+    if first.is_nan() or second.is_nan():  # the value may be either
+        return Undefined("domain", "a branch that may be taken has no value here", False)
     return first.union(second)
 
 
@@ -125,10 +126,6 @@ def _class_of(op: Op) -> type[Group]:
     return _ExtremeElement if op.is_extreme else _ProductOfElements
 
 
-Bends = Callable[[int, int], Ball]
-"""Tangents of the slopes by the flat position of a result and the place of an element."""
-
-
 @dataclass(eq=False)
 class Group:
     """The elements that one product, extreme or matrix is made of; one that lacks a value has no result.
@@ -174,10 +171,6 @@ class Group:
     def _slope(self, out: int, n: int) -> Outcome:
         raise NotImplementedError
 
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        """Compute the tangents of the slopes while the elements change so."""
-        return lambda out, n: arb.nan()
-
     def _row_and_column(self, out: int) -> tuple[int, int]:
         return divmod(out % (self.order * self.order), self.order)
 
@@ -193,11 +186,6 @@ class _ProductOfElements(Group):
 
     def _slope(self, out: int, n: int) -> Outcome:
         return self._others[n]
-
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        moved = [arb_series([value, own], prec=2) for value, own in zip(self.values, change, strict=True)]
-        others = balls.products_of_others(moved, arb_series([1], prec=2))
-        return lambda out, n: others[n][1]
 
 
 class _ExtremeElement(Group):
@@ -238,32 +226,6 @@ class _Determinant(Group):
             return Undefined("slope", f"{self.shown} is of a matrix too close to a singular one", False)
         return balls.cofactor(self.values, self.order, row, column)
 
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        moved, order = arb_mat(self.order, self.order, list(change)), self.order
-        if exists(self._inverse[0, 0]):
-            found, turned = self._inverse, self._turned(change)
-            trace = sum((found * moved)[i, i] for i in range(order))
-            return lambda out, n: self.total * (trace * found[n % order, n // order] + turned[n % order, n // order])
-        if order > MOST_MINORS:
-            return super().bends(change)
-
-        def of_minors(out: int, n: int) -> Ball:
-            """Differentiate the cofactor of a singular matrix: a determinant, with cofactors of its own."""
-            row, column = divmod(n, order)
-            rows, columns = ([k for k in range(order) if k != left] for left in (row, column))
-            minor = [self.values[i * order + j] for i, j in product(rows, columns)]
-            terms = (
-                moved[rows[i], columns[j]] * balls.cofactor(minor, order - 1, i, j)
-                for i, j in product(range(order - 1), repeat=2)
-            )
-            return (-1) ** (row + column) * sum(terms, start=arb(0))
-
-        return of_minors
-
-    def _turned(self, change: Sequence[Ball]) -> arb_mat:
-        """Compute the tangent of the inverse."""
-        return -(self._inverse * arb_mat(self.order, self.order, list(change)) * self._inverse)
-
 
 class _Inverse(_Determinant):
     def value(self, out: int) -> Outcome:
@@ -277,15 +239,6 @@ class _Inverse(_Determinant):
         """Compute -inv[i, p]*inv[q, j], the slope of the element (i, j) by the element (p, q)."""
         (i, j), (p, q) = self._row_and_column(out), divmod(n, self.order)
         return -self._inverse[i, p] * self._inverse[q, j]
-
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        found, turned = self._inverse, self._turned(change)
-
-        def of_inverse(out: int, n: int) -> Ball:
-            (i, j), (p, q) = self._row_and_column(out), divmod(n, self.order)
-            return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
-
-        return of_inverse
 
 
 class _Eigenvalues(Group):
@@ -313,24 +266,6 @@ class _Eigenvalues(Group):
         ball = self._matrix.projections[out % self.order][divmod(n, self.order)]
         return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)
 
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        """Differentiate the projection P on an eigenvector: sum (Q A' P + P A' Q)/(own - other) over all others Q."""
-        matrix, order = self._matrix, self.order
-        if not all(map(matrix.is_alone, range(order))):
-            return super().bends(change)
-        moved = Symmetric(change, order).matrix
-
-        @cache
-        def of_projection(k: int) -> arb_mat:
-            half = arb_mat(order, order)
-            for j in range(order):
-                if j != k:
-                    distance = matrix.eigenvalues[k] - matrix.eigenvalues[j]
-                    half += matrix.projections[j] * moved * matrix.projections[k] / distance
-            return half + half.transpose()
-
-        return lambda out, n: of_projection(out % order)[divmod(n, order)]
-
 
 class _Exponential(Group):
     """An exponential, whose derivative along E is the upper right block of the exponential of [[A, E], [0, A]]."""
@@ -355,16 +290,3 @@ class _Exponential(Group):
         i, j = self._row_and_column(out)
         ball = self._along(n)[i, self.order + j]
         return ball if exists(ball) else Undefined("slope", f"the slope of {self.shown} is not found", False)
-
-    def bends(self, change: Sequence[Ball]) -> Bends:
-        """Take the upper right block of the exponential of X = [[A, E], [0, A]] next to its change, and X below."""
-        order = self.order
-        moved = block_triangular(arb_mat(order, order, list(change)), arb_mat(order, order))
-        along = cache(lambda n: block_triangular(block_triangular(self._matrix, unit(order, n)), moved).exp())
-
-        def of_exponential(out: int, n: int) -> Ball:
-            require_time()
-            i, j = self._row_and_column(out)
-            return along(n)[i, 3 * order + j]
-
-        return of_exponential

@@ -17,7 +17,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.adjoint.slopes import exponent_of, is_power, partials
+from gradcli.adjoint.slopes import exponent_of, partials
 from gradcli.language import ops
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.meaning import Comparison, ne
@@ -205,11 +205,6 @@ def second_slope(rule: Rule, k: int, m: int) -> Expr:
         return sympy.diff(slope, parameter)
     pieces = [(sympy.S.NaN if c.has(sympy.Eq) else sympy.diff(value, parameter), c) for value, c in slope.args]
     return sympy.Piecewise(*pieces)
-
-
-def is_polynomial(call: Call) -> bool:
-    """Tell whether an operation is a whole power, not below 0, that is constant: it is smooth everywhere."""
-    return is_power(call) and bool(call.operands[1].is_Integer) and bool(call.operands[1] >= 0)
 
 
 def plus(a: Outcome, b: Outcome) -> Outcome:

@@ -299,6 +299,16 @@ def test_a_guarded_gradient_is_nan_at_kinks_and_torchs_is_torchs(text: str, expe
         np.testing.assert_array_equal(got, numbers)
 
 
+def test_a_guarded_gradient_is_nan_where_what_an_extreme_does_not_take_jumps_over_it() -> None:
+    """Of relu(where(x > 0, 5, x - 1)), which is 0 at x = 0 and 5 behind it; a kink below 0 does not matter."""
+    for text, expected in (("relu(where(x > 0, 5, x - 1))", np.nan), ("relu(abs(x) - 1)", 0.0)):
+        program, shapes = program_of(text, {"x": np.array(0.0)})
+        (symbol,) = program.variables
+        leaves = {**_leaves({"x": np.array(0.0)}), str(V): torch.tensor(1.0, dtype=torch.float64)}
+        got = _in_torch(_gradient(program, shapes, "with masks and guards").function(symbol), leaves).item()
+        np.testing.assert_array_equal(got, expected)
+
+
 def test_masks_keep_what_is_not_taken_out_of_the_gradient() -> None:
     """Where torch multiplies 0 by the infinite slope of the branch that is not taken."""
     inputs = {"x": np.array([-1.0, 0.0, 4.0])}

@@ -116,8 +116,8 @@ def _is_bent(text: str, at: Mapping[str, float]) -> bool:
 
 def unless_bent(finding: Entry | None, sides: Sides, text: str, at: Mapping[str, float]) -> Sides:
     """The sides along one input, or None where a kink is seen along others, though these are the same."""
-    is_kink = finding is not None and finding.verdict == "kink" and sides is not None and _is_near(*sides)
-    return None if is_kink and _is_bent(text, at) else sides
+    is_kink = finding is not None and finding.verdict == "kink" and finding.reference is None
+    return None if is_kink and sides is not None and _is_near(*sides) and _is_bent(text, at) else sides
 
 
 def second(text: str, at: Mapping[str, float], by: str, u: Mapping[str, float]) -> Sides:
@@ -142,6 +142,8 @@ def is_right(finding: Entry | None, torch: float, sides: Sides, dtype: str = "fl
     match finding.verdict:
         case "unchecked":
             return True
+        case "kink" if finding.reference is not None:  # a branch of the point alone: the slope next to it
+            return sides is not None and not fits(torch, sides[0]) and fits(finding.reference, sides[0])
         case "kink" | "undefined" | "removable":
             known = finding.one_sided
             has_none = sides is None or not _is_near(*sides)

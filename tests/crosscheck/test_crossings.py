@@ -19,9 +19,19 @@ LEAVES = "x; y; x*y; (x - y); x; y"
 @pytest.mark.parametrize(
     ("text", "at", "verdicts"),
     [
-        ("where(x*y >= 0, x*y, 0)", {"x": 0.0, "y": 0.0}, {"xy": "unchecked", "yx": "unchecked"}),
-        ("x*relu(y)", {"x": 0.0, "y": 0.0}, {"xy": "unchecked", "yx": "unchecked"}),
-        ("x*abs(y)", {"x": 1.0, "y": 0.0}, {"xy": "unchecked", "yx": "kink", "yy": "kink"}),
+        ("where(x*y >= 0, x*y, 0)", {"x": 0.0, "y": 0.0}, {"xy": "undefined", "yx": "undefined"}),
+        ("x*relu(y)", {"x": 0.0, "y": 0.0}, {"xy": "kink", "yx": "undefined"}),
+        ("x*abs(y)", {"x": 1.0, "y": 0.0}, {"xy": "kink", "yx": "kink", "yy": "kink"}),
+        ("x**3*abs(y)", {"x": 0.0, "y": 0.0}, {"yx": "undefined"}),
+        ("x*(relu(y) - relu(-y))", {"x": 0.0, "y": 0.0}, {"xy": "disagree", "yx": "disagree"}),
+        ("x*y*floor(y)", {"x": 0.0, "y": 1.0}, {"xy": "kink", "yx": "undefined"}),
+        ("x if x == (x - y) else 2*(x - y) - x", {"x": 1.0, "y": 0.0}, {}),
+        ("sqrt(x) + x*y", {"x": 0.0, "y": 1.0}, dict.fromkeys(("xx", "xy", "yx"), "undefined")),
+        (
+            "clamp(x*(x - y) + (x if x*(x - y) > 0 else x - y), 0, 1)",
+            {"x": 0.0, "y": 1.0},
+            {"xx": "kink", "xy": "undefined", "yx": "kink"},
+        ),
         ("x**2.5", {"x": 0.0}, {"xx": "undefined"}),
         ("clamp(sqrt(x) - 5, 0, 1)", {"x": 0.0}, {"xx": "undefined"}),
         ("floor(x)*x", {"x": 1.0}, {"xx": "kink"}),
@@ -29,28 +39,26 @@ LEAVES = "x; y; x*y; (x - y); x; y"
         ("relu(x)**3*exp(x)", {"x": 0.0}, {}),
         ("where(x > 0, exp(x), 1 + x + x**2/2)", {"x": 0.0}, {}),
         ("maximum(sin(x), x)", {"x": 0.0}, {}),
-        (
-            "exp(x + y)*relu(x)**3 + sin(z)/y",
-            {"x": 0.0, "y": 0.3, "z": 2.0},
-            dict.fromkeys(("xy", "xz", "yx"), "unchecked"),
-        ),
+        ("exp(x + y)*relu(x)**3 + sin(z)/y", {"x": 0.0, "y": 0.3, "z": 2.0}, {}),
     ],
 )
-def test_what_is_met_leaves_what_is_proved(text: str, at: dict[str, float], verdicts: dict[str, str]) -> None:
-    """A slope that exists, along its own element; nothing along another where a kink or a pole moves."""
+def test_where_branches_meet_the_gradient_on_both_sides_decides(
+    text: str, at: dict[str, float], verdicts: dict[str, str]
+) -> None:
+    """By hand: kinks and jumps of the gradient, and directions along which it does not exist; others agree."""
     check = check_of(Function(text).hessian(at))
     found = {f"{f.by}{f.variable}": f.verdict for f in check.findings if f.of == "hessian"}
     assert found == verdicts
-    assert check.checked == check.entries - list(verdicts.values()).count("unchecked")
+    assert check.checked == check.entries
 
 
 def test_a_part_of_a_large_function_is_followed_alone() -> None:
-    """A sum of 40,000 terms takes too long, the slope by one of its elements does not."""
+    """Of 40,000 terms bounds prove all but those of two elements at a kink."""
     x = np.linspace(1.0, 2.0, 40_000)
     x[[0, 7]] = 0.0
     check = check_of(Function("sum(abs(x)*x)").hvp({"x": x}, {"x": "ones"}))
-    assert {f.column: f.verdict for f in check.findings if f.of == "hvp"} == {(0,): "unchecked", (7,): "unchecked"}
-    assert check.checked == check.entries - 2
+    assert {f.column: f.one_sided for f in check.findings if f.of == "hvp"} == {(0,): (-2, 2), (7,): (-2, 2)}
+    assert check.checked == check.entries
 
 
 # -- random programs
@@ -83,6 +91,5 @@ def test_hessians_of_random_pieces_that_cross_are_the_exact_ones(seed: int) -> N
         for variable in at:
             sides, finding = second(text, at, variable, u), found.get(("hvp", None, variable))
             sides = unless_bent(finding, sides, text, at)
-            sides = sides[::-1] if sides and u[variable] < 0 else sides  # those that are told are of the variable
             assert is_right(finding, float(hvp.hvp[variable]), sides), (text, at, u, variable, sides, finding)
-    assert unchecked <= entries / 2
+    assert unchecked <= entries / 10
