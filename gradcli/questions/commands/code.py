@@ -47,8 +47,8 @@ from gradcli.results import Array, Index, Language, Source, by_variable
 MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
 
-SAME = 1e-10, 1e-13
-"""Relative distance, and distance as a part of the largest element, from which on numbers are others than torch's."""
+SAME = {"float64": 1e-10, "float32": 1e-4}
+"""Relative distance from which on numbers are others than torch's; a thousandth of it as a part of the largest."""
 
 _SHORT = 40
 """Characters of a value in the comment."""
@@ -120,14 +120,14 @@ def _numpy(question: Question, task: Task, v: Array) -> str:
         message = f"there is no NumPy script of this gradient: {error}"
         raise InputError(message, hint="--to torch needs none") from None
     torch = question.product(v)
-    others = {name: _differing(numbers[name], torch[name]) for name in numbers}
+    others = {name: _differing(numbers[name], torch[name], SAME[question.dtype]) for name in numbers}
     return numpy_script(task, v, SEED, found, _formulas(question), others)
 
 
-def _differing(found: Array, torch: Array) -> dict[Index, float]:
+def _differing(found: Array, torch: Array, closeness: float) -> dict[Index, float]:
     """Return torch's numbers where others are found, by their indices."""
     scale = np.abs(torch[np.isfinite(torch)]).max(initial=0)
-    is_same = np.isclose(found, torch, rtol=SAME[0], atol=SAME[1] * scale, equal_nan=True)
+    is_same = np.isclose(found, torch, rtol=closeness, atol=closeness / 1e3 * scale, equal_nan=True)
     return {tuple(map(int, at)): float(torch[tuple(at)]) for at in np.argwhere(~is_same)}
 
 
