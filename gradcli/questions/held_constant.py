@@ -3,14 +3,14 @@
     x.item()**2    x*detach(x)    x.data*y    x + x.detach().abs()    x*(1 + (x == 0).all().to(x.dtype))
 
 What holds values constant may be smooth where the function is not.  So it is judged once more with nothing held
-constant: where the reference proves a kink then, the verdict is `kink`, and where it proves another derivative of a
-text, `cut`.  A function of Python is told what it lacks by `gradcli.running.cuts`.
+constant: where the reference proves a kink then, the verdict is `kink`, and where it proves another derivative, `cut`.
+What it leaves open of a function of Python is decided by torch's own gradients, in `gradcli.running.cuts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
@@ -20,12 +20,29 @@ from gradcli.language.program.expansion import is_padded, released
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
 from gradcli.reference.balls import exists
-from gradcli.results import Entry, Verdict
+from gradcli.results import Entry
 
 MOST_TRIED = 8
 """Most values held constant that are let go one by one, to name the first that matters."""
 
 _NOUNS = {"": "gradient", "gradient": "gradient", "jvp": "slope along u", "hvp": "product Hu", "hessian": "Hessian"}
+
+
+@dataclass(frozen=True)
+class Released:
+    """What becomes of a function if nothing is held constant.
+
+    Attributes:
+        judgement: The judgement of torch's numbers, with the kinks that the function has then.
+        cut: The entry whose derivative lacks most, with its truth if nothing is held constant; None if none lacks any.
+        note: The value that is held constant, and both derivatives; empty if none lacks any.
+        is_decided: Whether it is proved for all entries whether they lack something.
+    """
+
+    judgement: Judgement
+    cut: Entry | None = None
+    note: str = ""
+    is_decided: bool = False
 
 
 def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:
@@ -36,42 +53,43 @@ def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judg
         numbers: Torch's.
         judgement: The judgement of the text, in which the values are constants.
     """
-    whole, others = released(question.program)
-    if not others:
-        return judgement
-    found = _judged(whole, question, numbers)
-    judgement = _with_kinks(judgement, found, ("agree",))
-    lacking = max(_lacking(judgement, found), key=_missing, default=None)
-    if lacking is None:
-        return judgement
-    entry, other = lacking
-    value = _held_value(question, numbers, judgement, list(others), entry)
-    slopes = f"is {number_of(entry):.6g}, without that {to_float(other.truth):.6g}"
-    note = f"{value} is held constant: {_described(entry)} {slopes}"
-    findings = findings_of([Boundary("cut", note)], question.value)
-    return judgement.joined([replace(finding, proven=True) for finding in findings])
+    found = released_judgement(question, numbers, judgement)
+    if found.cut is None:
+        return found.judgement
+    findings = findings_of([Boundary("cut", found.note)], question.value)
+    return found.judgement.joined([replace(finding, proven=True) for finding in findings])
 
 
-def with_held_values(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:
-    """Report what a function has at this point where its recording, which holds values constant, has a derivative.
+def released_judgement(question: Question, numbers: Numbers, judgement: Judgement) -> Released:
+    """Judge a text, or the recording of a function of Python, once more with nothing held constant.
 
     Args:
-        question: The function of Python at its point.
+        question: The function at its point.
         numbers: Torch's.
-        judgement: The judgement of the recording.
+        judgement: The judgement of the Program, in which the values are constants.
     """
     whole, others = released(question.program)
-    if not (others and isinstance(numbers, Torch) and _point(whole, question).may_be_singular):
-        return judgement
-    return _with_kinks(judgement, _judged(whole, question, numbers), ("agree", "unchecked"))
+    if not others:
+        return Released(judgement, is_decided=True)
+    free = _judged(whole, question, numbers)
+    judgement = _with_kinks(judgement, free)
+    is_decided = free.check.verdict == "agree" and free.check.proven
+    lacking = max(_lacking(judgement, free), key=_missing, default=None)
+    if lacking is None or (question.live is not None and question.live.doubt):
+        return Released(judgement, is_decided=is_decided)
+    entry, other = lacking
+    value = _held_value(question, numbers, judgement, list(others), entry)
+    slopes = "is {}, without that {}".format(*_told_apart(number_of(entry), to_float(other.truth)))
+    note = f"{value} is held constant: {_described(entry)} {slopes}"
+    return Released(judgement, replace(other, verdict="disagree"), note, is_decided=True)
 
 
-def _with_kinks(judgement: Judgement, free: Judgement, instead_of: Sequence[Verdict]) -> Judgement:
-    """Put proven kinks of the function that holds nothing constant in the place of entries with these verdicts."""
+def _with_kinks(judgement: Judgement, free: Judgement) -> Judgement:
+    """Put proven kinks of the function that holds nothing constant in the place of entries that agree, or are open."""
     kinks = {_place(entry): entry for entry in free.entries if entry.verdict == "kink" and entry.proven}
     if not kinks:
         return judgement
-    return judgement.changed(lambda e: kinks.get(_place(e), e) if e.verdict in instead_of else e)
+    return judgement.changed(lambda e: kinks.get(_place(e), e) if e.verdict in ("agree", "unchecked") else e)
 
 
 def _point(program: Program, question: Question) -> Point:
@@ -94,13 +112,17 @@ def _place(entry: Entry) -> tuple[object, ...]:
 
 
 def _lacking(held: Judgement, free: Judgement) -> Iterator[tuple[Entry, Entry]]:
-    """Pair the entries whose derivative is proved to be another one if nothing is held constant."""
+    """Pair the entries whose derivative is proved to be another one if nothing is held constant.
+
+    Torch's number may be both, within the tolerance; it is right then.
+    """
     others = {_place(entry): entry for entry in free.entries}
     for entry in held.entries:
         other = others.get(_place(entry))
         balls = [one.truth for one in (entry, other) if one is not None and one.truth is not None and exists(one.truth)]
-        if (entry.variable is not None or entry.of) and len(balls) == 2 and not balls[0].overlaps(balls[1]):
-            assert other is not None, "it has a truth"  # noqa: S101
+        if other is None or len(balls) < 2 or balls[0].overlaps(balls[1]) or entry.verdict == other.verdict == "agree":
+            continue
+        if entry.variable is not None or entry.of:
             yield entry, other
 
 
@@ -118,7 +140,11 @@ def _held_value(question: Question, numbers: Numbers, judgement: Judgement, held
         alone = _judged(released(program, atom)[0], question, numbers)
         return any(one == entry for one, _ in _lacking(judgement, alone))
 
+    names: Mapping[Atom, str] = {} if question.live is None else question.live.held_values
+    held = [atom for atom in held if atom in names] or held
     found = next(filter(matters, held[:MOST_TRIED]), held[0]) if len(held) > 1 else held[0]
+    if question.live is not None:
+        return names.get(found, "a value")
     line = next(line for line in program.lines if line.symbol == found)
     return f"the row padding_idx of {program.excerpt(line)}" if is_padded(line.call) else program.excerpt(line)
 
@@ -128,3 +154,13 @@ def _described(entry: Entry) -> str:
     by = "" if entry.variable is None else f"by {entry.variable}{[*entry.column] if entry.column else ''} "
     of = f" of y{[*entry.row]}" if entry.row and entry.of in ("", "jvp") else ""
     return f"{by}the {_NOUNS.get(entry.of, 'derivative')}{of}"
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Write two numbers with six digits, or with as many as tell them apart.
+
+    >>> _told_apart(4.0, 4.5), _told_apart(4.0, 4.000000002)
+    (('4', '4.5'), ('4', '4.000000002'))
+    """
+    texts = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(6, 17))
+    return next((pair for pair in texts if pair[0] != pair[1]), (repr(one), repr(other)))

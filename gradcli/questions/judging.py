@@ -121,9 +121,9 @@ def compared(
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
         found = withheld(found, reason)
     if question.live is not None:
-        from gradcli.questions.held_constant import with_held_values
+        from gradcli.questions.held_constant import released_judgement
 
-        judgement: Judgement = question.live.judged(with_held_values(question, numbers, found), numbers, question)
+        judgement: Judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
         return blamed(question, judgement) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.heading for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut

@@ -1,4 +1,4 @@
-"""Check that a gradient is the function's own, and not the function's with something held constant.
+"""Compare gradients by torch with and without values held constant, where the reference cannot decide it.
 
     x*x.detach()    x*x.data    with torch.no_grad(): ...
 
@@ -18,7 +18,7 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, prepared, run
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import is_padded, released
+from gradcli.language.program.expansion import holds_constant, released
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.results import Array
 
@@ -66,20 +66,16 @@ def cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
 
 
 def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
-    places = recorded.recorder.places_of(recorded.program)
-    lines = recorded.program.lines
-    held = [(places[line.span], line) for line in lines if line.call.op.is_detached or is_padded(line.call)]
-    if not held:
+    if not any(holds_constant(line.call) for line in recorded.program.lines):
         return None
     here = _gradient(recorded, recorded.program, wrt)
     found = _released(recorded, wrt, here, None)
     if found is None:
         return None
-    known = [(place, line) for place, line in held if place.where]
-    tried = (one for one in known[:MOST_LINES] if _released(recorded, wrt, here, one[1].symbol))
-    place, line = next(tried, (known or held)[0])  # where no value alone matters the first
-    noun = "the row padding_idx of an embedding" if is_padded(line.call) else "a value"
-    value, (n, other) = f"{noun}{place}", found
+    names = recorded.held_values
+    tried = (names[atom] for atom in [*names][:MOST_LINES] if _released(recorded, wrt, here, atom))
+    value = next(tried, next(iter(names.values()), "a value"))  # where no value alone matters the first
+    n, other = found
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
     name, position = entries[n]
     of = "" if recorded.value.size == 1 else " of y weighted at random"

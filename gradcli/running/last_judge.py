@@ -28,6 +28,7 @@ from gradcli.running.function_slopes import ROUNDINGS, Contradiction, KnownDeriv
 from gradcli.running.measured_slopes import SEED
 
 if TYPE_CHECKING:
+    from gradcli.questions.held_constant import Released
     from gradcli.questions.question import Question
     from gradcli.running.recorded import Recorded
 
@@ -219,7 +220,7 @@ def _rows(block: Array, rows: int) -> Array:
 # -- what is said of it
 
 
-def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question: Question) -> Judgement:
+def judged(recorded: Recorded, found: Released, numbers: Numbers, question: Question) -> Judgement:
     """Join to a judgement of torch's numbers what else is known of a function of Python.
 
     A branch at its boundary is a kink, a gradient with a value held constant a cut.  What the function does next to the
@@ -227,12 +228,13 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
 
     Args:
         recorded: The function.
-        judgement: The judgement of the numbers, by the recording alone.
+        found: The judgement of the numbers, by the recording alone, and what it lacks as values are held constant.
         numbers: Torch's.
         question: The function at its point.
     """
-    moved = recorded.moved(question, numbers)
-    boundaries, cut, notes = list(recorded.boundaries(question.wrt)), recorded.cut(question.wrt), list[str]()
+    moved, judgement, proven_cut = recorded.moved(question, numbers), found.judgement, found.cut
+    cut = None if found.is_decided else recorded.cut(question.wrt)
+    boundaries, notes = list(recorded.boundaries(question.wrt)), list[str]()
     if moved is not None:
         judgement = _confirmed(judgement, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
@@ -242,14 +244,20 @@ def judged(recorded: Recorded, judgement: Judgement, numbers: Numbers, question:
         if cut is not None and _denies_cut(moved, cut, question):
             notes.append(IS_CONFIRMED.format(moved.witness, cut.note))
             cut = None
+        if proven_cut is not None and moved.denies(proven_cut):
+            notes.append(IS_CONFIRMED.format(moved.witness, found.note))
+            proven_cut = None
     if cut is not None:
         boundaries.append(Boundary("cut", cut.note))
     is_left = recorded.has_unseen or (bool(recorded.recorder.decisions.lost) and recorded.ran is None)
     findings = findings_of(boundaries, recorded.value)
+    if proven_cut is not None:
+        cuts = findings_of([Boundary("cut", found.note)], recorded.value)
+        findings = [*(replace(one, proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
-    found = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
-    if found is not None:
-        judgement = judgement.joined(findings_of([found], recorded.value), is_fully_recorded=False)
+    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
+    if contradiction is not None:
+        judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:
         note = f"{recorded.call.called} takes long: it was not called at all points next to this one"
         judgement = judgement.joined(notes=[note], is_fully_recorded=False)

@@ -28,9 +28,10 @@ from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.program.expansion import released
-from gradcli.language.program.wengert import Guard, Program, needed
+from gradcli.language.program.expansion import holds_constant, is_padded, released
+from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.progress import patience
+from gradcli.questions.held_constant import Released
 from gradcli.questions.question import Dtype, Question
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
 from gradcli.recording.modes import TimeLimit
@@ -189,9 +190,9 @@ class Recorded:
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
             raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
 
-    def judged(self, judgement: Judgement, numbers: Numbers, question: Question) -> Judgement:
+    def judged(self, found: Released, numbers: Numbers, question: Question) -> Judgement:
         """Join to a judgement of torch's numbers what else is known of the function, which is their last judge."""
-        return judged(self, judgement, numbers, question)
+        return judged(self, found, numbers, question)
 
     def moved(self, question: Question, numbers: Numbers) -> Movement | None:
         """Prepare the calls of the function next to its point; of a script, replays of its recording."""
@@ -260,6 +261,14 @@ class Recorded:
         if wrt not in self._known_cuts:
             self._known_cuts[wrt] = None if self.doubt else cut_of(self, wrt)
         return self._known_cuts[wrt]
+
+    @cached_property
+    def held_values(self) -> Mapping[Atom, str]:
+        """Name the values of the Program that are held constant and have a place in the code."""
+        places = self.recorder.places_of(self.program)
+        held = (line for line in self.program.lines if holds_constant(line.call))
+        nouns = ((line, "the row padding_idx of an embedding" if is_padded(line.call) else "a value") for line in held)
+        return {line.symbol: f"{noun}{places[line.span]}" for line, noun in nouns if places[line.span].where}
 
     @property
     def doubt(self) -> str:

@@ -35,7 +35,10 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "detach_": (lambda x: (x * (1 * x).detach_()).sum(), "by x[2] the gradient is -2, without that -4"),
     "no_grad": (without_grad, "by x[2] the gradient is 4, without that 12"),
     "behind a shift": (behind_a_shift, f"({Path(__file__).name}, line {behind_a_shift.__code__.co_firstlineno + 4})"),
-    "cancelling": (lambda x: torch.stack([x * x.detach(), -x * x.detach()]), "of y weighted at random is"),
+    "cancelling": (
+        lambda x: torch.stack([x * x.detach(), -x * x.detach()]),
+        "by x[2] the gradient of y[0, 2] is -2, without that -4",
+    ),
     "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
     "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
     "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
