@@ -1,7 +1,8 @@
 """Errors in the rules of the gradient, planted one at a time: the tests of each reader of the gradient see them.
 
 A reader is right before an error is planted, and wrong with it: in torch against autograd, first and second
-derivatives; on arrays with bounds against balls, which differentiate by themselves; as a NumPy script against `vjp`.
+derivatives; as `check` judges Hessians; on arrays with bounds against balls, which differentiate by themselves; as a
+NumPy script against `vjp`.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_
 from gradcli.adjoint.gradient import _Walk
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from tests.adjoint import test_gradient as in_torch
+from tests.checks import check_of
 from tests.codegen import test_numpy_script
 from tests.reference import test_bounds
 
@@ -64,11 +66,17 @@ def _script(text: str, at: dict[str, Any]) -> int:
     return 0
 
 
+def _hessian(text: str, at: dict[str, Any]) -> int:
+    check = check_of(Function(f"y_ = {text}; sum(y_*y_)").hessian(at))
+    assert check.verdict == "agree", check.findings
+    return check.checked
+
+
 def _arrays(at: dict[str, Any]) -> dict[str, Any]:
     return {name: np.array(a, dtype=float) for name, a in at.items()}
 
 
-READERS = {"torch": _first, "second": _second, "bounds": _bounds, "script": _script}
+READERS = {"torch": _first, "second": _second, "hessian": _hessian, "bounds": _bounds, "script": _script}
 
 
 # -- errors: each makes a wrong rule of the right one
@@ -179,7 +187,7 @@ VECTOR = {"x": [1.0, 5, 3]}
 TWO = {"x": [1.5, 5, 3], "y": [2.0, 0.5, 7]}
 SQUARE = {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}
 ANY = {"A": [[4.0, 1, 2], [3, 5, 1], [2, 7, 9]]}
-EVERY = "torch second bounds script"
+EVERY = "torch second hessian bounds script"
 
 PLANTED: list[tuple[Any, str, Callable[[Rule], Rule], str, dict[str, Any], str]] = [
     # elementwise operations, choices, and what has no derivative
