@@ -93,15 +93,23 @@ def _eigenvectors(_: Constants, shapes: Shapes) -> str:
 
 
 def _with_eigenvalues(_: Constants, shapes: Shapes) -> str:
-    """Write the sum of w[k]*P[k], where the projection P[k] is the product of (s - l[j])/(l[k] - l[j]) over other j."""
+    """Write the polynomial of A that takes the eigenvalues l to the numbers w, in Newton's form.
+
+    It is d[0] + (A - l[0])*(d[1] + (A - l[1])*(d[2] + ...)) with the divided differences d of w.
+    """
     count = _square(shapes, "with_eigenvalues")[-1]
     if count > MOST_VECTORS:
         raise TooLargeError(f"eigenvectors of {count:,} rows; at most {MOST_VECTORS:,} are computed")
-    text = ["s = unsqueeze((A + transpose(A, -2, -1))/2, -3)", "g = unsqueeze(unsqueeze(eigvalsh(A), -1), -1)"]
-    text += [f"one = eye({count})", "r = one*ones_like(g)"]
+    text = ["s = (A + transpose(A, -2, -1))/2", "l = eigvalsh(A)", f"one = eye({count})", "d = 1*w", "d0 = d[..., :1]"]
     for n in range(1, count):
-        text += [f"o = roll(g, {n}, -3)", f"r = {'(s - o*one)' if n == 1 else '(r @ s - o*r)'}/(g - o)"]
-    return "; ".join([*text, "sum(unsqueeze(unsqueeze(w, -1), -1)*r, -3)"])
+        text += [f"d = (d[..., 1:] - d[..., :-1])/(l[..., {n}:] - l[..., :{count - n}])", f"d{n} = d[..., :1]"]
+    if count < 2:
+        text.append("r = unsqueeze(d0, -1)*ones_like(s)")
+    for n in range(count - 2, -1, -1):
+        factor = f"(s - unsqueeze(l[..., {n}:{n + 1}], -1)*one)"
+        product = f"unsqueeze(d{n + 1}, -1)*{factor}" if n == count - 2 else f"{factor} @ r"
+        text.append(f"r = {product} + unsqueeze(d{n}, -1)*one")
+    return "; ".join([*text, "1*r"])
 
 
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
@@ -173,7 +181,7 @@ eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the orde
     domain: a symmetric matrix without equal eigenvalues
     caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
 with_eigenvalues(A^, w)  the symmetric matrix with the eigenvectors of A and the numbers w as its eigenvalues
-    = the sum of w[k]*P[k] over the projections P[k] on the eigenvectors of A  written: _with_eigenvalues
+    = the polynomial of A that takes its eigenvalues to w  written: _with_eigenvalues
     torch: linalg.eigh  domain: a symmetric matrix without equal eigenvalues
     caveat: torch reads the lower triangle of A alone, and derives by both
     at A=[[2,1],[1,3]] w=1,2
