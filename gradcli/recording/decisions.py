@@ -103,7 +103,9 @@ class RecordedDecisions:
                 self._compare(tensors[0], place)
         lines = self.recorder.lines.written
         last = lines[-1].symbol if lines else None
-        self.remarks[f"{said}: what is computed from them is a constant, as for autograd"] = last
+        remark = f"{said}: what is computed from them is a constant, as for autograd"
+        self.remarks[remark] = last
+        self.recorder.numbers_left(remark, known)
 
     def _compare(self, tensor: Tensor, place: CallPlace) -> None:
         """Note the branch of a comparison of a number that leaves torch."""

@@ -127,6 +127,9 @@ class RecordingMode(torch.utils._python_dispatch.TorchDispatchMode):
     def aliased(self, tensor: Any) -> None:
         """Note that the code takes a tensor of the same memory that autograd does not follow."""
 
+    def numbers_left(self, remark: str, tensors: Sequence[Any]) -> None:
+        """Note that the numbers of tensors left torch, as a remark says."""
+
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """Run a block whose calls are not seen."""

@@ -59,13 +59,15 @@ class LateRecorder(Recorder):
     Attributes:
         untracked: The calls that autograd does not follow.
         is_late: Whether calls are run again that were not recorded when they ran.
+        is_over: Whether a pass has ended, and none has begun since.
     """
 
     def __init__(self, names: TensorNames) -> None:
         super().__init__(names, None)
-        self.is_late = False
+        self.is_late = self.is_over = False
         self.untracked = UntrackedCalls(self._is_moving)
         self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
+        self._read_leaves: dict[str, tuple[Any, int]] = {}  # whose numbers left torch since a pass, by remark
         self._put_off: dict[str, Part] = {}  # constants by name, with what is known of how they were made
         self._branches: list[tuple[Part, int, CallPlace]] = []  # by truth values and positions among these
 
@@ -75,6 +77,18 @@ class LateRecorder(Recorder):
         """Note a leaf of whose memory the script takes a tensor that autograd does not follow."""
         if tensor.requires_grad and tensor.is_leaf and tensor.layout is torch.strided:
             self._aliases[memory(tensor)] = torch.utils.weak.TensorWeakRef(tensor)
+
+    def numbers_left(self, remark: str, tensors: Sequence[Tensor]) -> None:
+        """Note that the numbers of a leaf left torch: a pass that begins after this may have them as constants."""
+        for leaf in map(self.leaf_of, tensors if self.is_over else ()):
+            if leaf is not None:
+                self._read_leaves[remark] = torch.utils.weak.TensorWeakRef(leaf), leaf._version
+
+    def _still_left(self) -> list[str]:
+        """Give the remarks on leaves whose numbers left torch and which still have these numbers."""
+        found = {remark: (ref(), version) for remark, (ref, version) in self._read_leaves.items()}
+        self._read_leaves.clear()
+        return [remark for remark, (leaf, version) in found.items() if leaf is not None and leaf._version == version]
 
     def leaf_of(self, tensor: Tensor) -> Tensor | None:
         """Find the leaf that a tensor is a view of, or has the memory of; None if there is none."""

@@ -83,7 +83,6 @@ class ScriptRecorder(LateRecorder):
         super().__init__(TensorNames(runpy.run_path, ()))
         self.tell, self.check, self.seconds, self.wrt, self.only = tell, check, seconds, wrt, only
         self.watch = Watch()
-        self.is_over = False
         self._process = os.getpid()
         self._lost: Exception | None = None
         self._formulas: dict[
@@ -161,7 +160,8 @@ class ScriptRecorder(LateRecorder):
     def _collect(self) -> None:
         """Forget all values except the differentiable ones that the script still holds."""
         if self.is_over:
-            self._lost, self.decisions.lost, self.decisions.remarks, self._count = None, [], {}, 0
+            self._lost, self.decisions.lost, self._count = None, [], 0
+            self.decisions.remarks = dict.fromkeys(self._still_left())
             self._notes.forget()
             self._aliases = {key: one for key, one in self._aliases.items() if one() is not None}
         self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}

@@ -202,6 +202,33 @@ def test_of_a_constant_that_may_follow_from_leaves_nothing_is_proven(text: str, 
     assert said in " ".join(answer["warnings"])
 
 
+@pytest.mark.parametrize(
+    ("between", "verdicts"),
+    [
+        ("k = torch.from_numpy(np.sin(w.detach().numpy()))", [True, False, True]),
+        ("k = torch.tensor(w.tolist(), dtype=w.dtype)", [True, False, True]),
+        ("k = 2*loss.item()", [True, True, True]),
+        ("k = 2; print(w)", [True, True, True]),
+        ("k = w.detach().numpy()[0]*1.0; torch.optim.SGD([w], 0.1).step()", [True, True, True]),
+    ],
+)
+def test_numbers_that_leave_torch_between_two_passes_belong_to_the_next(
+    between: str, verdicts: list[bool], gradcli: Command
+) -> None:
+    """Nothing is proven of the next one, unless a leaf has other numbers by then, or what was read was of the last."""
+    text = f"""
+import numpy as np, torch
+w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+loss = (w**2).sum()
+loss.backward()
+{between}
+(w*k).sum().backward()
+(w**3).sum().backward()
+"""
+    lines = [line for line in gradcli("run", "-c", text).out.splitlines() if line.startswith("pass ")]
+    assert ["agree (proven)" in line for line in lines] == verdicts
+
+
 EVALUATION = (
     "import sys, weakref\nw = torch.ones(2, requires_grad=True)\nalive, total = [], torch.zeros(())\n"
     "with torch.no_grad():\n    for _ in range(1000):\n        data = torch.rand(2, 25_000)\n"
