@@ -315,7 +315,7 @@ class HessianJudge(JacobianJudge):
                 f"from {midpoint(limits[0].ball)} on the left over {midpoint(here)} to {midpoint(limits[1].ball)}"
             )
             note = f"a discontinuity of the gradient: {way_over} on the right"
-            return replace(entry, verdict="kink", note=note, one_sided=one_sided, proven=True)
+            return replace(entry, verdict="kink", note=note, proven=True)
         if not all(map(is_nothing, distances)) or any(one.kind == "unknown" for one in slopes):
             return None
         if known[0] is None or known[1] is None:

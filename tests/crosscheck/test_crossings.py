@@ -48,6 +48,8 @@ def test_where_branches_meet_the_gradient_on_both_sides_decides(
     """By hand: kinks and jumps of the gradient, and directions along which it does not exist; others agree."""
     check = check_of(Function(text).hessian(at))
     found = {f"{f.by}{f.variable}": f.verdict for f in check.findings if f.of == "hessian"}
+    jumps = [f.one_sided for f in check.findings if "a discontinuity of the gradient" in f.note]
+    assert jumps == [None] * len(jumps), "the side of a jump has no derivative"
     assert found == verdicts
     assert check.checked == check.entries
 
