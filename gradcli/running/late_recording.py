@@ -80,15 +80,16 @@ class LateRecorder(Recorder):
 
     def numbers_left(self, remark: str, tensors: Sequence[Tensor]) -> None:
         """Note that the numbers of a leaf left torch: a pass that begins after this may have them as constants."""
+        self._read_leaves.pop(remark, None)
         for leaf in map(self.leaf_of, tensors if self.is_over else ()):
             if leaf is not None:
                 self._read_leaves[remark] = torch.utils.weak.TensorWeakRef(leaf), leaf._version
 
-    def _still_left(self) -> list[str]:
-        """Give the remarks on leaves whose numbers left torch and which still have these numbers."""
-        found = {remark: (ref(), version) for remark, (ref, version) in self._read_leaves.items()}
-        self._read_leaves.clear()
-        return [remark for remark, (leaf, version) in found.items() if leaf is not None and leaf._version == version]
+    def has_other_numbers(self, remark: str) -> bool:
+        """Tell whether a remark is on numbers that left torch since the last pass, and that their leaf has no more."""
+        ref, version = self._read_leaves.get(remark, (None, 0))
+        leaf = None if ref is None else ref()
+        return ref is not None and (leaf is None or leaf._version != version)
 
     def leaf_of(self, tensor: Tensor) -> Tensor | None:
         """Find the leaf that a tensor is a view of, or has the memory of; None if there is none."""

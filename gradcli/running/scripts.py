@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import math
 import os
 import runpy
@@ -161,7 +162,7 @@ class ScriptRecorder(LateRecorder):
         """Forget all values except the differentiable ones that the script still holds."""
         if self.is_over:
             self._lost, self.decisions.lost, self._count = None, [], 0
-            self.decisions.remarks = dict.fromkeys(self._still_left())
+            self.decisions.remarks = dict.fromkeys(self._read_leaves)
             self._notes.forget()
             self._aliases = {key: one for key, one in self._aliases.items() if one() is not None}
         self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}
@@ -296,7 +297,7 @@ class ScriptRecorder(LateRecorder):
         held = [name for name in program.names if name in unseen]
         reasons = {name: self._notes.held(leaves[name].tensor) or "too many calls make it" for name in held}
         constants = (f"{name} is a constant, as for autograd: {why}" for name, why in reasons.items())
-        said = (*self.decisions.told(program), *constants)
+        said = (*itertools.filterfalse(self.has_other_numbers, self.decisions.told(program)), *constants)
         has_left = any(one.startswith(NUMBERS_LEAVE) for one in said)
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
@@ -351,6 +352,7 @@ class ScriptRecorder(LateRecorder):
             raise
         finally:
             self._way_back, self.watch.passes, self.is_over = None, number, True
+            self._read_leaves.clear()
             self.tell(self._with_held(told, added))
         return found
 
