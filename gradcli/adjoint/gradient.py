@@ -162,9 +162,8 @@ class _Walk:
                 case Kind.REDUCTION | Kind.SCAN:
                     self._fold(line, g, mask)
                 case Kind.CONTRACTION:
-                    self._add(
-                        operand, matrix_rules.multiplied(self.writer, call, k, g), self._of_product(line, k, g, mask)
-                    )
+                    factor = matrix_rules.multiplied(self.writer, call, k, g)
+                    self._add(operand, factor, self._of_product(line, k, g, mask))
                 case _:
                     found = matrix_rules.of_matrix(self.writer, call, k, line.symbol, g)
                     if call.op.kind is Kind.MATRIX and not call.op.keeps_shape and self.is_as_torch:
@@ -172,34 +171,40 @@ class _Walk:
                     self._add(operand, found, ONE)
 
     def _elementwise(self, line: Line, k: int, g: Atom, mask: Atom) -> None:
-        writer, call = self.writer, line.call
-        operand = call.operands[k]
-        if call.op.is_choice and not (call.op.is_branch and k == 0):
-            condition = elementwise_rules.taken(writer, call, k)
-            if condition is None or condition == ZERO:
-                return
-            found = elementwise_rules.chosen(
-                writer, call, k, g, condition, halves_ties=not self.guards and not self.masks
-            )
-            own = mask if self.masks else ONE
-            if self.masks and not (call.op.is_extreme and operand in self.jumping):
-                own = writer.both(elementwise_rules.may_be_taken(writer, call, k, condition), mask)
-            self._add(operand, self._guarded(found, line, k, mask), own)
-        elif call.op.is_branch:
-            if (
-                self.guards and call.operands[1] != call.operands[2]
-            ):  # it goes on to what the condition is made of, which has a derivative of 0 or none
-                self._add(operand, g, mask)
-        elif call.op.is_locally_constant:
-            if self.guards and len(set(call.operands)) == len(call.operands):
-                # a 0 that is made of the adjoint: where there is no derivative, there is none along any weights
-                self._add(operand, self._guarded(writer.write("mul", ZERO, g), line, k, mask), mask)
+        call = line.call
+        is_condition = call.op.is_branch and k == 0
+        if call.op.is_choice and not is_condition:
+            self._choice(line, k, g, mask)
+        elif is_condition or call.op.is_locally_constant:
+            if self.guards:
+                self._jump(line, k, g, mask)
         else:
-            found = elementwise_rules.pulled_back(writer, call, k, g)
-            if call.op.coefficients:
-                self._add(operand, found, mask)
-            else:
-                self._add(operand, self._masked(self._guarded(found, line, k, ONE), mask), mask)
+            found = elementwise_rules.pulled_back(self.writer, call, k, g)
+            if not call.op.coefficients:
+                found = self._masked(self._guarded(found, line, k, ONE), mask)
+            self._add(call.operands[k], found, mask)
+
+    def _choice(self, line: Line, k: int, g: Atom, mask: Atom) -> None:
+        """Hand the adjoint to the operand of a choice where that is taken."""
+        writer, call, operand = self.writer, line.call, line.call.operands[k]
+        condition = elementwise_rules.taken(writer, call, k)
+        if condition is None or condition == ZERO:
+            return
+        found = elementwise_rules.chosen(writer, call, k, g, condition, halves_ties=self.is_as_torch)
+        own = mask if self.masks else ONE
+        if self.masks and not (call.op.is_extreme and operand in self.jumping):
+            own = writer.both(elementwise_rules.may_be_taken(writer, call, k, condition), mask)
+        self._add(operand, self._guarded(found, line, k, mask), own)
+
+    def _jump(self, line: Line, k: int, g: Atom, mask: Atom) -> None:
+        """Hand on that there is no derivative where a condition changes or a step is; it is 0 elsewhere."""
+        call, operand = line.call, line.call.operands[k]
+        if call.op.is_branch:
+            if call.operands[1] != call.operands[2]:  # it is what the condition is made of that has no derivative
+                self._add(operand, g, mask)
+        elif len(set(call.operands)) == len(call.operands):
+            nothing = self.writer.write("mul", ZERO, g)  # made of the adjoint, so that it counts along all weights
+            self._add(operand, self._guarded(nothing, line, k, mask), mask)
 
     def _fold(self, line: Line, g: Atom, mask: Atom) -> None:
         writer, call = self.writer, line.call

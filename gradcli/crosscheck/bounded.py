@@ -115,10 +115,9 @@ class BoundedProof:
 
     Attributes:
         point: The Program and its inputs.
-        torch: The numbers; those of Hu, for a y of one element, in place of vᵀJ.
+        torch: The numbers.
         variables: The variables to differentiate by.
         tolerance: How far a number may be from the truth.
-        u: The direction of Hu.
         refines: Whether to try again with more digits what float64 leaves open.
         blocks: The mask of the agreeing numbers: of J by row and column or of vᵀJ as one row, by variable; and of y
             as one column by "", if y is judged.
@@ -134,7 +133,6 @@ class BoundedProof:
     torch: Torch
     variables: Sequence[sympy.Symbol]
     tolerance: Tolerance
-    u: Mapping[str, npt.NDArray[np.floating]] | None = None
     refines: bool = True
     error: float = 0.0
     shown: list[Entry] = field(default_factory=list)
@@ -182,8 +180,7 @@ class BoundedProof:
     @cached_property
     def elements(self) -> int:
         """Number of elements of all lines, without numbers that are only put elsewhere, such as weights that stay."""
-        moving = {*self.variables, *(s for s in self.function.variables if self.u and str(s) in self.u)}
-        fixed, count = set(self.function.variables) - moving, 0
+        fixed, count = set(self.function.variables) - {*self.variables}, 0
         for line in self.function.lines:
             if line.call.op.kind is Kind.MOVEMENT and fixed.issuperset(line.call.operands):
                 fixed.add(line.symbol)
@@ -202,7 +199,7 @@ class BoundedProof:
 
     def attempt(self, kind: type[Any]) -> None:
         """Add what numbers of a kind prove: float64 first, whose bounds tell which errors rounding explains."""
-        torch, u, waiting = self.torch, self._directions, list[_Off]()
+        torch, waiting = self.torch, list[_Off]()
         values = self._values(kind)
         y = values.value.in_floats().mapped(lambda x: x.reshape(-1, 1))
         is_there = y.is_known & np.isfinite(y.middle)
@@ -211,9 +208,9 @@ class BoundedProof:
             self._agree("", torch.value.reshape(-1, 1), y, is_there)
             waiting.append(self._off("", torch.value.reshape(-1, 1), y, is_there))
         if kind is np.float64 and self._width > HOPELESS and self._has_room:
-            self._has_unknown = True  # the sweep would prove nothing
+            self._has_unknown = True  # the gradient would prove nothing
             return
-        for name, rows, columns, found in self._bounds(values, u):
+        for name, rows, columns, found in self._bounds(values):
             truth, given = found.in_floats(), torch.block(name)[rows, columns]
             # Without a value of y there is no derivative, whatever bounds the pass gives.
             exists = is_there[rows] if torch.jacobian is not None else is_there.all()
@@ -228,14 +225,8 @@ class BoundedProof:
         if kind is not np.float64 and waiting:
             self._explain(waiting, self._measured() if self._has_room and any(map(self._is_open, waiting)) else {})
 
-    @cached_property
-    def _directions(self) -> Mapping[sympy.Symbol, Array] | None:
-        u = self.u
-        return u and {symbol: u[str(symbol)][None] for symbol in self.function.variables if str(symbol) in u}
-
     def _values(self, kind: type[Any]) -> Values:
-        moving = list(dict.fromkeys((*self.variables, *(self._directions or ()))))
-        return Values(self.function, self.shapes, self.point.inputs, moving, kind)
+        return Values(self.function, self.shapes, self.point.inputs, self.variables, kind)
 
     def refine(self) -> None:
         """Try once more what float64 leaves open, with as many bits as that lacks."""
@@ -255,8 +246,7 @@ class BoundedProof:
         """Tell whether all elements may become balls, of which there are no rules for factors and spectra."""
         kinds = {line.call.op.kind for line in self.function.lines}
         return (
-            self.u is None
-            and self.refines
+            self.refines
             and kinds.isdisjoint((Kind.DEFINED, Kind.SPECTRAL))
             and self.sweeps * self.elements <= MOST_BALLS * max(1.0, patience())
         )
@@ -309,7 +299,7 @@ class BoundedProof:
         with precision(FORMATS[self.torch.dtype].bits), suppress(OverTimeError):
             values = self._values(RoundedArray)
             found = {"": values.value.in_floats().middle.reshape(-1, 1)}
-            for name, rows, columns, bounds in self._bounds(values, self._directions):
+            for name, rows, columns, bounds in self._bounds(values):
                 own = bounds.in_floats()
                 into = found.setdefault(name, np.full(self.blocks[name].shape, np.nan))
                 into[rows, columns] = np.where(own.is_known, own.middle, np.nan)
@@ -423,15 +413,10 @@ class BoundedProof:
         note = f"{digits_left(found, self.torch.dtype)} the rounding of {self.torch.dtype}"
         return replace(found, verdict="inaccurate", note=note)
 
-    def _bounds(
-        self, values: Values, u: Mapping[sympy.Symbol, Array] | None
-    ) -> Iterator[tuple[str, slice, slice, Bounds]]:
+    def _bounds(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
         torch, rows, columns = self.torch, self.torch.value.size, sum(self.sizes.values())
-        if u is not None:
-            for symbol, found in self.gradient.hessian_product(values, u).items():
-                yield str(symbol), WHOLE, WHOLE, found.mapped(_in_rows)
-        elif torch.jacobian is None:
+        if torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
                 for symbol, found in self.gradient.weighted(values, vs).items():
@@ -462,7 +447,6 @@ def prove(
     torch: Torch,
     variables: Sequence[sympy.Symbol],
     tolerance: Tolerance,
-    u: Mapping[str, npt.NDArray[np.floating]] | None = None,
     *,
     refines: bool = True,
 ) -> BoundedProof | None:
@@ -472,12 +456,12 @@ def prove(
     """
     rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
     is_large = rows > 1 and rows * columns > MOST_ENTRIES
-    proof = BoundedProof(point, torch, variables, tolerance, u, refines)
+    proof = BoundedProof(point, torch, variables, tolerance, refines)
     if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ELEMENTS:
         return None
     with suppress(NoAdjointError, NoRuleError, OverTimeError):  # the numbers proved until then stay proved
         proof.attempt(np.float64)
-        if refines and u is None and not proof.is_whole:
+        if refines and not proof.is_whole:
             proof.refine()
     every = (*proof.blocks.values(), *proof.lost.values())
     return proof if proof.wrong or any(block.any() for block in every) else None

@@ -2,7 +2,6 @@
 
     vᵀJ    the gradient, for rows of weights v
     J @ u  the derivative of vᵀJ by v, along u
-    Hu     the gradient of the gradient, along u
 
 An adjoint is known where every operation it came through has a derivative for certain: no kink, no edge of a domain and
 no tie within the bounds.
@@ -37,7 +36,7 @@ class GradientBounds:
     Args:
         function: In operations that have a rule on whole arrays.
         shapes: Of its symbols.
-        variables: To differentiate by, those too that directions move.
+        variables: To differentiate by.
     """
 
     function: Program
@@ -64,22 +63,9 @@ class GradientBounds:
             NoRuleError: It is too much at once.
             NoAdjointError: An operation has no derivative that is a Program.
         """
-        ((_, found),) = self._evaluated(values, self._twice([symbol], [_V]), self._weights | {_direction(symbol): u})
+        ones = np.ones((1, *self.shapes.get(self.function.output, ())))
+        ((_, found),) = self._evaluated(values, self._along(symbol), {_V: ones, _direction(symbol): u})
         return found
-
-    def hessian_product(self, values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[sympy.Symbol, Bounds]:
-        """Bound Hu by variable, of a y of one element, for a direction, of shape (1, *x.shape) by variable.
-
-        Raises:
-            NoRuleError: It is too much at once.
-            NoAdjointError: An operation has no second derivative that is a Program.
-        """
-        second = self._twice(list(u), self.variables)
-        return dict(self._evaluated(values, second, self._weights | {_direction(s): way for s, way in u.items()}))
-
-    @property
-    def _weights(self) -> dict[sympy.Symbol, Array]:
-        return {_V: np.ones((1, *self.shapes.get(self.function.output, ())))}
 
     @cached_property
     def _gradient(self) -> GradientProgram:
@@ -89,12 +75,12 @@ class GradientBounds:
             self.function, shapes, self.variables, {output: _V}, masks=True, guards=True, keeps_defined=True
         )
 
-    def _twice(self, moved: Sequence[sympy.Symbol], wrt: Sequence[sympy.Symbol]) -> GradientProgram:
-        """Differentiate vᵀJ once more, along directions of some variables."""
-        first = self._gradient
-        seeds = {first.of[s]: _direction(s) for s in moved if first.of[s].is_Symbol}
-        shapes = {**first.shapes, **{_direction(s): self.shapes[s] for s in moved}}
-        return gradient(first.program, shapes, wrt, seeds, masks=True, guards=True, keeps_defined=True)
+    def _along(self, symbol: sympy.Symbol) -> GradientProgram:
+        """Differentiate vᵀJ by v, along a direction of a variable."""
+        first, u = self._gradient, _direction(symbol)
+        seeds = {first.of[symbol]: u} if first.of[symbol].is_Symbol else {}
+        shapes = {**first.shapes, u: self.shapes[symbol]}
+        return gradient(first.program, shapes, [_V], seeds, masks=True, guards=True, keeps_defined=True)
 
     def _evaluated(
         self, values: Values, program: GradientProgram, mapped: Mapping[sympy.Symbol, Array]
