@@ -160,7 +160,9 @@ def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
     with refusals():
         element = entries.entry(entries.program.output, tuple(index))
     if element.has(sympy.nan, sympy.zoo):
-        raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
+        raise NoFormulaError(
+            "in index notation it is not known to have a value: it takes nan, divides by 0, or is a mean of nothing"
+        )
     return element
 
 
