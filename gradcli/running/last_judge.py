@@ -364,6 +364,7 @@ def _contradictions(
 ) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
+    is_known = any(entry.verdict == "disagree" for entry in judgement.entries)
     for entry in judgement.entries:
         truth = known_truth(entry.truth)
         if entry.variable is None and not entry.of and entry.row is not None and truth is not None:
@@ -376,7 +377,7 @@ def _contradictions(
         if found.kind != "slope":
             if not _is_proven_at_point(recorded, moved, judgement, found):
                 yield found
-        elif not _is_explained(found, judgement) or _blamed(recorded, wrt):
+        elif not _is_explained(found, judgement) or (not is_known and _blamed(recorded, wrt)):
             yield found
 
 

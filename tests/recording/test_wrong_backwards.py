@@ -297,3 +297,27 @@ def test_a_forward_that_no_line_follows_is_judged_by_its_own_slope(kind: str, hi
 def test_a_gradient_that_the_function_bears_out_passes(function: Any, x: torch.Tensor) -> None:
     """Where no line moves, or the backward is meant with what applies it, the function itself is the last judge."""
     assert check(function, x).passed
+
+
+def test_of_many_points_one_alone_is_tried_with_other_numbers() -> None:
+    """The backward pass is wrong at each of 20 points, and is run some hundred times, for one of them."""
+    calls = []
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+            calls.append(g)
+            (x,) = ctx.saved_tensors
+            return 6 * g * x**2
+
+    x = torch.tensor([0.5, 1.5], dtype=torch.float64)
+    once = record(lambda x: Doubled.apply(x).sum(), x).check()
+    count = len(calls)
+    many = record(lambda x: Doubled.apply(x).sum(), x).check(random=20, box={"x": "1..2"})
+    assert (once.check.verdict, many.check.verdict) == ("disagree", "disagree")
+    assert len(calls) - count < 3 * count
