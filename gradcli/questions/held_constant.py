@@ -120,7 +120,7 @@ def _lacking(held: Judgement, free: Judgement) -> Iterator[tuple[Entry, Entry]]:
     for entry in held.entries:
         other = others.get(_place(entry))
         balls = [one.truth for one in (entry, other) if one is not None and one.truth is not None and exists(one.truth)]
-        if other is None or len(balls) < 2 or balls[0].overlaps(balls[1]) or entry.verdict == other.verdict == "agree":
+        if other is None or len(balls) < 2 or balls[0].overlaps(balls[1]) or other.verdict == "agree":
             continue
         if entry.variable is not None or entry.of:
             yield entry, other
