@@ -25,6 +25,7 @@ from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
+from tests.examples import examples
 from tests.parsing import parse
 from tests.programs import Random, programs
 
@@ -139,7 +140,7 @@ SCANNED = (
 def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
     """With ties, zeros, signs and singular matrices among them."""
     generator, known = np.random.default_rng(0), 0
-    for _ in range(12):
+    for _ in range(examples(20)):
         is_whole = generator.random() < 0.5
         draw = partial(generator.integers, -2, 3) if is_whole else generator.normal
         every = {"A": draw(size=(3, 3)), "x": draw(size=3), "y": draw(size=3)}
@@ -188,7 +189,7 @@ def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, in
     return known, 4 * count * len(directions)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(programs())
 def test_random_programs_hold_the_truth(program: Random) -> None:
     """Values and all of the Jacobian, at kinks and outside of domains too."""
