@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command
-from tests.warm import gradcli as command_of_gradcli
+from tests.conftest import Command, Run, process
+from tests.warm import gradcli as command_of_gradcli, runner
 
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
 ONE = START + "(x**2).sum().backward()\n"
@@ -45,14 +45,19 @@ ENDS = {
 """Scripts that end early, by how."""
 
 
+def _forked(*words: str) -> Run:
+    """`gradcli run` in a process of its own, which need not import torch anew."""
+    return process(runner(), "run", "own.py", *words)
+
+
 @pytest.mark.parametrize("text", ENDS.values(), ids=[name.replace(" ", "-") for name in ENDS])
-def test_a_script_ends_as_under_python(text: str, folder: Path, forked: Command) -> None:
+def test_a_script_ends_as_under_python(text: str, folder: Path) -> None:
     """With the same exit code, and with the same words, all of them on standard error."""
     Path("own.py").write_text(text)
     python = subprocess.run([sys.executable, "own.py"], capture_output=True, text=True, check=False)
     if Path("in").exists():
         Path("in").rmdir()
-    run = forked("run", "own.py")
+    run = _forked()
     code = python.returncode if python.returncode >= 0 else 128 - python.returncode
     assert (run.code, run.out) == (code, "")
     assert sorted(run.err.splitlines()) == sorted((python.stdout + python.stderr).splitlines())
@@ -101,10 +106,10 @@ COMPILED = [
 
 
 @pytest.mark.parametrize("text", COMPILED, ids=["function", "module"])
-def test_compiled_functions_are_run_as_written(text: str, folder: Path, forked: Command) -> None:
+def test_compiled_functions_are_run_as_written(text: str, folder: Path) -> None:
     """Without a word of the compiler's about files of gradcli."""
     Path("own.py").write_text(START + text)
-    run = forked("run", "own.py", "--wrt", "x", "--format", "plain")
+    run = _forked("--wrt", "x", "--format", "plain")
     assert (run.code, run.out) == (0, "6 8\n"), run.err
     assert not re.search("dynamo|gradcli", run.err)
 
@@ -118,10 +123,10 @@ WARNS = (
 )
 
 
-def test_warnings_are_the_scripts(folder: Path, forked: Command) -> None:
+def test_warnings_are_the_scripts(folder: Path) -> None:
     """Each once, with the line of the script that it comes from, whatever is recorded there."""
     Path("own.py").write_text("import numpy as np\n" + ONE + WARNS)
-    run = forked("run", "own.py", "--format", "plain")
+    run = _forked("--format", "plain")
     warned = [line for line in run.err.splitlines() if "Warning" in line]
     assert [re.findall(r"^\S*/own.py:(\d+): UserWarning", line) for line in warned] == [["9"], ["10"], ["12"]], run.err
     assert "gradcli" not in run.err

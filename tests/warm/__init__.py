@@ -96,3 +96,8 @@ def folder() -> str:
 def gradcli() -> str:
     """The command, as a path."""
     return _program("gradcli")
+
+
+def runner() -> str:
+    """The command for `run` alone, forked too, as a path."""
+    return _program("python")

@@ -1,6 +1,7 @@
 """An interpreter that is forked: `python -m tests.warm.scripts SCRIPT ...` hands the script to its process.
 
-The process that it belongs to has imported what `gradcli` has, or nothing, which is enough for tests of calls.
+The process that it belongs to has imported what `gradcli` has, or nothing, which is enough for tests of calls.  With
+the word `run` first, it is `gradcli run`, which the installed command starts anew for each script.
 """
 
 import os
@@ -22,7 +23,11 @@ def serve(kind: str, idle: float) -> None:
 
 
 def _run() -> int:
-    """The script of this call, as the interpreter runs it."""
+    """The script of this call, as the interpreter or `gradcli run` runs it."""
+    if sys.argv[1] == "run":
+        from gradcli.cli import process
+
+        return process()
     script = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
