@@ -46,7 +46,13 @@ WRITERS = {
 """Every command that writes to standard output by a path of its own, and its standard input."""
 
 UNBUFFERED = [(writer, "1") for writer in WRITERS]
-QUICK = [("a list", ""), ("a list", "1"), ("an answer", "1"), ("rows", "1"), ("passes", "1")]
+QUICK = [
+    ("a list", ""),
+    ("a list", "1"),
+    ("an answer", "1"),
+    ("rows", "1"),
+    pytest.param("passes", "1", marks=pytest.mark.thorough),
+]
 
 
 def _start(writer: str, unbuffered: str, **settings: Any) -> Program:
