@@ -22,6 +22,9 @@ from tests.parsing import parse
 SEVEN_DIGITS = {"hardsigmoid"}
 """Functions whose derivative torch is known to have inexactly: it holds 1/6 to seven digits."""
 
+LONG = ("nanmedian",)
+"""Operations whose formula is longer than any that is shown: the place of the middle element depends on what is nan."""
+
 OF_TRIANGLES = ("cholesky_solve", "cholesky_inverse")
 """Operations without a value where their matrix is no triangle, as at the random points that confirm formulas."""
 
@@ -53,7 +56,7 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     has_none = all("no formula" in reason for reason in omitted.values())
     is_of_a_matrix = any(line.call.op.kind is ops.Kind.SPECTRAL for line in in_primitives(program).lines)
     is_bare = has_none and is_of_a_matrix  # of which no element has a formula
-    assert symbolic or op.name in ("cond", *OF_TRIANGLES) or is_bare
+    assert symbolic or op.name in ("cond", *LONG, *OF_TRIANGLES) or is_bare
     example = page["example"]
     verdict = "cut" if op.is_held else "inaccurate" if op.name in SEVEN_DIGITS else "agree"
     assert example["answer"]["check"]["verdict"] == verdict
