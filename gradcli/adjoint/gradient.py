@@ -267,7 +267,7 @@ class _Walk:
         if len(writer.shape(adjoint)) < len(shape) or (not adjoint.is_Symbol and shape):
             adjoint = writer.expand(adjoint, shape)
         if mask.is_Symbol and writer.shape(mask) not in ((), shape):
-            wide = writer.write("mul", mask, writer.write("ones_like", adjoint))
+            wide = writer.expand(writer.choose(mask, ONE, ZERO), writer.shape(adjoint))
             mask = writer.holds(writer.fit(wide, shape))
         adjoint = writer.fit(adjoint, shape)
         if atom not in self.adjoints:

@@ -97,6 +97,8 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
         ("floor(x)*x**2", 1.5, "agree", None),
         ("x**2*sign(detach(x))", 2.0, "agree", None),
         ("maximum(x, 0) + minimum(x, 0)", 0.0, "agree", None),
+        ("sum(relu([x, 0]/(x*x)))", 1.0, "agree", None),
+        ("sum(x*relu([x, 0]/norm([x, 0])))", 1.0, "agree", None),
     ],
 )
 def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float, verdict: str, known: Any) -> None:
