@@ -206,7 +206,8 @@ def _probe(point: Point, derivative: Derivative) -> tuple[Mapping[Atom, Shape], 
     A little further above, if parts of a large array would be small: x[1:] of 17 elements has 16.
     """
     large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
-    for least in (LARGE + 1, LARGE + 9) if large else ():
+    is_written_out = any(size > LARGE for _, size in derivative.written)  # with a formula for each of so many elements
+    for least in (LARGE + 1, LARGE + 9) if large and not is_written_out else ():
         smaller = {size: least + n for n, size in enumerate(large)}
         variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
         try:

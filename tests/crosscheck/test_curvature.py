@@ -208,4 +208,5 @@ def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) 
     at = {name: program.leaves[name].numpy(force=True) for name in Function(text).variables}
     u = {name: np.linspace(0.5, 1.5, value.size).reshape(value.shape) for name, value in at.items()}
     for command in ("hessian", "hvp", "jvp") if at else ():
-        assert asked(command, text, at, **({} if command == "hessian" else {"u": u})).verdict in ("agree", "inaccurate")
+        verdict = asked(command, text, at, **({} if command == "hessian" else {"u": u})).verdict
+        assert verdict in ("agree", "inaccurate", *["cut"] * (".detach()" in text))
