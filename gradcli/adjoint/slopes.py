@@ -110,7 +110,7 @@ def as_program(expression: Expr, parameters: tuple[sympy.Symbol | None, ...]) ->
 
     >>> x = sympy.Symbol("x", real=True)
     >>> [str(line.call) for line in as_program(sympy.cos(2*x), (x,)).lines]
-    ['mul(2, x)', 'cos(t0)']
+    ['mul(2, x)', 'cos(_t0)']
     """
     builder = Builder("", "a derivative")
     output = _Lines(builder).atom(expression)

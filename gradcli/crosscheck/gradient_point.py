@@ -47,7 +47,7 @@ class GradientPoint:
         >>> shapes, inputs = {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])}
         >>> found = GradientPoint.from_function(Point.from_inputs(program, shapes, inputs), ["x"])
         >>> [line.call.op.name for line in found.point.program.lines], found.element(1)
-        (['full', 'expand', 'pow', 'mul', 'mul'], ('x', (1,)))
+        (['reshape', 'expand', 'pow', 'mul', 'mul'], ('x', (1,)))
         """
         program = function.program
         variables = tuple(sympy.Symbol(name, real=True) for name in wrt)

@@ -164,6 +164,8 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance, torch.value), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
+    if not wrt:
+        return FamilyCheck("hvp", 0, beside, "all")
     try:
         gradient = GradientPoint.from_function(point, wrt)
     except NoAdjointError as error:
@@ -199,6 +201,8 @@ def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], to
     if beside.chosen != "all" and beside.entries:
         notes.append(f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked")
     total = sum(torch.gradient[name].size for name in wrt)
+    if not wrt:
+        return FamilyCheck("hessian", 0, first, "none", is_whole=False)
     try:
         gradient = GradientPoint.from_function(point, wrt)
     except NoAdjointError as error:

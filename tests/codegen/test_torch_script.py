@@ -33,8 +33,12 @@ def same_numbers(
     return source
 
 
+CALLED = [op for op in ops.TABLE.values() if op.name != "with_eigenvalues"]
+"""Operations whose call rounds as its backward pass does; that of the other one is written in several calls."""
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("op", quarter(ops.TABLE.values(), 1), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", quarter(CALLED, 1), ids=lambda op: op.name)
 def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: Dtype) -> None:
     """The worked example of its row."""
     text, at = op.worked_example

@@ -101,7 +101,7 @@ JUDGED: dict[str, tuple[Callable[[torch.Tensor], Any], str, str]] = {
     "gamma": (lambda x: distributions.Gamma(x, x + 1).rsample(), "unchecked", IMPLICIT),
     "student": (lambda x: distributions.StudentT(x).rsample(), "unchecked", IMPLICIT),
     "dirichlet": (lambda x: distributions.Dirichlet(x).rsample(), "unchecked", IMPLICIT),
-    "changed by an alias": (_written, "cut", "the gradient of y weighted at random is"),
+    "changed by an alias": (_written, "cut", "is held constant: by x["),
     "a normal draw": (lambda x: torch.normal(x, 1.0), "cut", "is held constant"),
 }
 
