@@ -18,7 +18,7 @@ import sympy
 from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules, row_rules
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Walk:
         self.adjoints: dict[Atom, Atom] = {}
         self.reached: dict[Atom, Atom] = {}
         """Where an adjoint is not a 0 that stays 0, by its line: 1 there, else 0; no entry for everywhere."""
-        self.moves = _moving(program, wrt)
+        self.moves = moving_lines(program, wrt)
         self.jumping = _jumping(program, self.moves) if guards else set[Atom]()
         self.seeds = seeds
         for atom, weight in seeds.items():
@@ -279,16 +279,6 @@ class _Walk:
         before = self.reached.pop(atom, ONE)
         if ONE not in (before, mask):
             self.reached[atom] = writer.either(before, mask)
-
-
-def _moving(program: Program, wrt: Sequence[sympy.Symbol]) -> set[Atom]:
-    """List the lines that depend on variables, these too; what is held constant does not."""
-    moves: set[Atom] = set(wrt)
-    for line in program.lines:
-        op = line.call.op
-        if moves.intersection(line.call.operands) and not op.is_detached and op.kind is not Kind.COUNT:
-            moves.add(line.symbol)
-    return moves
 
 
 def _jumping(program: Program, moves: Collection[Atom]) -> set[Atom]:

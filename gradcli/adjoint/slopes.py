@@ -92,7 +92,7 @@ def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[s
     if name != "pow":
         return sympy.diff(expression, parameter)
     a, b = named["a"], named["b"]
-    if parameter == a:  # of a whole exponent as it is: its facts take SymPy a millisecond
+    if parameter == a:  # unevaluated for a whole exponent: SymPy would take a millisecond to find out its sign
         return sympy.Mul(b, a ** (b - 1), evaluate=not b.is_Integer or b in (0, 1, 2))
     is_zero = sympy.And(sympy.Eq(a, 0), sympy.Gt(b, 0))
     return sympy.Piecewise((0, is_zero), (a**b * sympy.log(a), True))

@@ -39,6 +39,7 @@ from gradcli.crosscheck.point import (
 )
 from gradcli.crosscheck.summary import FamilyCheck
 from gradcli.errors import Span
+from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.progress import collector_paused
 from gradcli.reference.balls import Ball, exists
@@ -65,7 +66,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     >>> point = Point.from_inputs(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
     >>> line = along(point, {"x": np.array([1.0, 0.0])})
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
-    (('x', 'u of x', 'step along u'), ['mul', 'add', 'pow'])
+    (('x', 'u of x', 'step along u'), ['mul', 'reshape', 'index', 'pad', 'reshape', 'add', 'pow'])
     """
     typed, start = point.source, Span(0, 0)
     step = sympy.Symbol(STEP, real=True)
@@ -74,7 +75,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     builder = Builder(typed.text, typed.source)
     renamed: dict[Atom, Atom] = {}
     for symbol, direction in moving.items():
-        moved = builder.emit("mul", (step, direction), start)
+        moved = _only_moving(builder, builder.emit("mul", (step, direction), start), u[str(symbol)])
         renamed[symbol] = builder.emit("add", (symbol, moved), start)
     for line in typed.lines:
         call = line.call.renamed(renamed)
@@ -89,6 +90,22 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
     return Point.from_inputs(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
+
+
+def _only_moving(builder: Builder, moved: Atom, direction: Array) -> Atom:
+    """Keep of elements that move those from the first to the last that the direction does not leave where it is.
+
+    The others are zeros by structure then, so that nothing that is made of them alone counts as moving.
+    """
+    places, size = np.flatnonzero(direction), direction.size
+    if direction.ndim == 0 or (len(places) and places[-1] - places[0] == size - 1):
+        return moved
+    first, last = (int(places[0]), int(places[-1])) if len(places) else (0, -1)
+    start = Span(0, 0)
+    flat = builder.emit("reshape", (moved,), start, ((size,),))
+    part = builder.emit("index", (flat,), start, ((Slice(first, last + 1),),))
+    wide = builder.emit("pad", (part,), start, ((first, size - 1 - last), "constant", 0))
+    return builder.emit("reshape", (wide,), start, (direction.shape,))
 
 
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:

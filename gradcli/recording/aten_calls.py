@@ -80,7 +80,9 @@ class WrongDtypeError(InputError):
 
     def __init__(self, dtype: str) -> None:
         is_judged = dtype in ("float64", "float32")
-        hint = f"add --dtype {dtype}" if is_judged else "float64 and float32 are judged"
+        hint = (
+            f"give its arguments in {dtype}, as --dtype {dtype} does" if is_judged else "float64 and float32 are judged"
+        )
         super().__init__(f"the function computes in {dtype}", hint=hint)
         self.dtype = dtype
 

@@ -21,7 +21,7 @@ from gradcli.language.program import numeric
 from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, moving_lines, needed
 from gradcli.reference.array_functions import (
     cholesky,
     compile_bounds,
@@ -120,7 +120,7 @@ class Values:
         seen: Callable[[Values, Line], None] | None = None,
     ) -> None:
         self.program, self.shapes, self.kind = program, shapes, kind
-        self.moves: set[Atom] = set(moving)
+        self.moves = moving_lines(program, moving)
         self.missing: dict[Atom, str] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {
@@ -175,7 +175,7 @@ class Values:
             outputs: The values to keep; the others that are new are forgotten once no line needs them.
         """
         found = copy(self)
-        found.program, found.shapes, found.moves = program, shapes, set(self.moves)
+        found.program, found.shapes, found.moves = program, shapes, moving_lines(program, self.moves)
         found.values, found.missing = dict(self.values), dict(self.missing)
         found.values |= {s: self.exact(mapped[str(s)]) for s in program.variables if str(s) in mapped}
         lines = [line for line in needed(program.lines, *outputs) if line.symbol not in self.values]
@@ -192,8 +192,6 @@ class Values:
 
     def _run(self, line: Line) -> None:
         op, operands = line.call.op, line.call.operands
-        if self.moves.intersection(operands) and not op.is_detached and op.kind is not Kind.COUNT:
-            self.moves.add(line.symbol)
         inside = [self.bounds_of(a) for a in operands]
         try:
             found = self._local(line, inside)

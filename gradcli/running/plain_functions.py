@@ -72,8 +72,8 @@ def check(
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
 
-    It is stricter than `torch.autograd.gradcheck`, which compares with finite differences.  Custom functions are asked
-    alone at other points too.
+    It is stricter than `torch.autograd.gradcheck`, which compares with finite differences.  Custom
+    autograd functions are also checked by themselves, at other points.
 
     Args:
         function: As for `record`.

@@ -451,6 +451,22 @@ def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
     return found[::-1]
 
 
+def moving_lines(program: Program, variables: Iterable[Atom]) -> set[Atom]:
+    """List the lines that derivatives by some variables go through, these too; constants and sizes do not move.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("y = detach(x); z = x*y")
+    >>> [line.call.op.name for line in program.lines if line.symbol in moving_lines(program, program.variables)]
+    ['mul']
+    """
+    found = set(variables)
+    for line in program.lines:
+        op = line.call.op
+        if not found.isdisjoint(line.call.operands) and not op.is_detached and op.kind is not ops.Kind.COUNT:
+            found.add(line.symbol)
+    return found
+
+
 def cut(program: Program, atom: Atom, name: str) -> Program:
     """Cut a Program at a line: the function of its value that the later lines compute, in the earlier variables too.
 
