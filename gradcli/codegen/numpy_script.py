@@ -151,10 +151,9 @@ class NumpyScript:
         self.values[self.program.output] = PyExpr(y, self.shapes.get(self.program.output, ()))
         self.written.append(self._defined(self.gradient, self.v, "'v'"))
         self.values[self.seed] = PyExpr(self.gradient, self.v.shape)
-        function, self.written = (
-            self.written,
-            [_comment(f"# x_bar is the adjoint of x: the derivative of sum({self.gradient}*{y}) by it")],
-        )
+        x = next((self.variables[name] for name in self.of), "x")
+        said = f"# {x}_bar is the adjoint of {x}: the derivative of sum({self.gradient}*{y}) by it"
+        function, self.written = self.written, [_comment(said)]
         bars = self._bars()
         for line in self.backward:
             self._add(line, is_kept=line.symbol in bars or self.uses[line.symbol] > 1, bars=bars)
