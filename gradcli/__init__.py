@@ -12,17 +12,13 @@ array([2., 4.])
 
 Rooms, from the top:
 
-warm                             a process that answers the calls of the shell at once
-cli, requests                    the shell, and requests as JSON
-mapping                          one function over tables: into a file, or in parts into a folder, on many machines
+parts                            what is done besides the main job: a folder each, listed in `gradcli.parts`
+cli                              the shell
 function                         the Python API: a method a command
-running                          functions and scripts of Python, run and recorded
 questions, report                questions and their answers; answers to text
-crosscheck, claims, diagnose     comparison of the readings: verdicts, proofs, causes of errors
-codegen                          scripts that compute the same
+crosscheck                       comparison of the readings: verdicts
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 adjoint                          derivatives of a Program as a Program
-recording                        calls of ATen to a Program
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                classes of answers; notation of mathematics
@@ -47,7 +43,7 @@ if TYPE_CHECKING:
     from gradcli import results as results
     from gradcli.errors import GradcliError as GradcliError
     from gradcli.function import Function as Function
-    from gradcli.running.plain_functions import *  # noqa: F403
+    from gradcli.parts.running.plain_functions import *  # noqa: F403
 
 __version__ = "0.2.0"
 
@@ -65,7 +61,7 @@ _HOMES = {
     "GradcliError": "gradcli.errors",
     "Function": "gradcli.function",
     **dict.fromkeys(
-        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.running.plain_functions"
+        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.parts.running.plain_functions"
     ),
 }
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from gradcli.warm.client import process
+from gradcli.parts.warm.client import process
 
 sys.exit(process())

@@ -8,7 +8,7 @@ no module of a command is imported for a help or an error.
 
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
-signatures and no tables.  `gradcli.cli.parameters` and `gradcli.requests` read values by their kind.
+signatures and no tables.  `gradcli.cli.parameters` and `gradcli.parts.batch` read values by their kind.
 
 Options:
 

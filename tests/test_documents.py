@@ -61,7 +61,7 @@ def _commands(*documents: Path) -> list[tuple[str, str]]:
 COMMANDS = [
     (command, output)
     for command, output in _commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
-    if "--scheduler" not in command  # for which `tests.mapping` starts one
+    if "--scheduler" not in command  # for which `tests.parts.tables` starts one
 ]
 """Commands that gradcli answers as it is, without the row that the page on rows adds."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from tests.requests.asking import ask
+from tests.parts.batch.asking import ask
 from tests.work import calls
 
 LINEAR = 2.6

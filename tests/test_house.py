@@ -29,35 +29,43 @@ ALLOWED = {
     "progress": "",
     "guide": "",
     "language": "errors language progress",
-    "autodiff": "errors results language autodiff progress",
-    "symbolic": "errors results language notation symbolic progress",
+    "autodiff": "autodiff errors language parts.paste progress results",
+    "symbolic": "errors language notation progress results symbolic",
     "adjoint": "adjoint errors language",
-    "reference": "adjoint language reference progress",
-    "crosscheck": "adjoint errors results language symbolic reference crosscheck progress",
-    "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
-    "claims": "adjoint errors results language symbolic reference crosscheck claims",
-    "codegen": "adjoint errors results language report codegen",
-    "questions": "adjoint errors options results language autodiff notation symbolic reference crosscheck claims "
-    "diagnose codegen questions recording progress",
-    "function": "files options results questions",
-    "recording": "autodiff errors language recording results",
-    "running": "autodiff complete_output crosscheck errors function language progress questions recording results "
-    "running",
-    "report": "errors keywords notation options results report",
-    "files": "complete_output errors options results language files signals",
-    "mapping": "gradcli crosscheck errors files function mapping questions results running",
-    "requests": "errors options results function files requests",
-    "cli": "gradcli complete_output errors options results language function guide mapping questions running files "
-    "report requests signals cli progress warm",
-    "warm": "gradcli autodiff cli options running signals warm",
-    "__init__": "errors results function running report showing",
-    "__main__": "warm",
+    "reference": "adjoint language progress reference",
+    "crosscheck": "adjoint crosscheck errors language progress reference results symbolic",
+    "parts.improve": "autodiff crosscheck errors language parts.improve progress reference results",
+    "parts.claims": "adjoint crosscheck errors language parts.claims reference results symbolic",
+    "parts.code": "adjoint errors language parts.code report results",
+    "questions": "adjoint autodiff crosscheck errors language notation options parts.claims parts.code parts.gradcli "
+    "parts.improve parts.paste parts.running progress questions reference results symbolic",
+    "function": "files options questions results",
+    "parts.running": "autodiff complete_output crosscheck errors function language parts.paste parts.running progress "
+    "questions results",
+    "report": "errors keywords notation options report results",
+    "files": "complete_output errors files language options results signals",
+    "parts.tables": "crosscheck errors files function gradcli parts.running parts.tables questions results",
+    "parts.batch": "errors files function options parts.batch results",
+    "cli": "cli complete_output errors files function gradcli guide language options parts.batch parts.running "
+    "parts.tables parts.warm progress questions report results signals",
+    "parts.warm": "autodiff cli gradcli options parts.running parts.warm signals",
+    "__init__": "errors function parts.running report results showing",
+    "__main__": "parts.warm",
+    "parts": "",
+    "parts.paste": "errors language parts.paste progress",
 }
 """Rooms that each room may import; the readings never import each other."""
 
 
 def _room(module: Path) -> str:
-    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    first, *others = module.relative_to(PACKAGE).parts
+    return f"parts.{others[0]}" if first == "parts" and len(others) > 1 else first.removesuffix(".py")
+
+
+def _named_room(name: str) -> str:
+    """Name the room of a module by its name."""
+    _, first, *others = [*name.split("."), "gradcli"][:4] if "." in name else ["", "gradcli"]
+    return f"parts.{others[0]}" if first == "parts" and others else first
 
 
 @functools.cache
@@ -89,7 +97,7 @@ def test_rooms_import_one_way() -> None:
     """
     used: dict[str, set[str]] = {room: set() for room in ALLOWED}
     for module in MODULES:
-        rooms = {[*name.split("."), "gradcli"][1] for name, _ in _imports(module) if name.split(".")[0] == "gradcli"}
+        rooms = {_named_room(name) for name, _ in _imports(module) if name.split(".")[0] == "gradcli"}
         assert rooms <= set(ALLOWED[_room(module)].split()), module
         used[_room(module)] |= rooms
     assert used == {room: set(words.split()) for room, words in ALLOWED.items()}
@@ -130,10 +138,10 @@ def test_the_tree_knows_no_operation() -> None:
 
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
-    ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
+    ("parts.code", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
-    ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
+    ("parts.batch", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
 }
 """Doors that are open for a part of a room alone."""
 
@@ -172,11 +180,11 @@ DOORS = {
     ("autodiff/jacobians.py", "except BaseException"),
     ("autodiff/backward_passes.py", "except BaseException"),
     ("cli/streams.py", "except Exception"),
-    ("running/targets.py", "except Exception"),
-    ("running/script_process.py", "except BaseException"),
-    ("running/script_process.py", "except Exception"),
-    ("running/scripts.py", "except Exception"),
-    ("warm/server.py", "except BaseException"),
+    ("parts/running/targets.py", "except Exception"),
+    ("parts/running/script_process.py", "except BaseException"),
+    ("parts/running/script_process.py", "except Exception"),
+    ("parts/running/scripts.py", "except Exception"),
+    ("parts/warm/server.py", "except BaseException"),
 }
 """Handlers of bugs, which must not end what follows, and of whatever code of the user's raises."""
 
@@ -279,9 +287,9 @@ RULES = {
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
     "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
-    "codegen/self_writing.py": "rules of constant tensors",
-    "codegen/numpy_script.py": "names in scipy.special",
-    "codegen/script.py": "constant tensors in the words of torch",
+    "parts/code/self_writing.py": "rules of constant tensors",
+    "parts/code/numpy_script.py": "names in scipy.special",
+    "parts/code/script.py": "constant tensors in the words of torch",
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",
     "symbolic/operations.py": "signs in the place of names, and words for the adjoints of some",
@@ -298,17 +306,17 @@ RULES = {
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
     "crosscheck/jumps.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
-    "diagnose/expansions.py": "whole powers, quotients that are 0/0",
-    "diagnose/identities.py": "constants of a sum",
-    "diagnose/forms.py": "what is shorter and rounds alike",
-    "diagnose/matching.py": "the same operation in other words",
-    "diagnose/guards.py": "powers of constants",
+    "parts/improve/expansions.py": "whole powers, quotients that are 0/0",
+    "parts/improve/identities.py": "constants of a sum",
+    "parts/improve/forms.py": "what is shorter and rounds alike",
+    "parts/improve/matching.py": "the same operation in other words",
+    "parts/improve/guards.py": "powers of constants",
     "questions/local_adjoints.py": "signs in the place of names",
     "questions/functions.py": "cases of a meaning, and what is no method in torch",
 }
 """The modules that may tell operations apart by name, as their mathematics differs, and in what."""
 
-READERS = ("language/ops/", "language/lower/", "language/snippets/")
+READERS = ("language/ops/", "language/lower/", "parts/paste/")
 """The table itself, and what reads the notations of libraries, in which calls have names."""
 
 HOMONYMS = frozenset(["index", "diagonal", "dot", "ones"])
@@ -345,7 +353,8 @@ def _told_apart(node: ast.AST) -> Iterator[str]:
 def test_facts_of_operations_stand_in_their_rows() -> None:
     """No other module asks for an operation by name; those with rules of their own are listed, and all of them do."""
     names = set(ops.TABLE) - HOMONYMS
-    rooms = tuple("language adjoint autodiff symbolic reference crosscheck diagnose claims codegen questions".split())
+    core = "language adjoint autodiff symbolic reference crosscheck questions"
+    rooms = (*core.split(), "parts/improve", "parts/claims", "parts/code")
     found: dict[str, set[str]] = {}
     for module in MODULES:
         place = str(module.relative_to(PACKAGE))
@@ -360,7 +369,7 @@ DIFFERENTIATES = {
     "adjoint/slopes.py": "the slopes of elementwise operations",
     "symbolic/derivative.py": "formulas in index notation",
     "language/program/meaning.py": "how SymPy differentiates the functions of the language",
-    "claims/regions.py": "where a formula grows and falls",
+    "parts/claims/regions.py": "where a formula grows and falls",
     "reference/rules.py": "by how much slopes change along a ray, for its series",
 }
 """The modules that differentiate expressions."""
@@ -368,7 +377,7 @@ DIFFERENTIATES = {
 GRADIENTS = {
     "questions/gradients.py": "scripts",
     "questions/local_adjoints.py": "explanations, and their drawings",
-    "codegen/numpy_script.py": "scripts, as they are written",
+    "parts/code/numpy_script.py": "scripts, as they are written",
     "crosscheck/bounded_gradient.py": "whole arrays with bounds",
     "crosscheck/gradient_point.py": "balls, at second order",
 }
@@ -400,7 +409,7 @@ def test_one_room_differentiates_programs() -> None:
         nodes = [*ast.walk(_tree(module))]
         if "sympy" in packages and any(map(_differentiates, nodes)):
             expressions.add(place)
-        if room in ("reference", "crosscheck", "symbolic", "codegen") and any(map(_carries_derivatives, nodes)):
+        if room in ("reference", "crosscheck", "symbolic", "parts.code") and any(map(_carries_derivatives, nodes)):
             programs.add(place)
         inside = {name.removeprefix("gradcli.adjoint.") for name, _ in _imports(module)} & {
             path.stem for path in (PACKAGE / "adjoint").glob("*.py")

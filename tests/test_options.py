@@ -12,8 +12,8 @@ from gradcli import Function
 from gradcli.cli.app import application
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Option, OptionKind, keys, typed
+from gradcli.parts.batch.asking import argument
 from gradcli.questions.question import Dtype
-from gradcli.requests.asking import argument
 from gradcli.results import Drawing, Language, OnError
 
 KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {

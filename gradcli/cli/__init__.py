@@ -80,8 +80,8 @@ def process(*, is_forked: bool = False) -> int:
         import gc
 
         gc.freeze()
-    if "gradcli.running.targets" in sys.modules:  # a thread of the user's must not keep the process
-        from gradcli.running.targets import end
+    if "gradcli.parts.running.targets" in sys.modules:  # a thread of the user's must not keep the process
+        from gradcli.parts.running.targets import end
 
         end(code)
     if code == INTERRUPTED:

@@ -114,7 +114,7 @@ def _require_question(table: Iterable[Option]) -> None:
     ctx = click.globals.get_current_context()
     for option in table:
         if option.is_presentation and is_typed(ctx, option.name):
-            from gradcli.requests import WHY_NOT
+            from gradcli.parts.batch import WHY_NOT
 
             raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=WHY_NOT)
 
@@ -163,12 +163,12 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
         GradcliError: The text is not in the language.
     """
     if not (is_request or {".", ":"}.isdisjoint(expression)):  # a file has a dot, a function of Python a colon
-        from gradcli.running.targets import require_no_file, target
+        from gradcli.parts.running.targets import require_no_file, target
 
         require_no_file(expression)
         if (named := target(expression)) is not None:
             named.require_file()
-            from gradcli.running.python_functions import named as function_named
+            from gradcli.parts.running.python_functions import named as function_named
 
             return expression, function_named(named)
     text = typed_or_read(expression, "EXPR", files.text)

@@ -18,7 +18,7 @@ from gradcli.cli.parameters import argument
 from gradcli.cli.settings import Setting
 from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Option, OptionKind
-from gradcli.warm import paths
+from gradcli.parts.warm import paths
 
 IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
 
@@ -51,7 +51,7 @@ def warm(action: str, idle: int) -> str:
     if not paths.make_folder():
         message = f"the folder {paths.folder()} cannot be used: it has to be yours, and closed to others"
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
-    from gradcli.warm import control
+    from gradcli.parts.warm import control
 
     found, did = control.stop() if action == "stop" else control.running(), ACTIONS[action]
     if action == "start":
@@ -73,7 +73,7 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
     is_wanted = word == "1" if word else settings.peek("warm") is True
     if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.make_folder():
         return
-    from gradcli.warm import control
+    from gradcli.parts.warm import control
 
     if not control.running(paths.name()):
         control.begin(IDLE * _MINUTE).close()

@@ -71,7 +71,7 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.files.rows import PointSource, format_of, part_of, require_suffix, rows_of
-    from gradcli.mapping import Work, apply, into_folder
+    from gradcli.parts.tables import Work, apply, into_folder
 
     start = time.perf_counter()
     asked = dict(line.arguments)
@@ -181,7 +181,7 @@ MOST_REMEMBERED = 256
 
 
 def _answer_all(file: str | None) -> int:
-    from gradcli.requests import empty_caches, lines
+    from gradcli.parts.batch import empty_caches, lines
 
     require_stdout()
     code = 0
@@ -200,8 +200,8 @@ def _answer_all(file: str | None) -> int:
 
 def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
     """Answer a request: the pieces of its line, and its exit code if it were alone."""
+    from gradcli.parts.batch import answer, read
     from gradcli.report.render.json import render_error, reply
-    from gradcli.requests import answer, read
 
     request = read(line, number)
     try:
@@ -240,7 +240,7 @@ def answer_words(words: Sequence[str]) -> Result:
     >>> answer_words(["gradcli", "grad", "x**2", "--at", "3"]).grad["x"]
     array(6.)
     """
-    from gradcli.requests import require_command
+    from gradcli.parts.batch import require_command
 
     group = _group()
     given = with_command([*words][1:] if words and words[0] == "gradcli" else words, group.commands)
@@ -309,9 +309,9 @@ def run(words: Sequence[str], **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script([*words], given["command"])
-        from gradcli.running.script_process import UserScript, answer_passes
-        from gradcli.running.scripts import MOST_PASSES, ScriptRecorder
-        from gradcli.running.targets import away_from_output
+        from gradcli.parts.running.script_process import UserScript, answer_passes
+        from gradcli.parts.running.scripts import MOST_PASSES, ScriptRecorder
+        from gradcli.parts.running.targets import away_from_output
 
         script = UserScript(*given_script)
         with away_from_output() as stdout:

@@ -9,7 +9,7 @@ readings `disagree`.
 >>> from gradcli.crosscheck.point import Point, Torch
 >>> from gradcli.language.parsing import parse
 >>> from gradcli.language.program.shapes import infer
->>> from gradcli.recording.pass_recorder import record
+>>> from gradcli.parts.running.recording.pass_recorder import record
 >>> def verdict(text, at, value, slope):
 ...     program = parse(text)
 ...     shapes = infer(program, {program.variables[0]: ()})

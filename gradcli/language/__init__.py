@@ -3,7 +3,6 @@
 parsing    a text to its Program: the front door
 text       characters to a tree; knows the name of no operation
 lower      a tree to a Program: names, calls, constants, loops
-snippets   texts of several statements: definitions, tensors, backward passes
 inputs     values, ranges, directions and gradient vectors
 foreign    numbers from elsewhere in Python: tensors, arrays of other libraries
 program    the Program: lines, shapes, meanings

@@ -4,7 +4,7 @@
 
 What holds values constant may be smooth where the function is not.  So it is judged once more with nothing held
 constant: where the reference proves a kink then, the verdict is `kink`, and where it proves another derivative, `cut`.
-What it leaves open of a function of Python is decided by torch's own gradients, in `gradcli.running.cuts`.
+What it leaves open of a function of Python is decided by torch's own gradients, in `gradcli.parts.running.cuts`.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ from gradcli.crosscheck.formulas import Derived, Formulas, concluded as conclude
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
-from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut
+from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -187,8 +187,8 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
     """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
-    from gradcli.diagnose.advice import rewritten
-    from gradcli.diagnose.measuring import Measure, around
+    from gradcli.parts.improve.advice import rewritten
+    from gradcli.parts.improve.measuring import Measure, around
 
     def verdict_of(text: str) -> Verdict | None:
         doing("trying another way to write it")
@@ -211,7 +211,7 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
     """Add the operations at fault to the findings; with the place in the text of the worst finding's."""
-    from gradcli.diagnose.advice import diagnosed
+    from gradcli.parts.improve.advice import diagnosed
 
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
     return diagnosed(judgement, DiagnosisContext(*point, question.record), v)

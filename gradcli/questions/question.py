@@ -18,14 +18,15 @@ import sympy
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
-from gradcli.language import inputs, snippets
+from gradcli.language import inputs
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.snippets import Snippet
-from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
+from gradcli.parts import paste as snippets
+from gradcli.parts.paste import Snippet
+from gradcli.parts.paste.snippet_result import Replay
 from gradcli.questions import naming
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def ask_torch(
     call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
 ) -> Sequence[AskedMeaning | None]:
     """Ask torch for the operations that a call of one of its functions consists of."""
-    from gradcli.recording.recorder import Recorder
-    from gradcli.recording.torch_meanings import ask
+    from gradcli.parts.running.recording.recorder import Recorder
+    from gradcli.parts.running.recording.torch_meanings import ask
 
     return ask(Recorder, call, shapes, fixed)
 
@@ -213,7 +214,7 @@ class Question:
         def recorded(way: Any, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
             key = way, id(program), str((asked, how))
             if key not in known:
-                from gradcli.recording.pass_recorder import record
+                from gradcli.parts.running.recording.pass_recorder import record
 
                 known[key] = program, record(way, program, inputs, *asked, **how)
             return known[key][1]

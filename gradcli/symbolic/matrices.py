@@ -2,7 +2,7 @@
 
 Factors that share a bound index are contracted, one index after the other: two vectors to a number, a matrix and a
 vector to a vector, two matrices to a matrix.  What remains has the gradient's own indices, or there is no such form.
-It is a candidate: whether it is the gradient is for `gradcli.claims` to prove.
+It is a candidate: whether it is the gradient is for `gradcli.parts.claims` to prove.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gradcli.adjoint.gradient import _Walk
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from tests.adjoint import test_gradient as in_torch
 from tests.checks import check_of
-from tests.codegen import test_numpy_script
+from tests.parts.code import test_numpy_script
 from tests.reference import test_bounds
 
 Rule = Callable[..., Any]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-MODEL = Path(__file__).parent.parent / "recording" / "model.py"
+MODEL = Path(__file__).parent.parent / "parts" / "running" / "model.py"
 
 
 @pytest.fixture

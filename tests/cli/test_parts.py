@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli.files import Files, text_rows
 from gradcli.files.rows import PointSource
-from gradcli.mapping import Work, folder as folder_of_parts, into_folder, schedule
-from gradcli.mapping.schedule import function_of
+from gradcli.parts.tables import Work, folder as folder_of_parts, into_folder, schedule
+from gradcli.parts.tables.schedule import function_of
 from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
 from tests.examples import examples

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import MODEL
 from tests.conftest import Command
-from tests.recording.model import Half
+from tests.parts.running.model import Half
 
 SCRIPT = """
 import sys
@@ -110,7 +110,7 @@ def test_a_script_is_its_own(
     run = gradcli("run", "own.py")
     assert (run.code, [word for word in out if word not in run.out]) == (code, [])
     assert [word for word in err if word not in run.err] == []
-    assert "gradcli/recording" not in run.err
+    assert "gradcli/parts/running/recording" not in run.err
     assert out or not run.out
 
 

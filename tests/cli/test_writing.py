@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function, GradcliError
-from tests.codegen.running import run_script
 from tests.conftest import Command, process
 from tests.examples import examples
+from tests.parts.code.running import run_script
 
 
 def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import sympy
 
 from gradcli import Function, GradcliError
 from gradcli.language.program.named_shapes import named_shapes
-from gradcli.requests import answer, read
+from gradcli.parts.batch import answer, read
 from gradcli.results import ClosedForm
 from gradcli.symbolic.derivative import Derivative, OutputElement
 from tests.conftest import Command

@@ -5,8 +5,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError
+from gradcli.parts.batch import answer, read
 from gradcli.questions.commands import improve as question
-from gradcli.requests import answer, read
 
 
 def test_each_outcome() -> None:

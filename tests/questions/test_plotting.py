@@ -253,8 +253,8 @@ def test_a_function_of_python_is_run_at_each_point(tmp_path: Path) -> None:
     """And its branches are found, though each recording knows one."""
     file = tmp_path / "branches.py"
     file.write_text("import torch\n\ndef f(x):\n    return torch.sin(x) if x > 0.3 else x**2\n")
-    from gradcli.running.python_functions import named
-    from gradcli.running.targets import target
+    from gradcli.parts.running.python_functions import named
+    from gradcli.parts.running.targets import target
 
     asked = target(f"{file}::f")
     assert asked is not None

@@ -3,12 +3,7 @@
 `gradcli` is the installed command, beside a warm process of this run of the tests; `python` is an interpreter with all
 packages imported, served by the same code.  Tests of the start itself run the installed command alone.
 
-scripts                          the process behind `python`, and one that imports nothing
-test_same                        a warm answer is that of a cold start, to the byte
-test_calls                       what a call is given, and how it ends
-test_turns                       many calls at once
-test_open_files                  what another process cannot open
-test_faults                      processes and sockets that are gone, stopped or somebody else's
+scripts    the process behind `python`, and one that imports nothing
 """
 
 import atexit

@@ -9,7 +9,7 @@ import runpy
 import sys
 import time
 
-from gradcli.warm import client, server
+from gradcli.parts.warm import client, server
 
 
 def serve(kind: str, idle: float) -> None:

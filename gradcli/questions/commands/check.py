@@ -64,7 +64,6 @@ from typing import Any, Unpack, get_args
 import numpy as np
 
 from gradcli import results
-from gradcli.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
 from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
@@ -72,6 +71,7 @@ from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.parts.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
 from gradcli.progress import counted, each_with_time
 from gradcli.questions import judging
 from gradcli.questions.closed_form import at_random_values

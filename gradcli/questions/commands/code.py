@@ -28,15 +28,15 @@ from typing import Unpack
 import numpy as np
 
 from gradcli.adjoint.slopes import NoAdjointError
-from gradcli.codegen.numpy_script import MOST_CELLS, numpy_script
-from gradcli.codegen.script import Task, gradcli_text, latex_document, torch_script
-from gradcli.codegen.self_writing import WIDTH
 from gradcli.crosscheck.confirming import has_cases_at
 from gradcli.crosscheck.formulas import confirmed
 from gradcli.crosscheck.judge import judge
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
+from gradcli.parts.code.numpy_script import MOST_CELLS, numpy_script
+from gradcli.parts.code.script import Task, gradcli_text, latex_document, torch_script
+from gradcli.parts.code.self_writing import WIDTH
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
 from gradcli.questions.judging import whole_derivatives

@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from gradcli.claims import are_same
-from gradcli.diagnose.magnitudes import Spread, spread
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.inputs import read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
+from gradcli.parts.claims import are_same
+from gradcli.parts.improve.magnitudes import Spread, spread
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
@@ -42,7 +42,7 @@ from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
-    from gradcli.diagnose.measuring import LostBits, Measure
+    from gradcli.parts.improve.measuring import LostBits, Measure
 
 MOST_POINTS = 64
 """Elements of an array that are points of their own to an elementwise function; a longer array is one point."""
@@ -125,7 +125,7 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
 
 
 def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
-    from gradcli.diagnose.measuring import ENOUGH, Measure
+    from gradcli.parts.improve.measuring import ENOUGH, Measure
 
     doing("finding out what is lost")
     program = sample.program
@@ -144,8 +144,8 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     answer = replace(answer, points=len(measure.points), before=_lost(typed, bits), notes=unknown)
     if measure.agrees(typed):
         return replace(answer, outcome="fine", strips=tuple(_strips(sample, measure, typed, None)))
-    from gradcli.diagnose.advice import beside
-    from gradcli.diagnose.improving import improved
+    from gradcli.parts.improve.advice import beside
+    from gradcli.parts.improve.improving import improved
 
     around = list(beside(sample.points[0]))[1:] if sample.asked else []
     found = improved(program, measure, lambda point: measured([point], 0), around)
@@ -201,7 +201,7 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
 
 def _at(question: Question) -> _Sample:
     """Sample the given point, or the several points of an elementwise function; and others around each."""
-    from gradcli.diagnose.measuring import STEPS, around
+    from gradcli.parts.improve.measuring import STEPS, around
 
     program, points = question.program, [question.arrays]
     labels: list[float | str] = ["here", "around it"]

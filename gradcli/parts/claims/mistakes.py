@@ -1,0 +1,273 @@
+"""The likeliest mistake in a claim that is wrong: the first of a list that gives the claimed numbers at every point.
+
+A sign, a factor, a rule for powers, a transpose, another variable, a forgotten v: each is a way to get numbers from the
+truth and from the lines of the function.  It is named only if these are the claim at a few random points.  All are the
+middles of enclosures, so agreement to ten digits is no accident.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.adjoint.slopes import is_power
+from gradcli.crosscheck.compare import to_float
+from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import expand, in_primitives
+from gradcli.language.program.wengert import Atom, Line, Program, needed
+from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
+from gradcli.parts.claims.subject import VECTOR, as_written
+from gradcli.reference.balls import precision
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_plan import Plan
+from gradcli.reference.rules import Outcome, Undefined
+from gradcli.symbolic.operations import slope
+
+FEWEST_POINTS, MOST_POINTS = 3, 6
+"""Points at which a mistake has to explain the claim."""
+
+CLOSE = 1e-10
+"""Relative difference of numbers that are the same."""
+
+LARGEST_PART = 100
+"""Numerators and denominators of a factor that is shown as a fraction."""
+
+MOST_COLUMNS = 64
+"""Elements of x up to which whole Jacobians are taken."""
+
+MOST_LINES = 30
+"""Lines of a function or a claim that are looked at."""
+
+LONGEST = 40
+"""Characters of a formula that is shown."""
+
+_ROOTS = tuple(map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi)))
+_CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2, *_ROOTS)
+
+CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))
+"""Numbers of which a forgotten or surplus factor may be a simple multiple."""
+
+Numbers = npt.NDArray[np.float64]
+"""A row for each point: numbers of its entries, values of a Program, or a whole Jacobian."""
+
+
+class WrongClaim:
+    """A wrong claim at several points, and the function there.
+
+    Args:
+        comparison: The claim.
+        looks: The points, at each of which all entries have a truth.
+    """
+
+    def __init__(self, comparison: ClaimComparison, looks: Sequence[Look]) -> None:
+        self.subject, self.of, self.looks = comparison.subject, comparison.reading.of, looks
+        self.truth = np.array([[to_float(one.truth) for one in look.seen] for look in looks])
+        self.claimed = np.array([[to_float(one.claimed) for one in look.seen] for look in looks])
+        self.rows, self.columns = np.array([comparison.place(one.entry) for one in looks[0].seen]).T
+        self.v = np.array([np.ravel(look.v) for look in looks], dtype=np.float64)
+        self.width, self.height = math.prod(self.subject.x), math.prod(self.subject.y)
+        program = self.subject.program
+        self.typed = expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
+
+    def explains(self, numbers: Numbers | None) -> bool:
+        """Tell whether these numbers are the claim at every point, and not all 0."""
+        return numbers is not None and bool(np.any(self.claimed)) and same(numbers, self.claimed)
+
+    def measured(self, program: Program, variable: sympy.Symbol) -> tuple[Numbers, Numbers] | None:
+        """The value of a Program, flat, and its Jacobian by a variable at each point; None if that is too much."""
+        shapes = self.subject.known
+        size = math.prod(shapes[variable]) if variable in program.variables else 0
+        if size > MOST_COLUMNS:
+            return None
+        try:
+            plan = reference_of(as_written(in_primitives(program)), shapes).plan([(variable, j) for j in range(size)])
+        except OverBudgetError:
+            return None
+        found = [_measured(plan, look) for look in self.looks] if plan.judges_value else []
+        return (np.array([y for y, _ in found]), np.array([J for _, J in found])) if found else None
+
+    def part(self, atom: Atom) -> tuple[Numbers, Numbers] | None:
+        """One value of the function, and its Jacobian by x."""
+        part = replace(self.typed, lines=tuple(needed(self.typed.lines, atom)), output=atom)
+        return self.measured(part, self.subject.variable)
+
+    @cached_property
+    def lines(self) -> list[tuple[Line, Numbers, Numbers]]:
+        """The lines that have a text of their own and depend on x, from the inner ones, as numbers for the entries."""
+        moving: set[Atom] = {self.subject.variable}
+        for line in self.typed.lines:
+            moving |= {line.symbol} if moving & set(line.call.operands) else set()
+        last = {line.span: line for line in self.typed.lines}
+        named = [line for line in self.typed.lines if last[line.span] is line and line.symbol in moving]
+        found = ((line, self.part(line.symbol)) for line in named[:MOST_LINES])
+        return [(line, *parts) for line, parts in found if parts is not None]
+
+    def as_claimed(self, jacobians: Numbers, weights: Numbers) -> Numbers | None:
+        """Jacobians in the form of the claim: their entries, or sums of their rows with weights."""
+        _, height, width = jacobians.shape
+        if width != self.width or height != (self.height if self.of == "Jacobian" else weights.shape[1]):
+            return None
+        if self.of == "Jacobian":
+            return jacobians[:, self.rows, self.columns]
+        found: Numbers = np.einsum("pi,pij->pj", weights, jacobians)[:, self.columns]
+        return found
+
+    def by_entry(self, numbers: Numbers) -> Numbers | None:
+        """One number for all entries, or one for each element of x: of values, or of diagonal Jacobians."""
+        if numbers.ndim == 3 and numbers.shape[1] > 1:
+            diagonal = np.einsum("pii->pi", numbers) if numbers.shape[1:] == (self.width,) * 2 else None
+            if diagonal is None or np.any(numbers - np.eye(self.width) * diagonal[:, None]):
+                return None
+            numbers = diagonal
+        own = numbers.reshape(len(numbers), -1)
+        is_one_each = own.shape[1] in (1, self.width)
+        return np.broadcast_to(own, (len(own), self.width))[:, self.columns] if is_one_each else None
+
+
+def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
+    """The likeliest mistake, in words; empty if none of the classic ones explains the claim.
+
+    Args:
+        comparison: The claim.
+        looks: At random points where it can be compared.
+    """
+    looks = [look for look in looks if look.worst is not None and not look.missing][:MOST_POINTS]
+    if len(looks) < FEWEST_POINTS:
+        return ""
+    with np.errstate(all="ignore"):
+        evidence = WrongClaim(comparison, looks)
+        if evidence.explains(evidence.truth):
+            return ""
+        return next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
+
+
+def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, Numbers | None]]:
+    """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
+    subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
+    yield "the sign: the claim is the truth times -1", -truth
+    yield "upside down: the claim is 1 over the truth", 1 / truth
+    ones = np.ones_like(evidence.v)
+    weights = ones if evidence.of == "gradient" else evidence.v
+    whole = evidence.measured(subject.program, x)
+    if whole is not None:
+        yield from _turned(evidence, whole[1], weights)
+        if evidence.of == "vector-Jacobian product":
+            yield "v is missing: the claim is right for v = ones only", evidence.as_claimed(whole[1], ones)
+    for symbol, shape in subject.shapes.items():
+        if symbol != x and shape == subject.x and (other := evidence.measured(subject.program, symbol)) is not None:
+            what = f"the other variable: the claim is the derivative by {symbol}"
+            yield what, evidence.as_claimed(other[1], weights)
+    for line, _, slopes in evidence.lines:
+        if line.symbol != evidence.typed.output:
+            what = f"chain factor: the derivative of {_shown(evidence, line)}{_formula(evidence, line)}"
+            yield from _factor(what, truth, evidence.by_entry(slopes))
+    for line, _, _ in evidence.lines:
+        yield from _power(evidence, line)
+    keep = np.flatnonzero(truth[0])
+    factor = float(evidence.claimed[0, keep[0]] / truth[0, keep[0]]) if len(keep) else 0.0
+    if factor and math.isfinite(factor):
+        yield f"off by the factor {_simple(factor)}{_count(factor, evidence)}", factor * truth
+    parts = [(f"`{symbol}`", evidence.part(symbol)) for symbol in subject.program.variables]
+    values = [(shown, part[0]) for shown, part in parts if part is not None]
+    for shown, numbers in (*values, *((_shown(evidence, line), numbers) for line, numbers, _ in evidence.lines)):
+        yield from _factor(f"factor: {shown}", truth, evidence.by_entry(numbers))
+
+
+def _turned(evidence: WrongClaim, J: Numbers, weights: Numbers) -> Iterator[tuple[str, Numbers | None]]:
+    """Transposed: a Jacobian, the one in a product, or a gradient by a square matrix."""
+    x, is_product = evidence.subject.x, evidence.of == "vector-Jacobian product"
+    what = "transposed: a row belongs to an element of y, a column to one of x"
+    if evidence.of != "gradient":
+        turned = evidence.as_claimed(np.swapaxes(J, 1, 2), weights)
+        yield "the Jacobian is transposed: the claim is Jv, and the truth is vᵀJ" if is_product else what, turned
+    if evidence.of != "Jacobian" and len(x) == 2 and x[0] == x[1] and len(evidence.columns) == evidence.width:
+        turn = np.arange(evidence.width).reshape(x).T.ravel()
+        yield "transposed: the claim is the transpose of the truth", evidence.truth[:, turn]
+
+
+def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, Numbers | None]]:
+    """x**(n-1) and n*x**n in place of n*x**(n-1)."""
+    if not is_power(line.call) or line.call.operands[1].is_Symbol or line.call.operands[1] == 0:
+        return
+    base, exponent = line.call.operands
+    rule = f"the derivative of b**n is n*b**(n-1), here of {_shown(evidence, line)}"
+    what = f"the power rule: the exponent {exponent} is not brought down; {rule}"
+    yield what, evidence.truth / float(exponent)
+    part = evidence.part(base) if base.is_Symbol else None
+    lowered = None if part is None else evidence.by_entry(part[0])
+    what = f"the power rule: the exponent {exponent} is not lowered; {rule}"
+    yield what, None if lowered is None else evidence.truth * lowered
+
+
+def _factor(what: str, truth: Numbers, factor: Numbers | None) -> Iterator[tuple[str, Numbers]]:
+    """Yield the truth without a factor, and with it once more, as possible mistakes."""
+    if factor is not None:
+        yield f"a missing {what}", truth / factor
+        yield f"a surplus {what}", truth * factor
+
+
+def _shown(evidence: WrongClaim, line: Line) -> str:
+    """The text of a line, in backticks."""
+    text = evidence.typed.excerpt(line)
+    return f"`{text[1:-1] if text.startswith('(') and text.find(')') == len(text) - 1 else text}`"
+
+
+def _simple(factor: float) -> str:
+    """Write a factor as a simple multiple of a constant, or with twelve digits.
+
+    >>> _simple(0.4), _simple(2*math.pi), _simple(1/math.log(2))
+    ('2/5', '2*pi', '1/log(2)')
+    """
+    for known, ratio in ((known, factor / float(known)) for known in CONSTANTS):
+        share = sympy.Rational(Fraction(ratio if math.isfinite(ratio) else 0).limit_denominator(LARGEST_PART))
+        if 0 < abs(share.p) <= LARGEST_PART and math.isclose(float(share * known), factor, rel_tol=CLOSE):
+            return str(share * known)
+    return repr(float(f"{factor:.12g}"))
+
+
+def _count(factor: float, evidence: WrongClaim) -> str:
+    for symbol, shape in evidence.subject.shapes.items():
+        n = math.prod(shape)
+        if n > 2 and any(math.isclose(factor, k, rel_tol=CLOSE) for k in (n, 1 / n)):
+            return f": {symbol} has {n} elements"
+    return ""
+
+
+def _formula(evidence: WrongClaim, line: Line) -> str:
+    """` is 2*x`, where one operation makes the line of x."""
+    x = evidence.subject.variable
+    if line.call.op.kind is not Kind.ELEMENTWISE or x not in line.call.operands:
+        return ""
+    found = slope(line.call, {a: str(a) for a in line.call.operands}, x)
+    return f" is `{found.alone.text}`" if found is not None and len(found.alone.text) <= LONGEST else ""
+
+
+def same(a: Numbers, b: Numbers) -> bool:
+    """Tell whether numbers are the same to `CLOSE`, relative to the largest of a point where they cancel."""
+    if a.shape != b.shape or not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
+        return False
+    largest = np.abs([a, b]).max(axis=(0, 2), initial=0.0)[:, None]
+    return bool(np.all(np.abs(a - b) <= CLOSE * np.abs(b) + 1e-14 * largest))
+
+
+def _measured(plan: Plan, look: Look) -> tuple[Numbers, Numbers]:
+    """Values and Jacobian of one plan at one point."""
+    with precision(FIRST_BITS):
+        run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)
+    values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])
+    J = np.zeros((len(values), len(plan.directions)))
+    for n, direction in enumerate(plan.directions):
+        for row, outcome in run.columns.get(direction, {}).items():
+            J[row, n] = _number(outcome)
+    return values, J
+
+
+def _number(outcome: Outcome) -> float:
+    return math.nan if isinstance(outcome, Undefined) else to_float(outcome)

@@ -1,0 +1,197 @@
+"""Points where a claim may fail: where branches may meet, simple numbers, then seeded random ones, of the given shapes.
+
+Where the function or the claim has no value, or the function a kink, a point tells nothing and does not count.
+
+Branches meet at numbers that the texts name, at their quotients, and at 0: these places, a number in each gap between
+them and powers of ten are put in for one variable after the other, and for all elements at random.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+
+import numpy as np
+
+from gradcli.crosscheck.confirming import BOXES
+from gradcli.errors import GradcliError
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.wengert import Call, Shape
+from gradcli.parts.claims.evaluation import ClaimComparison, Inputs, Look
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.results import Array
+
+SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
+"""Numbers that are tried first, in all variables at once."""
+
+RANGES = (*BOXES, (-3.0, 3.0), (0.1, 10.0))
+"""Where random numbers are drawn from, in turn."""
+
+FEWEST_SHORT = 12
+"""Random points that are tried with short numbers first."""
+
+TRIES = 6
+"""Tries for each point that counts, at most."""
+
+MOST_NAMED = 8
+"""Numbers of the texts that are tried, too, each with its neighbours."""
+
+MOST_BREAKPOINTS = 250
+"""Points at which one variable is where branches may meet, or between two such places."""
+
+MOST_MIXED = 128
+"""Points at which each element is at a place of its own."""
+
+MOST_SINGULAR = 16
+"""Points without a slope of an operation at which the check is asked whether the whole has one."""
+
+DECADES = (1e-3, 1e-2, 1e-1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
+"""Distances from 0 that are tried beside the numbers of the texts."""
+
+MOST_WORK = 400_000
+"""Ball operations of all tries together: one or two seconds."""
+
+MOST_ANEW = 30
+"""Points of a function that is read, or run, anew at each."""
+
+FEWEST = 5
+"""Points that are tried however long they take."""
+
+
+class Search:
+    """The search for a point at which one claim is false."""
+
+    def __init__(
+        self,
+        comparison: ClaimComparison,
+        given: Inputs,
+        seed: int,
+        dtype: str,
+        anew: Callable[[Inputs], ClaimComparison | None] | None = None,
+    ) -> None:
+        self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
+        self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
+
+    def run(self, points: int) -> tuple[int, Look | None]:
+        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done.
+
+        Returns:
+            The number of points that counted, and the first that refutes the claim.
+        """
+        counted = met = singular = 0
+        hidden: Look | None = None
+        most = max(FEWEST, MOST_WORK // self.comparison.work)
+        met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * points)
+        met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
+        tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
+        with suppress(OverTimeError), time_limit():
+            # First where branches meet: claims are wrong there most often, and random points never hit them.
+            for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
+                if counted >= points:
+                    break
+                look = self.look(inputs, v)
+                if look is None:
+                    continue
+                if is_met and look.missing and singular < MOST_SINGULAR:
+                    look, singular = self.comparison.with_limits(look), singular + 1
+                if look.shows:
+                    return counted + met + 1, look
+                hidden = look if hidden is None and look.worst is not None else hidden
+                met += bool(look.seen) and is_met
+                counted += bool(look.seen) and not is_met
+        return counted + met, hidden
+
+    def look(self, inputs: Inputs, v: Array) -> Look | None:
+        """The claim at a point; None where the function is read anew, and has no value or derivative there."""
+        if self.anew is None:
+            return self.comparison.look(inputs, v)
+        try:
+            there = self.anew(inputs)
+        except GradcliError:
+            return None
+        return None if there is None else there.look(inputs, v)
+
+    def points(self) -> Iterator[tuple[Inputs, Array]]:
+        """The same number everywhere, then numbers that count up, then random ones."""
+        # What is near to a number of the texts, or a simple multiple of it, with both signs.
+        near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
+        for number in dict.fromkeys((*SIMPLE, *near)):
+            yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
+        for sign in (1, -1):
+            yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
+        yield from self.generic()
+
+    def generic(self) -> Iterator[tuple[Inputs, Array]]:
+        """Random points: one after the other from a box for all, from a box for each variable, or near the given."""
+        generator = np.random.default_rng(self.seed)
+        for n in itertools.count():
+            boxes = {name: RANGES[n // 3 % len(RANGES)] for name in self.shapes}
+            if n % 3 == 1:
+                # A box for each variable: some mistakes cancel where all variables are of one size or sign.
+                boxes = {name: RANGES[int(generator.integers(len(RANGES)))] for name in self.shapes}
+            drawn: dict[str, Array] = {x: generator.uniform(*boxes[x], shape) for x, shape in self.shapes.items()}
+            if n % 3 == 2:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    drawn = {
+                        x: at.astype(float) * generator.uniform(0.5, 1.5, at.shape) for x, at in self.given.items()
+                    }
+            elif n < FEWEST_SHORT or n % 2:
+                # Sixteenths are exact in binary and short to read in a counterexample.
+                drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
+            yield self._point(drawn, None, generator)
+
+    def breakpoints(self) -> Iterator[tuple[Inputs, Array]]:
+        """Points where branches of the function or the claim may meet, from the point that is given."""
+        if not any(call.op.kinks or call.op.sense or call.op.is_extreme or call.op.is_step for call in self._calls):
+            return
+        given = {name: np.asarray(array, dtype=np.float64) for name, array in self.given.items()}
+        for number in self._places[: MOST_BREAKPOINTS // max(1, len(self.shapes))]:
+            for name, shape in self.shapes.items():
+                yield self._point({**given, name: np.full(shape, number)}, None)
+        generator = np.random.default_rng(self.seed)
+        for _ in range(MOST_MIXED):
+            yield self._point({n: generator.choice(self._places, shape) for n, shape in self.shapes.items()}, None)
+
+    @cached_property
+    def _calls(self) -> list[Call]:
+        """The operations of the claim if it is a formula, and of the function."""
+        programs = (self.comparison.reading.program, self.comparison.subject.program)
+        return [line.call for program in programs if program is not None for line in expand(program).lines]
+
+    @cached_property
+    def _places(self) -> list[float]:
+        """Places where branches may meet, and a number in each gap between them; those near to a named number first."""
+        named = {abs(n) for n in self._named} | {1.0}
+        ends = {0.0, *named, *(m / n for m in named for n in named if n)}
+        ends |= {-end for end in ends}
+        gaps = {(a + b) / 2 for a, b in itertools.pairwise(sorted(ends))}
+        far = {s * n for n in (*DECADES, 2 * max(ends)) for s in (1, -1)}
+        found = sorted(ends | gaps | far, key=lambda n: (min(abs(abs(n) - m) for m in (0.0, *named)), abs(n)))
+        return [n for n in found if math.isfinite(n)]
+
+    @cached_property
+    def _named(self) -> list[float]:
+        """The first numbers that the function and the claim name, each once."""
+        atoms = (float(a) for call in self._calls for a in call.operands if a.is_number and a.is_real)
+        statics = (a for call in self._calls for a in call.statics if isinstance(a, float))
+        return list(dict.fromkeys(n for n in (*atoms, *statics) if math.isfinite(n)))[:MOST_NAMED]
+
+    def _point(
+        self, inputs: Mapping[str, Array], weight: float | None, generator: np.random.Generator | None = None
+    ) -> tuple[Inputs, Array]:
+        """With the v that is given, or one of its own if the claim is for every v."""
+        v, shape = self.comparison.subject.weights, self.comparison.subject.y
+        if self.comparison.reading.names_vector:
+            v = _counting(shape) if weight is None else np.full(shape, weight)
+            if generator is not None:
+                v = np.round(generator.uniform(-2, 2, shape) * 16) / 16
+        with np.errstate(over="ignore"):
+            rounded = {name: np.asarray(array).astype(self.dtype) for name, array in inputs.items()}
+            return rounded, v.astype(self.dtype)
+
+
+def _counting(shape: Shape) -> Array:
+    return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)

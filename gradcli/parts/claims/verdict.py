@@ -1,0 +1,282 @@
+"""The verdict on a claim: it is compared at the point, then at others, then proved if nothing refutes it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import ROUND_UP, Context
+from fractions import Fraction
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from gradcli.crosscheck.compare import Tolerance, to_float
+from gradcli.language.inputs import Value
+from gradcli.language.program.wengert import show
+from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
+from gradcli.parts.claims.search import MOST_WORK, Search
+from gradcli.parts.claims.subject import Subject, read, read_numbers
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.results import Array, Claim
+
+TRIES = 30
+"""Random points that are tried for the few that show what a mistake is."""
+
+FEWEST_RIGHT = 2
+"""Of these, how many have to show none before a claim is called right in part: one may be an accident."""
+
+MOST_OFF = 0.1
+"""The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
+
+MORE = 1.01
+"""How much above the largest difference a tolerance is suggested."""
+
+POINTS = 100
+"""Random points at which a claim that is not proved is compared, next to the one that is given."""
+
+
+def claimed(
+    subject: Subject,
+    text: str,
+    inputs: Mapping[str, Array],
+    tolerance: Tolerance,
+    *,
+    points: int = POINTS,
+    seed: int = 0,
+    dtype: str = "float64",
+    anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
+) -> Claim:
+    """Judge a claimed formula for a derivative.
+
+    Args:
+        subject: What it is about.
+        text: The claim, a formula in the variables and v; its shape says what it is of (see `subject`).
+        inputs: The point.
+        tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
+        points: How many other points to try.
+        seed: Of the random ones.
+        dtype: That the points are rounded to.
+        anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
+
+    Raises:
+        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
+
+    >>> from gradcli.language.parsing import parse
+    >>> f = parse("x**3")
+    >>> cube, at = Subject.from_program(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
+    >>> claimed(cube, "3*x**2", at, Tolerance(2**-30)).status
+    'proved'
+    >>> wrong = claimed(cube, "x**2", at, Tolerance(2**-30))
+    >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
+    ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
+    """
+    comparison = ClaimComparison(subject, read(subject, text), tolerance)
+    there = None if anew is None else lambda at: _comparison_at(comparison, text, anew(at))
+    search = Search(comparison, inputs, seed, dtype, there)
+    here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
+    counted = int(bool(here.seen))
+    failing = here if here.worst is not None else None
+    if (failing is None or not failing.shows) and comparison.entries:
+        # A point that shows the difference in its first digits is a better answer than the given one.
+        tried, found = search.run(points)
+        counted, failing = counted + tried, found or failing
+    if failing is not None:
+        if not (comparison.program and comparison.program.variables) and here.seen and here.worst is None:
+            notes.append("it is right at the point: numbers for one point are for --expect")
+        return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
+    if comparison.reading.is_transposed:
+        return _refuted(comparison, text, here, counted, "", notes)
+    return _unrefuted(comparison, text, here, counted, notes, is_read_anew=anew is not None)
+
+
+def _comparison_at(comparison: ClaimComparison, text: str, there: Subject | None) -> ClaimComparison | None:
+    """The claim beside the function as it is at another point; None where it has no derivative, or another shape."""
+    if there is None or there.y != comparison.subject.y:
+        return None
+    return ClaimComparison(there, read(there, text), comparison.tolerance)
+
+
+def _unrefuted(
+    comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], *, is_read_anew: bool
+) -> Claim:
+    """Proved, or without a counterexample at so many points, or compared with nothing."""
+    subject, reading = comparison.subject, comparison.reading
+    answer = partial(Claim, str(subject.variable), text, reading.of)
+    if not counted:
+        why = f": {_reason(here)}" if here.missing else ""
+        return answer("no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}"))
+    from gradcli.parts.claims.proof import prove
+
+    notes = [*notes, *_remarks(comparison, here)]
+    proof = None if is_read_anew else prove(subject, reading)
+    if proof is None:
+        unproved = "nothing is proved of a function that values decide" if is_read_anew else ""
+        return answer("no counterexample", counted, note=_joined(*notes, unproved))
+    if proof.is_open:
+        notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
+    elif proof.has_kinks:
+        notes.append("it is proved where it is differentiable")
+    shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
+    status: Literal["no counterexample", "proved"] = "no counterexample" if proof.is_open else "proved"
+    return answer(status, counted, note=_joined(*notes, shapes))
+
+
+def _likeliest(comparison: ClaimComparison, search: Search, failing: Look) -> str:
+    """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
+    from gradcli.parts.claims.mistakes import MOST_POINTS, mistake
+
+    try:
+        with time_limit():
+            looks, right = _several(search, MOST_POINTS)
+            likeliest = mistake(comparison, [failing, *looks])
+    except OverTimeError:
+        return ""
+    return f"right at some points, and elsewhere {likeliest}" if likeliest and right >= FEWEST_RIGHT else likeliest
+
+
+def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolerance: Tolerance) -> Claim:
+    """Judge claimed numbers at the point.
+
+    Args:
+        subject: What they are about.
+        value: Text of the language, a number, nested lists or an array; its shape says what it is of.
+        inputs: The point.
+        tolerance: How far the numbers may be from the truth.
+
+    Raises:
+        GradcliError: The text is not a value, or has no derivative's shape.
+
+    >>> from gradcli.language.parsing import parse
+    >>> f = parse("sum(x**2)")
+    >>> squares, at = Subject.from_program(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
+    >>> wrong = expected(squares, "2, 4.1", at, Tolerance(2**-30))
+    >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
+    ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
+    """
+    numbers, reading = read_numbers(subject, value)
+    text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
+    comparison = ClaimComparison(subject, reading, tolerance, numbers)
+    here, notes = _at_the_point(comparison, inputs)
+    counted = int(bool(here.seen))
+    if here.worst is not None or reading.is_transposed:
+        return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
+    remarks = _remarks(comparison, here) if counted else [f"nothing was compared: {_reason(here) or comparison.chosen}"]
+    is_whole = counted and not here.missing and not comparison.chosen
+    status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
+    return Claim(str(subject.variable), text, reading.of, status, counted, note=_joined(*notes, *remarks))
+
+
+def _at_the_point(
+    comparison: ClaimComparison, inputs: Mapping[str, Array], *, is_smooth: bool = True
+) -> tuple[Look, list[str]]:
+    """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
+    notes = [comparison.reading.note, comparison.chosen]
+    if comparison.program is not None and not comparison.is_exact:
+        notes.append("it has rounded decimals, so it is held to the tolerance")
+    here = comparison.with_limits(comparison.look(inputs, comparison.subject.weights, LAST_BITS))
+    notes += [f"at the point the truth is a limit, as {reason}" for reason in here.limits[:1]]
+    return here if is_smooth else replace(here, seen=()), list(filter(None, notes))
+
+
+def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
+    """Of the point: what could not be compared there."""
+    if not here.missing:
+        return []
+    index = comparison.index(next(iter(here.missing)))
+    where = f"at {list(index)}" if index else "at the point"
+    more = f", and at {len(here.missing) - 1} more" if len(here.missing) > 1 else ""
+    return [f"{where} nothing was compared{more}: {_reason(here)}"]
+
+
+def _reason(here: Look) -> str:
+    """Why the first entry of those without anything to compare has nothing; empty if there is none."""
+    return next(iter(here.missing.values()), "")
+
+
+def _several(search: Search, most: int) -> tuple[list[Look], int]:
+    """Random points that show what the mistake is, and how many between them show none."""
+    tries = max(most, min(TRIES, MOST_WORK // search.comparison.work))
+    looks: list[Look] = []
+    right = 0
+    for inputs, v in itertools.islice(search.generic(), tries):
+        look = search.look(inputs, v)
+        if look is None:
+            continue
+        if look.worst is not None and not look.missing:
+            looks.append(look)
+        is_all_zero = all(one.truth.contains(0) for one in look.seen)  # where a claim may be right by accident
+        right += look.worst is None and not look.missing and not is_all_zero
+        if len(looks) >= most - 1:
+            break
+    return looks, right
+
+
+def _refuted(
+    comparison: ClaimComparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]
+) -> Claim:
+    """The verdict on a claim with a counterexample, or on one of the transposed Jacobian that is right but for that."""
+    reading, subject, worst = comparison.reading, comparison.subject, look.worst
+    if reading.is_transposed:
+        x, y = subject.x, subject.y
+        wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
+        turned = f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
+        likeliest = f"{turned}; and then {likeliest}" if likeliest and worst is not None else turned
+    answer = partial(Claim, str(subject.variable), text, reading.of, "refuted", points, mistake=likeliest)
+    if worst is None:
+        return answer(note=_joined(*notes, f"transposed, it has no counterexample in {points} points" * (points > 0)))
+    difference = "" if comparison.is_exact else _difference(look)
+    if comparison.is_exact and not worst.is_visible:
+        difference = f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
+    return answer(
+        entry=comparison.index(worst.entry),
+        claimed=to_float(worst.claimed),
+        truth=to_float(worst.truth),
+        at=look.inputs,
+        v=look.v if reading.names_vector else None,
+        note=_joined(*notes, difference),
+    )
+
+
+def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
+    """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
+    pairs = [(one.claimed, one.truth) for one in look.seen]
+    if not pairs or any(truth.contains(0) for _, truth in pairs):
+        return ""
+    ratio = float((pairs[0][0] / pairs[0][1]).mid())
+    factor = Fraction(ratio).limit_denominator(10) if math.isfinite(ratio) else Fraction(0)
+    p, q = factor.as_integer_ratio()
+    rtol = comparison.tolerance.rtol * q
+    if not 0 < abs(factor) < 100 or not all(abs(c * q - t * p) <= rtol * abs(t) for c, t in pairs):
+        return ""
+    if factor == -1:
+        return "the sign: the claim is the truth times -1"
+    return f"off by the factor {factor}" if len(pairs) > 1 else ""
+
+
+def _difference(look: Look) -> str:
+    """The largest difference at a point, and the tolerance that would accept it."""
+    apart = [one for one in look.seen if one.is_apart]
+    largest = max(one.distance for one in apart)
+    if math.isfinite(largest):
+        difference = f"the relative difference is {largest:.2g}"
+        return f"{difference}; --rtol {_above(largest)} would accept it" if largest <= MOST_OFF else difference
+    absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
+    if not math.isfinite(float(_above(absolute))):
+        return ""
+    return f"the difference is {absolute:.2g}, where the truth is 0; --atol {_above(absolute)} would accept it"
+
+
+def _above(number: float) -> str:
+    """Two digits, rounded up.
+
+    >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
+    ('0.026', '1.3e-05', 'inf')
+    """
+    return f"{float(Context(prec=2, rounding=ROUND_UP).create_decimal(number * MORE)):.2g}"
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)

@@ -1,0 +1,258 @@
+"""Identities for rewriting a function: one table of expressions, each with others that are the same function.
+
+Each row holds texts of the language in the notation of `matching`: a form and its replacement; the first row that fits
+counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative, or where
+the reason says; shapes are the same too.  A replacement may begin with definitions, `m = ...; ...`.
+In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum, and
+`{dim}` the constants of the softmax.  In a reason, names in braces are names of the form, and `{it}` is the whole form.
+
+Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
+R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
+of Mathematical Functions, chapter 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gradcli.language.program.wengert import Atom
+from gradcli.parts.improve.forms import Edit, Form, FormWriter
+from gradcli.parts.improve.matching import Match, pattern
+
+MOST_ROUNDS = 8
+"""Most times that one rule is applied to its own result: it may apply to parts of parts."""
+
+LONGEST_NAME = 40
+"""Most characters of a sub-expression that a reason repeats."""
+
+
+@dataclass(frozen=True)
+class RewriteRule:
+    """Rule for one trouble: the forms that have it, each with its replacement."""
+
+    reason: str
+    forms: tuple[tuple[str, str], ...]
+
+    def edits(self, form: Form, atom: Atom) -> Iterator[tuple[Edit, str]]:
+        """Yield the replacements of a value, each with its reason."""
+        for before, after in self.forms:
+            for match in pattern(before).matches(form.words, atom):
+                template = _with_constants(after, match, form)
+                if template is not None:
+                    yield _edit(template, match), self._why(form, {**match.names, "it": atom})
+
+    def everywhere(self, form: Form) -> Form | None:
+        """Apply the rule wherever it fits, and again to the result; None if it fits nowhere."""
+        found = form
+        for _ in range(MOST_ROUNDS):
+            first = {atom: next(self.edits(found, atom), None) for atom in found.nodes}
+            edits = {atom: one for atom, one in first.items() if one is not None}
+            if not edits:
+                break
+            why = "; ".join(dict.fromkeys(why for _, why in edits.values())) if found is form else ""
+            following = found.rewritten({atom: edit for atom, (edit, _) in edits.items()}, why)
+            if following is None:
+                return None
+            found = following
+        return None if found is form else found
+
+    def once(self, form: Form) -> Iterator[Form | None]:
+        """Yield the forms with the rule applied once, to one value in each way that fits."""
+        return (form.rewritten({atom: edit}, why) for atom in form.nodes for edit, why in self.edits(form, atom))
+
+    def _why(self, form: Form, names: Mapping[str, Atom]) -> str:
+        """Give the reason in the user's own names, unless they are long."""
+        texts = {name: form.text_of(names[name]) for name in re.findall(r"\{(\w+)\}", self.reason)}
+        instead = {"it": "a part of it"}
+        return self.reason.format_map(
+            {name: text if len(text) <= LONGEST_NAME else instead.get(name, name) for name, text in texts.items()}
+        )
+
+
+def _edit(template: str, match: Match) -> Edit:
+    def write(writer: FormWriter) -> Atom:
+        found = writer.fill(template, match.names)
+        return writer.fill("-u", {"u": found}) if match.is_negative else found
+
+    return write
+
+
+def _with_constants(text: str, match: Match, form: Form) -> str | None:
+    """Fill a replacement with the constants of the reductions; None if the dimension that it needs does not exist."""
+    if "{" not in text:
+        return text
+    axis, over = None, ""
+    if "sum" in match.statics:
+        dim, keepdim = match.statics["sum"]
+        over = ("" if dim is None else f", dim={dim}") + ", keepdim=True" * keepdim
+        axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"]))
+    if axis is None and "{axis}" in text:
+        return None
+    (dim,) = match.statics.get("softmax", (None,))
+    return text.format(axis=axis, over=over, dim="" if dim is None else f", dim={dim}")
+
+
+def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> int | None:
+    """Return the dimension of a softmax, if a sum is along one whose size is then 1; else None."""
+    rank = None if shape is None else len(shape)
+    if isinstance(dim, tuple) and len(dim) == 1:
+        (dim,) = dim
+    if dim is None:
+        return 0 if rank in (0, 1) else None
+    return dim if isinstance(dim, int) and (keepdim or dim == 0 or rank == 1) else None
+
+
+def _rules(table: str) -> Iterator[RewriteRule]:
+    """Read the rules of a table, in which rows stand below their reason."""
+    for part in re.split(r"\n(?=\S)", table.strip()):
+        reason, *rows = part.splitlines()
+        pairs = (row.split(" -> ") for row in rows)
+        yield RewriteRule(reason, tuple((before.strip(), after) for before, after in pairs))
+
+
+KNOWN = tuple(
+    _rules("""
+{it} is 0/0 at {u} = 0
+    sin(pi*u)/(pi*u) -> sinc(u)
+    sin(u)/u -> sinc(u/pi)
+    (1 - cos(u))/u**2 -> sinc(u/(2*pi))**2/2
+{u} cancels, but for torch {it} is nan where {u} is 0 or overflows
+    u/u -> ones_like(u)
+    u**2/u -> u
+    u**a/u -> u**(a - 1)
+    u*w/u -> w
+{it} overflows, or underflows
+    log(1 + exp(u)) -> logaddexp(0, u)
+    (exp(u) - exp(-u))/(exp(u) + exp(-u)) -> tanh(u)
+    (exp(2*u) - 1)/(exp(2*u) + 1) -> tanh(u)
+    (1 - exp(-2*u))/(1 + exp(-2*u)) -> tanh(u)
+    (exp(u) - 1)/(exp(u) + 1) -> tanh(u/2)
+    (1 - exp(-u))/(1 + exp(-u)) -> tanh(u/2)
+    log(exp(u)/sum(exp(u))) -> log_softmax(u, dim={axis})
+    log(exp(u)/sum(exp(u))) -> u - logsumexp(u{over})
+    log(softmax(u)) -> log_softmax(u{dim})
+    u - log(sum(exp(u))) -> log_softmax(u, dim={axis})
+    u - log(sum(exp(u))) -> u - logsumexp(u{over})
+    exp(u)/sum(exp(u)) -> softmax(u, dim={axis})
+    exp(u)/sum(exp(u)) -> exp(u - logsumexp(u{over}))
+    log(sum(exp(u))) -> logsumexp(u{over})
+    log(exp(a) + exp(b)) -> logaddexp(a, b)
+    log(sigmoid(u)) -> logsigmoid(u)
+    log(1/(1 + exp(u))) -> logsigmoid(-u)
+    log(1 - sigmoid(u)) -> logsigmoid(-u)
+    1/(1 + exp(u)) -> sigmoid(-u)
+    exp(u)/(1 + exp(u)) -> sigmoid(u)
+    exp(a)/exp(b) -> exp(a - b)
+    exp(a)*exp(b) -> exp(a + b)
+    log(exp(u)) -> u
+    log(cosh(u)) -> logaddexp(u, -u) - log(2)
+    sinh(u)/cosh(u) -> tanh(u)
+    sqrt(a**2 + b**2) -> hypot(a, b)
+softplus({u}) is {u} alone in torch above 20
+    softplus(u) -> logaddexp(0, u)
+{it} has a slope that is 0 times infinity at {u} = 0
+    sqrt(u**2) -> abs(u)
+    sqrt(u**4) -> u**2
+{it} cancels near {u} = 0
+    1 - cos(u) -> 2*sin(u/2)**2
+    log((1 + u)/(1 - u))/2 -> atanh(u)
+    log((1 + u)/(1 - u)) -> 2*atanh(u)
+    log(1 + u) - log(1 - u) -> 2*atanh(u)
+    log(1 + u) -> log1p(u)
+    log(1 - u) -> log1p(-u)
+    (exp(u) - exp(-u))/2 -> sinh(u)
+    exp(u) - 1 -> expm1(u)
+{it} loses digits
+    log(u + sqrt(u**2 + 1)) -> asinh(u)
+    log(u + sqrt(u**2 - 1)) -> acosh(u)
+    p = sqrt(1 + b); p - 1 -> b/(p + 1)
+    p = sqrt(1 - b); 1 - p -> b/(1 + p)
+    p = sqrt(u**2 + n); p - u -> n/(p + u)
+    1 - sigmoid(u) -> sigmoid(-u)
+    1 - tanh(u)**2 -> 1/cosh(u)**2
+    1 - cos(u)**2 -> sin(u)**2
+    1 - sin(u)**2 -> cos(u)**2
+    1 - erf(u) -> erfc(u)
+    1 - erfc(u) -> erf(u)
+    p = a + b; p**2 - a**2 -> b*(p + a)
+    a**2 - b**2 -> (a - b)*(a + b)
+    a**2 - 1 -> (a - 1)*(a + 1)
+    a + b - a -> b
+    a - (a - b) -> b
+    a + b - (a + c) -> b - c
+    a + b - (a - c) -> b + c
+    a - b - (a - c) -> c - b
+    1/p - 1/q -> (q - p)/p/q
+    cos(a + b) - cos(a) -> -2*sin(a + b/2)*sin(b/2)
+    sin(a + b) - sin(a) -> 2*cos(a + b/2)*sin(b/2)
+    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
+    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
+    p = sqrt(a); q = sqrt(b); p - q -> (a - b)/(p + q)
+    q = exp(b); exp(a) - q -> q*expm1(a - b)
+    log(a) - log(b) -> log1p((a - b)/b)
+""")
+)
+"""Known troubles and their cures, which are tried first."""
+
+OTHERS = tuple(
+    _rules("""
+{it} cancels near {u} = 0
+    exp(u) - 2 + exp(-u) -> 4*sinh(u/2)**2
+    exp(u) + exp(-u) - 2 -> 4*sinh(u/2)**2
+    cosh(u) - 1 -> 2*sinh(u/2)**2
+    (1 - cos(u))/sin(u) -> tan(u/2)
+    log((1 - u)/(1 + u)) -> -2*atanh(u)
+    log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
+    (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
+    exp(u)/(exp(u) - 1) -> -1/expm1(-u)
+    exp(u)/expm1(u) -> -1/expm1(-u)
+    u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
+{it} loses digits
+    p = sqrt(b**2 - k*a*c); (p - b)/(h*a) -> -(k/h)*c/(b + p)
+    p = sqrt(b**2 - k*a*c); (-b - p)/(h*a) -> k/h*c/(p - b)
+    p = sqrt(b**2 - a*c); (p - b)/a -> -c/(b + p)
+    p = sqrt(b**2 - a*c); (-b - p)/a -> c/(p - b)
+    p = (a + b)**(1/3); q = a**(1/3); p - q -> b/(p**2 + p*q + q**2)
+    p = a**(1/3); q = b**(1/3); p - q -> (a - b)/(p**2 + p*q + q**2)
+    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
+    p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
+    atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
+    1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
+    sin(a)*cos(b) - cos(a)*sin(b) -> sin(a - b)
+    cos(a)*cos(b) - sin(a)*sin(b) -> cos(a + b)
+    cos(a)**2 - sin(a)**2 -> cos(2*a)
+    p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
+    tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
+    p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
+{it} loses digits; the same where {v} is not 0
+    p = sqrt(u**2 + v); p - u -> v/(p + u)
+    p = sqrt(u**2 + v); p + u -> v/(p - u)
+    p = sqrt(u**2 - v); u - p -> v/(p + u)
+    p = sqrt(u**2 - v); p + u -> -v/(p - u)
+{it} loses digits; the same where {u} > -1
+    (1 + u)**v - 1 -> expm1(v*log1p(u))
+    ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
+{it} loses digits, or torch's slope of it underflows; the same where {a} > 0
+    q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
+    q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
+    log(b/a + c/a) -> log(b + c) - log(a)
+    log1p(b/a) -> log1p(b*exp(-log(a)))
+{it} overflows, or underflows
+    sqrt(b**2 - k*a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - k*(a/m)*(c/m))
+    sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
+    sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
+    sqrt(u**2 + n) -> hypot(u, sqrt(n))
+    sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
+    a/(b*c) -> a/b/c
+    a/b**2 -> a/b/b
+the square of {u} overflows; the same where {u} is not 0
+    asinh(u) -> sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))
+    acosh(u) -> log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))
+    u/(u**2 + 1) -> 1/(u + 1/u)
+""")
+)
+"""Rules that a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
+
+RULES = (*KNOWN, *OTHERS)

@@ -1,0 +1,132 @@
+"""Texts of several statements: definitions, functions, backward passes, and the questions that they ask.
+
+snippet_result  the result: a function, values, the variables to differentiate by, v
+reading         a whole text to its result
+statements      the statements: the last layer of the lowering
+text_calls      functions of the text, backward() and torch.autograd.grad; imported names, and those that are code
+tensors         the floating-point types that are written, and random numbers, which torch draws
+
+A text that has none of this is parsed as one expression: the reader of statements is imported where there are some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from gradcli.errors import GradcliError, UncalledFunctionError
+from gradcli.language.lower.scope import Ask, Scope
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Shape
+from gradcli.parts.paste.snippet_result import Snippet
+
+if TYPE_CHECKING:
+    from gradcli.parts.paste.tensors import Generator
+
+__all__ = ["Snippet", "read", "read_whole"]
+
+_NAME = r"[^\W\d]\w*"
+
+_LONGEST = 200
+
+_TORCH = re.compile(
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|^[ \t]*print[ \t]*\(|\bmanual_seed\b|\bnn\s*\.\s*[A-Z]|"
+    r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|Generator|func)\b|\bdistributions\s*\.\s*[A-Z]|"
+    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
+    re.MULTILINE,
+)
+"""Pattern of words that a text of PyTorch has and no expression."""
+
+_STATEMENTS = re.compile(
+    rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
+        (?:^|[;\n])[ \t]*{_NAME}\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=) |
+        (?:^|[;\n])[ \t]*(?:for|while|if|with|class|assert|del|pass|try|raise|async|return)\b | ^[ \t]*@{_NAME} |
+        (?:^|[;\n])[ \t]*(?:[(\[][ \t]*)?{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
+        (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
+        \{{\s*(?:['"}}]|\*\*|\d+\s*:)
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+"""Pattern of statements that are definitions or code, and no expressions."""
+
+
+def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask: Ask | None = None) -> Snippet:
+    """Read the function of a text before any values are known: names of functions without arguments may be variables.
+
+    Raises:
+        GradcliError: As for `read`.
+
+    >>> read_whole("mean**2").program.names, list(read_whole("mean**2").uncalled)
+    (('mean',), ['mean'])
+    """
+    uncalled: dict[str, GradcliError] = {}
+    while True:
+        try:
+            found = read(text, given=frozenset(uncalled), values={}, generator=generator, ask=ask)
+            return replace(found, uncalled=uncalled)
+        except UncalledFunctionError as error:
+            if error.name in uncalled:
+                raise
+            uncalled[error.name] = error
+        except GradcliError as error:  # the cause may be a name that was taken for a variable
+            raise next(iter(uncalled.values()), error) from None
+
+
+def read(
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    generator: Callable[[], Generator] | None = None,
+    ask: Ask | None = None,
+) -> Snippet:
+    """Read the function of a text: a Program, or statements of PyTorch.
+
+    Args:
+        text: As typed or pasted.
+        given: Names that are variables although they are also constants.
+        shapes: Of variables, where they are known.
+        shares: Whether operations that compute the same become one line, as in `parse`.
+        values: Of all variables, where the text is to be read at a point, as masks may ask; empty, to note that they
+            do; None refuses such a text.
+        generator: Makes a generator of random numbers for `torch.randn`; None refuses these.
+        ask: Asks torch for the operations that its own functions consist of.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is code.
+
+    >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
+    >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
+    (('x',), [1.0, 2.0], ('x',))
+    """
+    typed, text = text, _without_prompts(text) if ">>> " in text else text
+    is_session = text != typed
+    is_torch = is_session or _TORCH.search(text) is not None
+    if not is_torch and not _STATEMENTS.search(text):
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))
+    from gradcli.parts.paste.reading import read_statements
+
+    def scope() -> Scope:
+        return Scope(given, shapes=dict(shapes), values=values, ask=ask)
+
+    return read_statements(text, scope, shares=shares, generator=generator, is_torch=is_torch, is_session=is_session)
+
+
+def _without_prompts(text: str) -> str:
+    """Return the text typed at Python's prompt, with blanks for the prompts and the printed lines."""
+    lines = text.split("\n")
+    if not any(line.lstrip().startswith(">>> ") for line in lines):
+        return text
+    prompts = re.compile(r"\s*(>>> |\.\.\. )")
+    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
+    return "\n".join(shown)

@@ -1,0 +1,29 @@
+"""Functions and scripts of Python that are run, and recorded as Programs.
+
+targets            the names of functions: `model.py::loss`, `package.module:name`; the file, run as an import runs it
+calling            the parameters of a function, and its result as one tensor
+recorded           a recording, replayed before it is believed; the function is run again for numbers
+checkpoints        reentrant checkpoints, run as the other kind
+cuts               a check that a gradient is the function's, with nothing held constant
+measured_slopes    slopes of a function on either side of a point, with their errors
+function_slopes    those of a function that is called next to its point, and what they contradict
+last_judge         verdicts that do not stand against what the function does there
+blaming            the code of the user that gives wrong gradients: a custom function, or a hook
+custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
+variants           variants of its application, in tables
+faults             words on what is wrong with its gradient, and where
+backward_hooks     hooks that change gradients
+whole_numbers      arguments that torch takes as an index
+python_functions   a `Function` of all this; two implementations, held to the same truth
+scripts            a whole script, its values after a pass, and its backward passes
+late_recording     what autograd does not follow in a script, recorded where a pass is made of it
+untracked_calls    the calls that it does not follow, put off
+nonfinite          where infinity and NaN begin in a pass
+refusals           why torch refuses a pass: the line, and what mends it
+watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
+script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
+plain_functions    recording, checking and derivatives as functions
+recording          calls of ATen while code runs, as lines of a Program
+
+Nothing else in the package runs code of the user, and only input of such a form leads here.
+"""

@@ -1,0 +1,137 @@
+"""Find the `autograd.Function` that gives wrong gradients, and where it does; say which points were tried.
+
+Each is tried by itself, in variants of its application.  A function that is wrong by itself may be meant so, as one
+that doubles the gradient of `x` next to `x.detach()`: where all of the code, moved a little, has torch's slope, and not
+that of its recording, no part of it is blamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.autodiff.jacobians import vjp
+from gradcli.autodiff.run import array_of, run
+from gradcli.errors import GradcliError
+from gradcli.parts.running.backward_hooks import changing_hooks
+from gradcli.parts.running.custom_functions import VariantResult, alone
+from gradcli.parts.running.faults import tried, words
+from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
+from gradcli.parts.running.recording.aten_calls import Application
+from gradcli.parts.running.recording.user_files import line_of_file
+from gradcli.parts.running.variants import variants
+from gradcli.progress import patience
+from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.parts.running.recorded import Recorded
+
+MOST_FUNCTIONS = 8
+"""Most functions that are tried by themselves."""
+
+SECONDS = 1.0
+"""Seconds of processor time for the variants of all custom functions of a recording, in equal parts."""
+
+WORDS_VARIANTS = 128
+"""Most variants that are tried to find the words for a fault."""
+
+WORDS_SECONDS = 10.0
+"""Seconds of processor time in which they are tried: few functions take longer, and the words for them say less."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Result of trying a `backward`.
+
+    Attributes:
+        tried: The points and variants tried besides the application itself, as a sentence, with the place.
+        fault: The fault, as a sentence, with the class and the line of its `backward`; empty if there is none.
+        is_here: Whether it is wrong where it was applied, and not only elsewhere.
+        is_measured: Whether its forward, moved a little, tells so, as its recording does not follow it.
+    """
+
+    tried: str
+    fault: str
+    is_here: bool
+    is_measured: bool = False
+
+
+def trials(recorded: Recorded) -> list[Trial]:
+    """Try each custom function of a recording by itself, where it is first applied."""
+    first = {application.function: application for application in reversed(recorded.applications)}
+    asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
+    end, found = time.thread_time() + SECONDS * patience(), []
+    with (
+        warnings.catch_warnings(action="ignore"),  # a variant may be of no use to the function, which may say so
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        for n, one in enumerate(asked):
+            now = time.thread_time()
+            found.append(_trial(recorded, one, now + (end - now) / (len(asked) - n)))
+    return [trial for trial in found if trial is not None]
+
+
+def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
+    """Try the variants of one application until the time ends; None if it cannot be tried by itself."""
+    results: list[VariantResult] = []
+    try:
+        custom = alone(recorded, application)
+    except GradcliError:
+        return None
+    for variant in variants(custom.arguments):
+        if (result := custom.try_variant(variant)) is not None:
+            results.append(result)
+            custom.end = end  # the application itself is looked at in any case
+    name = next((name for result in results for name in custom.names if name in result.wrong), "")
+    code = getattr(application.function.backward, "__code__", None)  # type: ignore[attr-defined]
+    line = f" ({line_of_file(code.co_filename, code.co_firstlineno)})" if code else ""
+    called = f"{application.function.__name__}.backward{line}"
+    said = f"{called} was tried {tried(custom, results)}"
+    if not name:
+        return Trial(said, "", is_here=False)
+    is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
+    custom.end, custom.most_variants = time.thread_time() + WORDS_SECONDS * patience(), WORDS_VARIANTS
+    fault = f"{called} {words(custom, name, results)}"
+    if is_here and _is_meant(recorded):
+        whole = f"{recorded.call.called} as a whole, moved a little, has the slope that torch gives it"
+        return Trial(
+            f"{said}; next to its forward alone it {fault.removeprefix(f'{called} ')}, but {whole}", "", is_here=False
+        )
+    return Trial(said, fault, is_here, is_measured=not custom.is_fully_recorded)
+
+
+def _is_meant(recorded: Recorded) -> bool:
+    """Tell whether all of a function, moved by its arguments, has torch's slope, and not that of its recording."""
+    call, names = recorded.call, tuple(name for name in recorded.program.names if name not in recorded.constants)
+    names = tuple(name for name in names if name not in call.whole)
+    if recorded.ran is not None or not names:
+        return False
+    arrays, v = recorded.arrays, np.random.default_rng(SEED).normal(size=recorded.value.shape)
+
+    def values(moved: Mapping[str, Array]) -> Array:
+        return array_of(recorded.forward({**arrays, **moved}, ()).output)
+
+    try:
+        forwards = recorded.forward(arrays, names), run(recorded.program, arrays, names, call.dtype)
+        found = [vjp(forward, v, names) for forward in forwards]
+    except GradcliError:
+        return False
+    here, digits = {name: arrays[name] for name in names}, float(np.finfo(call.dtype).eps)
+    return slope_of_sum(values, here, recorded.value, v, found, digits).kind == "first"
+
+
+def blamed(recorded: Recorded, found: Sequence[Trial], wrt: Sequence[str]) -> str:
+    """Say which code of the user's makes a gradient wrong here: a custom function, else a hook; empty if none does."""
+    if faults := [one.fault for one in found if one.is_here]:
+        return "; ".join(faults)
+    hooks = changing_hooks(recorded, wrt)
+    return f"the hook{'s' * (len(hooks) > 1)} {', '.join(hooks)} changed the gradient" if hooks else ""

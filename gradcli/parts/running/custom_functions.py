@@ -1,0 +1,307 @@
+"""An `autograd.Function` tried by itself: the result of its `backward` in a variant, next to its forward's truth.
+
+The truth is the derivative of the recorded forward.  A difference is wrong only if the forward itself, moved a little,
+does not have the slope of the `backward`, and if the enclosure of the truth, where there is time for one, says so too:
+at a kink the backward may follow a convention, and a forward may lose digits that its backward keeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.jacobians import gradients, vjp
+from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
+from gradcli.errors import GradcliError, InputError, TooLargeError
+from gradcli.language.program.shapes import infer
+from gradcli.parts.running.calling import Signature, signature
+from gradcli.parts.running.cuts import is_close, largest
+from gradcli.parts.running.measured_slopes import SlopeOfNumber, slope_of_sum
+from gradcli.parts.running.recording.aten_calls import Application
+from gradcli.parts.running.recording.modes import TimeLimit
+from gradcli.parts.running.recording.pass_recorder import record
+from gradcli.parts.running.targets import guarded
+from gradcli.parts.running.variants import TriedArguments, Variant
+from gradcli.progress import SECONDS, budget
+from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.parts.running.recorded import FunctionCall, Recorded
+
+MOST_ELEMENTS = 100_000
+"""Most elements of the arguments of one function."""
+
+CLOSE = {"float64": 1e-8, "float32": 1e-3}
+"""Largest relative difference of gradients that count as the same."""
+
+ROUNDINGS = 2**12
+"""Largest error of a gradient relative to v and y/x, in units of the dtype, as a backward may compute from y."""
+
+LEAST_SECONDS = 0.2
+"""Seconds that one enclosure may take, though the time is nearly over."""
+
+MORE_SECONDS = 1.0
+"""Seconds beyond its time after which a forward at another point is ended: a loop may not end there."""
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """Result of a variant: the gradients by `backward`, the true ones, and the arguments by which they are wrong.
+
+    Attributes:
+        variant: The variant.
+        v: The gradient vector.
+        y: The value.
+        found: The gradients by `backward`.
+        truth: The true ones.
+        error: A fault besides wrong numbers: `backward` fails, or changes v.
+        wrong: The arguments by which it is wrong.
+        made: The recorded forward.
+        ratios: By argument, the slope of the backward relative to that of the forward, where this is another one than
+            that of the backward and of the recording.
+    """
+
+    variant: Variant
+    v: Array
+    y: Array
+    found: Mapping[str, Array]
+    truth: Mapping[str, Array]
+    error: str
+    wrong: Set[str]
+    made: Recorded = field(repr=False)
+    ratios: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class CustomFunction:
+    """Application of an `autograd.Function`, tried by itself; arguments that are no tensors stay as they were.
+
+    Attributes:
+        call: The call of the function with the tensors among its arguments.
+        given: All arguments.
+        arguments: The floating-point arguments.
+        end: The processor time after which nothing is asked any more.
+        most_variants: How many more variants may be tried.
+        is_fully_recorded: Whether the recording follows the forward: that of a bisection may hold constant what moves.
+    """
+
+    call: FunctionCall
+    given: Mapping[str, Any]
+    arguments: TriedArguments
+    end: float = math.inf
+    most_variants: float = math.inf
+    is_fully_recorded: bool = True
+    _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
+    _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
+    """Shapes of the arguments that its backward has taken."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arguments to differentiate by."""
+        return self.arguments.names
+
+    def try_variant(self, variant: Variant) -> VariantResult | None:
+        """Ask once; None where the function has no value or no finite derivative, or cannot be recorded, or in time."""
+        is_over = time.thread_time() > self.end or self.most_variants <= 0
+        if is_over or (variant.is_far and not self.is_fully_recorded):
+            return None
+        self.most_variants -= 1
+        dtype, generator = self.call.dtype, self.arguments.generator
+        try:
+            made = self.recorded(variant)
+            arrays = {**made.arrays, **variant.arrays}
+            forward = made.forward(arrays, variant.needs or self.names)
+            inside = tuple(name for name in self.names if name in made.program.names)
+            replay = run(made.program, arrays, inside, dtype)
+            y = array_of(replay.output)
+            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
+            truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, array_of(weights), inside)
+            if variant.is_repeated:
+                made.forward({**arrays, **{name: 0.9 * arrays[name] for name in self.names}}, self.names)
+        except GradcliError:
+            return None
+        is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
+        is_same = is_close(array_of(forward.output), y, _digits(y, dtype))
+        if not (is_finite and is_same and forward.output.requires_grad):
+            return None
+        found, error = self._backward(variant, forward, weights)
+        shapes = tuple(array.shape for array in variant.arrays.values())
+        if error.startswith("fails") and variant.is_reshaped and shapes not in self._taken:  # it may refuse a shape
+            return None
+        self._taken.add(shapes)
+        result = VariantResult(variant, array_of(weights), y, {**truth, **found}, truth, error, set(), made)
+        return replace(result, wrong=self._wrong(result, inside))
+
+    def _backward(self, variant: Variant, forward: Forward, weights: Tensor) -> tuple[dict[str, Array], str]:
+        """Run the backward pass; give the gradients, and what is wrong with them besides their numbers."""
+        names, before = variant.needs or self.names, weights.clone()
+        try:
+            with guarded("its backward runs"):
+                for _ in range(1 + variant.is_repeated):
+                    own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+        except GradcliError as raised:
+            return {}, f"fails: {raised.message}"
+        changes = "" if torch.equal(weights, before) else "changes the gradient vector that it is given"
+        return dict(zip(names, map(derivative_of, own), strict=True)), changes
+
+    def backward(self, result: VariantResult, v: Array) -> dict[str, Array]:
+        """Run the backward pass of a variant with another gradient vector.
+
+        Raises:
+            GradcliError: It fails.
+        """
+        names = result.variant.needs or self.names
+        forward = result.made.forward({**result.made.arrays, **result.variant.arrays}, names)
+        weights = tensor_of(v, forward.output.dtype)
+        own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+        return dict(zip(names, map(derivative_of, own), strict=True))
+
+    def truth(self, result: VariantResult, name: str, v: Array) -> Array:
+        """Compute the true gradient by an argument with another gradient vector."""
+        arrays = {**result.made.arrays, **result.variant.arrays}
+        if name not in result.made.program.names:
+            return np.zeros_like(arrays[name])
+        return vjp(run(result.made.program, arrays, (name,), self.call.dtype), v, (name,))[name]
+
+    def is_same(self, result: VariantResult, name: str, found: Array, likely: Array) -> bool:
+        """Tell whether two gradients by an argument are the same, but for rounding."""
+        return is_close(found, likely, self.rounding(result, name) + _digits(likely, self.call.dtype))
+
+    def rounding(self, result: VariantResult, name: str) -> float:
+        """Give the error that rounding may leave in a gradient by an argument."""
+        unit = ROUNDINGS * float(np.finfo(self.call.dtype).eps) * largest(result.v) * largest(result.y)
+        return unit / max(1.0, largest(result.variant.arrays[name]))
+
+    def _wrong(self, result: VariantResult, inside: tuple[str, ...]) -> set[str]:
+        """Name the arguments by which a gradient is wrong."""
+        names = set(result.variant.needs or self.names)
+        if result.error:
+            return names
+        wrong = {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
+        is_near = not result.variant.is_far  # far away a function may turn many times within a step
+        if is_near and self._may_be_unfollowed(result):
+            wrong |= {name for name in names if self._slope(result, name).kind == "other"}
+        slopes = {name: self._slope(result, name).kind for name in wrong}
+        if is_near and not {"first", "other"}.isdisjoint(slopes.values()):
+            self.is_fully_recorded = False
+        cleared = ("first", "kink", "jump") if is_near else ()
+        suspects = {name for name, slope in slopes.items() if slope not in cleared}
+        certain = {name for name in suspects if is_near and slopes[name] == "other"}
+        certain |= {name for name in suspects - {*inside} if slopes[name] in ("second", "other")}
+        open_ones = (suspects & {*inside}) - certain
+        if not (open_ones and self.is_fully_recorded):  # else the enclosure is of another function
+            return certain
+        arrays = {**result.made.arrays, **result.variant.arrays}
+        found = {name: result.found[name] for name in names}
+        with budget(max(LEAST_SECONDS, min(self.end - time.thread_time(), SECONDS))):
+            contradicted, undecided = _enclosed(result, arrays, found, self.call.dtype)
+        undecided &= {name for name, slope in slopes.items() if slope == "second"}
+        return certain | (open_ones & (contradicted | undecided))
+
+    def _may_be_unfollowed(self, result: VariantResult) -> bool:
+        """Tell whether the recording of a forward may have a gradient that the forward has not, as of a bisection."""
+        is_first = result.variant.arrays is self.arguments.values and not result.variant.tried
+        operations = (line.call.op for line in result.made.program.lines)
+        is_in_pieces = result.made.is_of_point or any(op.is_condition or op.is_step for op in operations)
+        return (is_first or not self.is_fully_recorded) and is_in_pieces
+
+    def _slope(self, result: VariantResult, name: str) -> SlopeOfNumber:
+        """Find out whether the forward, moved by one argument, has the slope of the backward, or of its recording.
+
+        Where both are one, the other slope is that of a constant.
+        """
+        arrays = {**result.made.arrays, **result.variant.arrays}
+
+        def values(moved: Mapping[str, Array]) -> Array:
+            return array_of(result.made.forward({**arrays, **moved}, ()).output)
+
+        digits, truth = float(np.finfo(self.call.dtype).eps), result.truth[name]
+        other = np.zeros_like(truth) if self.is_same(result, name, result.found[name], truth) else truth
+        gradients_by = ({name: result.found[name]}, {name: other})
+        found = slope_of_sum(values, {name: arrays[name]}, result.y, result.v, gradients_by, digits)
+        if found.kind == "other":
+            result.ratios[name] = found.ratio
+        return found
+
+    def recorded(self, variant: Variant) -> Recorded:
+        """Record it in the shapes and the layout of a variant, once, or at each point if values decide the text.
+
+        Raises:
+            InputError: It cannot be.
+        """
+        key = (*(array.shape for array in variant.arrays.values()), variant.layout, variant.output)
+        if key not in self._made or self._made[key].is_of_point:
+            call = replace(self.call, function=lambda **given: self._applied(variant, given), given=variant.arrays)
+            self._made[key] = call.recorded()
+        return self._made[key]
+
+    def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Any:
+        """Apply the function to copies, as a forward may write to its arguments."""
+        copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
+        left = MORE_SECONDS + min(MORE_SECONDS, max(0.0, self.end - time.thread_time()))
+        has_loops = any(made.is_of_point for made in self._made.values())
+        with TimeLimit(self.call.called, left) if has_loops else contextlib.nullcontext():
+            found = self.call.function(*{**self.given, **copies}.values())
+        self.arguments.outputs = len(found) if isinstance(found, tuple | list) else 1
+        return found if variant.output is None else found[variant.output]
+
+
+def alone(recorded: Recorded, application: Application) -> CustomFunction:
+    """Take a function and its arguments out of a recording.
+
+    Raises:
+        GradcliError: Its parameters cannot be known, it was applied to too much, or cannot be recorded or judged.
+    """
+    function: Any = application.function
+    names_of = signature(function.apply, "", len(application.arguments)).kinds
+    given = dict(zip(names_of, application.arguments, strict=False))
+    tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
+    names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
+    if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
+        raise TooLargeError("a custom function is applied to too much to be tried by itself")
+    taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
+    arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
+    call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)
+    found = CustomFunction(call, given, TriedArguments(arrays, names))
+    made = found.recorded(Variant(arrays))
+    if made.doubt:
+        raise InputError(made.doubt)
+    shapes = infer(made.program, {symbol: made.arrays[str(symbol)].shape for symbol in made.program.variables})
+    most = max(2, sum(array.size for array in arrays.values())) ** 2
+    found.arguments.is_steep = max(map(math.prod, shapes.values()), default=0) > most
+    return found
+
+
+class _Enclosed(NamedTuple):
+    """What the enclosure of the truth says of gradients: the arguments by which they are wrong, or not decided."""
+
+    contradicted: set[str]
+    undecided: set[str]
+
+
+def _enclosed(result: VariantResult, arrays: Mapping[str, Array], found: Mapping[str, Array], dtype: str) -> _Enclosed:
+    """Compare gradients with the enclosure of the truth, within the time that is left."""
+    made = result.made
+    program, names = made.program, tuple(name for name in found if name in made.program.names)
+    if any(made.boundaries(names)):
+        return _Enclosed(set(), set())
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    point = Point.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
+    entries = judge(point, Torch(dtype, result.y, None, result.v, {**found}), names).entries
+    decided = {str(entry.variable) for entry in entries if entry.verdict != "unchecked"}
+    wrong = {str(entry.variable) for entry in entries if entry.verdict in ("disagree", "nan-trap")}
+    return _Enclosed(wrong, {*names} - decided)
+
+
+def _digits(array: Array, dtype: str) -> float:
+    """Give the largest difference that counts as none, relative to the largest number."""
+    return CLOSE[dtype] * max(largest(array), float(np.finfo(np.float64).tiny))

@@ -1,0 +1,321 @@
+"""`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure.
+
+Two implementations of one function are held to the same truth: is the error of one at most k times that of the other?
+The question of authors of kernels in low precision, where neither has all digits.  The truth is the enclosure of
+the baseline, recorded in float64 at the very numbers that both are given.
+
+Source: the tests of FlashAttention, T. Dao et al., which allow twice the error of PyTorch in the same precision.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.errors import InputError, UsageError, WrongGradientsError
+from gradcli.function import Function
+from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.parts.paste.snippet_result import Snippet
+from gradcli.parts.running.calling import give_values, name_of, require_constants, require_names, signature
+from gradcli.parts.running.recorded import FunctionCall, Recorded
+from gradcli.parts.running.recording.aten_calls import WrongDtypeError
+from gradcli.parts.running.targets import Target, load
+from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
+from gradcli.questions.naming import Inputs, with_name
+from gradcli.questions.question import Dtype, Inquiry
+from gradcli.questions.streaming import ColumnPlan, columns_of, plan
+from gradcli.results import Array, Checking, ClosedForm, RowSource
+
+Called = Callable[..., Any]
+
+
+class PythonFunction(Function):
+    """A function of Python with named parameters.
+
+    Args:
+        function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        called: Its name in messages.
+        tensors: Values of its first parameters, which `at` need not repeat.
+        named: Values of parameters by name.
+
+    Raises:
+        InputError: Its parameters have no names.
+        UsageError: They are fewer than the tensors.
+    """
+
+    def __init__(self, function: Called, called: str, tensors: Sequence[Any] = (), /, **named: Any) -> None:
+        self.expression, self._function = called, function
+        self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
+        taken = signature(function, called, len(tensors))
+        if len(tensors) > len(taken.kinds):
+            raise UsageError(f"{called} takes {len(taken.kinds)} arguments, and {len(tensors)} are given")
+        self._given: dict[str, Any] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
+        self._taken = taken.fixed(self._given)
+        owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+        weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
+        self._dtype = _dtype_of([*self._given.values(), *weights])
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The parameters that need a value, or all if each has one."""
+        left = tuple(name for name in self._taken.kinds if name not in self._given)
+        return tuple(name for name in left if name not in self._taken.optional) or left or self.parameters
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """All parameters, in order."""
+        return tuple(self._taken.kinds)
+
+    @property
+    def has_values(self) -> bool:
+        """Tell whether it can be called without further values."""
+        return not [name for name in self._taken.kinds if name not in {*self._given, *self._taken.optional}]
+
+    @property
+    def has_passes(self) -> bool:
+        """Tell whether it has backward passes of its own: it takes the question's."""
+        return False
+
+    @property
+    def has_v(self) -> bool:
+        """Tell whether it has a gradient vector of its own: it takes the question's."""
+        return False
+
+    def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
+        """Refuse, as a function of Python is recorded where it is called.
+
+        Raises:
+            InputError: Always.
+        """
+        hint = give_values(self.variables)
+        raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
+
+    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
+        """As of any function; what has no value is recorded in the corner of its box."""
+        values = self._by_name(at)
+        for name, text in (options.get("box") or {}).items():
+            if name not in values:
+                values[name] = read_range(text, f"--in {name}")[0]
+        return super().check(values, v, **options)
+
+    def _planned(
+        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
+    ) -> ColumnPlan:
+        """Bind parameters to columns; only the shapes of their values count, so the function is recorded at zeros."""
+        given = self._by_name(at)
+        bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
+        zeros = {name: np.zeros(found[1]) for name, found in bound.items() if found is not None}
+        inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype)
+        others = {name: value for name, value in inquiry.at.items() if name not in zeros}
+        return plan(replace(inquiry, at=others), source)
+
+    def _give_back(self) -> None:
+        """Give tensors found elsewhere their numbers back."""
+        for tensor, before, requires_grad in self.borrowed.values():
+            tensor.data.copy_(before)
+            if tensor.is_leaf:
+                tensor.requires_grad_(requires_grad)
+        self.borrowed.clear()
+
+    # -- recorded
+
+    def _asked(
+        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
+    ) -> Inquiry:
+        made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()))
+        constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
+        own = {name: array for name, array in made.arrays.items() if name not in constants}
+        if wrt is None:
+            wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
+        snippet = Snippet(made.program, values=constants, wrt=None)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
+
+    def _by_name(self, at: Inputs | None) -> dict[str, Value]:
+        return {**self._given, **with_name(at, self.variables, whose=self.expression)}
+
+    def _value(self, name: str, value: Value) -> Any:
+        """Read the numbers of a value, or the word of a parameter that takes one."""
+        return str(value) if self._taken.kinds.get(name) is str else read_value(value, f"--at {name}")
+
+    def recorded(self, at: Inputs | None = None) -> Recorded:
+        """Record the function at a point."""
+        return self._recorded(self._by_name(at), None, frozenset())
+
+    def _recorded(self, given: Mapping[str, Any], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
+        """Record the function with arguments of the types that it takes.
+
+        Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
+        dtype, or torch asks for an index, it is called again with those.
+        """
+        function, own = self._function, self._dtype
+        if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
+            function = copy.deepcopy(function).to(getattr(torch, dtype))
+        arrays = {name: self._value(name, value) for name, value in given.items()}
+        known = {name: array for name, array in arrays.items() if name in self._taken.kinds}
+        require_names(self._taken, tuple(given), self.expression)
+        maybe = frozenset(
+            name for name in self._taken.tensors
+            if name in known and name not in wrt and not _is_of_floats(given[name]) and _is_whole(known[name])
+        )  # fmt: skip
+        kinds: list[Dtype] = [dtype] if dtype is not None else list(dict.fromkeys((own or "float64", *_DTYPES)))
+        first: InputError | None = None  # of types; another one, with whole numbers, is of the code
+        other: InputError | None = None
+        asks, sets = False, [*self._whole_sets(given, known, wrt)]
+        for whole in (frozenset[str](), *sets):
+            for kind in kinds if asks or not whole else ():
+                call = FunctionCall(function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed)
+                try:
+                    return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
+                except InputError as error:
+                    is_of_types = isinstance(error, WrongDtypeError) or isinstance(error.__cause__, _OF_TYPES)
+                    if not (is_of_types or whole):
+                        raise
+                    asks |= error.__cause__ is not None and asks_for_index(error.__cause__)
+                    first, other = first or error, other or (None if is_of_types else error)
+        assert first is not None  # noqa: S101
+        if asks and not sets:
+            first.add("whole numbers have no derivative: --wrt names a tensor elsewhere to differentiate by")
+        raise other or first
+
+    def _with_constants(self, call: FunctionCall, others: Mapping[str, Array]) -> Recorded:
+        """Record a call, and once more if tensors that it finds elsewhere are given values."""
+        made = call.recorded()
+        require_constants(tuple(others), made.constants, self._taken, self.expression)
+        constants = {name: made.recorder.leaves[name].tensor for name in others}
+        return call.recorded(constants, others) if others else made
+
+    def _whole_sets(
+        self, given: Mapping[str, Any], known: Mapping[str, Array], wrt: frozenset[str]
+    ) -> Iterator[frozenset[str]]:
+        """Give the sets of arguments that may be whole numbers: a floating-point one to differentiate by is left.
+
+        None is needed where a tensor elsewhere is differentiated by, or where the whole numbers were given as such.
+        """
+        tensors = [name for name in self._taken.tensors if name in known]
+        candidates = [one for one in tensors if one not in wrt and _is_whole(known[one])]
+        floating = {name for name in tensors if not _is_of_integers(given[name])}
+        for whole in sets_to_try(candidates):
+            if floating - whole or not floating or wrt - {*tensors}:
+                yield whole
+
+
+def _dtype_of(values: Sequence[Any]) -> Dtype | None:
+    """Find the dtype of the first tensor of floating-point numbers; None if questions do not have it."""
+    kinds = (one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point())
+    known: dict[Any, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
+    return known.get(next(kinds, None))
+
+
+def _is_of_integers(value: Any) -> bool:
+    """Tell whether a value was given as whole numbers by its type: a tensor of an index."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point()
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iub"
+
+
+def _is_of_floats(value: Any) -> bool:
+    """Tell whether a value was given as floating-point numbers by its type."""
+    return isinstance(value, torch.Tensor | np.ndarray | np.generic) and not _is_of_integers(value)
+
+
+def _is_whole(array: Array) -> bool:
+    """Tell whether all numbers are whole."""
+    return bool(np.all(array == np.round(array)))
+
+
+_DTYPES: tuple[Dtype, ...] = ("float64", "float32")
+
+_OF_TYPES = (TypeError, RuntimeError, IndexError)
+"""Errors that torch raises where an argument should be of another type."""
+
+
+def named(target: Target) -> Function:
+    """Load the function that a target names, in its file or module.
+
+    Raises:
+        InputError: There is none, or it fails when it is run.
+    """
+    called = f"{PurePath(target.file).name}::{target.name}" if target.file else target.text
+    return PythonFunction(load(target), called)
+
+
+# -- two implementations
+
+SEED = 0
+"""Seed of the random gradient vector."""
+
+
+def compare(function: Called, baseline: Called, tensors: Sequence[Any], named: Mapping[str, Any], k: float) -> Checking:
+    """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
+
+    Args:
+        function: The implementation to compare.
+        baseline: The implementation to compare it with.
+        tensors: The arguments of both, in order.
+        named: The arguments of both by name.
+        k: How many times the error of the baseline passes.
+
+    Returns:
+        The check of the baseline in float64, with a remark for y and for each gradient.
+
+    Raises:
+        WrongGradientsError: An error is larger than that and one rounding, or no truth is known.
+        InputError: They give no tensors of one shape, or the baseline cannot be recorded.
+    """
+    exact = copy.deepcopy(baseline).double().cpu() if isinstance(baseline, torch.nn.Module) else baseline
+    known = {name: _double(one) for name, one in named.items()}
+    asked = PythonFunction(exact, name_of(exact), [*map(_double, tensors)], **known)
+    given = dict(zip(asked.parameters, tensors, strict=False)) | dict(named)
+    floats = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    wrt = [name for name in floats if given[name].requires_grad] or floats
+    if not wrt:
+        raise InputError("there is no tensor of floating-point numbers to differentiate by")
+    v, *theirs = _ran(baseline, given, len(tensors), wrt)
+    own, *mine = _ran(function, given, len(tensors), wrt)
+    if own.shape != v.shape:
+        raise InputError(f"the function gives a tensor of shape {tuple(own.shape)}, the baseline {tuple(v.shape)}")
+    answer: Checking = asked.check(v=v.double().numpy(), wrt=wrt, dtype="float64")
+    remarks, is_good = [], True
+    for name, kind, *arrays in zip((None, *wrt), (own, *(given[name] for name in wrt)), mine, theirs, strict=True):
+        entries = [one for one in answer.opinions if one.variable == name and one.reference is not None]
+        truth = np.array([one.reference for one in entries], dtype=np.float64)
+        places = [(one.row if name is None else one.column) or () for one in entries]
+        error, other = (_largest(np.array([array[place] for place in places]) - truth) for array in arrays)
+        allowed = k * other + torch.finfo(kind.dtype).eps * _largest(truth)
+        passes = bool(entries) and error <= allowed
+        is_good &= passes
+        said = f"error {error:.2g}, of the baseline {other:.2g}, at most {allowed:.2g} ({len(entries)} entries)"
+        called = f"{name}.grad" if name else answer.output
+        remarks.append(f"{called}: {'passed' if passes else 'did not pass'}, {said}")
+    if not is_good:
+        less = f"{name_of(function)} is less accurate than {name_of(baseline)}"
+        raise WrongGradientsError("\n".join([less, *remarks]))
+    return replace(answer, remarks=(*answer.remarks, *remarks), passed=True)
+
+
+def _largest(errors: Array) -> float:
+    """Give the largest magnitude; infinity if an error is not finite."""
+    return float(np.where(np.isfinite(errors), np.abs(errors), math.inf).max(initial=0.0))
+
+
+def _double(one: Any) -> Any:
+    return one.detach().cpu().double() if isinstance(one, torch.Tensor) and one.is_floating_point() else one
+
+
+def _ran(function: Called, given: Mapping[str, Any], positional: int, wrt: Sequence[str]) -> list[Any]:
+    """Run a function; give the gradient vector, then y and the gradients in float64."""
+    values = {name: one.detach().clone().requires_grad_() if name in wrt else one for name, one in given.items()}
+    items = list(values.items())
+    y = function(*(one for _, one in items[:positional]), **dict(items[positional:]))
+    if not isinstance(y, torch.Tensor):
+        raise InputError(f"a function that is compared gives one tensor, and this gives a {type(y).__name__}")
+    v = torch.randn(y.shape, generator=torch.Generator().manual_seed(SEED)).to(y.dtype)
+    grads = torch.autograd.grad(y, [values[name] for name in wrt], v.to(y.device), materialize_grads=True)
+    return [v, *(one.detach().cpu().double().numpy() for one in (y, *grads))]

@@ -1,0 +1,499 @@
+"""Recording that is believed: its text replayed gives the function's own value, but for rounding.
+
+The numbers of an answer come from the function itself, which is run again for them; the formula and the enclosure
+come from the text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import math
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
+from gradcli.crosscheck.boundaries import Boundary, at_boundaries
+from gradcli.crosscheck.formulas import Derived, Formulas
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
+from gradcli.errors import GradcliError, InputError
+from gradcli.language.program.expansion import holds_constant, is_padded, released
+from gradcli.language.program.wengert import Atom, Guard, Program, needed
+from gradcli.parts.running.blaming import blamed, trials
+from gradcli.parts.running.calling import Signature, argument, one_tensor
+from gradcli.parts.running.checkpoints import without_reentrance
+from gradcli.parts.running.cuts import HeldConstant, cut_of, is_close, largest, replay
+from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
+from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
+from gradcli.parts.running.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.parts.running.recording.modes import TimeLimit
+from gradcli.parts.running.recording.places import TensorNames
+from gradcli.parts.running.recording.recorder import Recorder
+from gradcli.parts.running.targets import guarded
+from gradcli.progress import patience
+from gradcli.questions.held_constant import Released
+from gradcli.questions.question import Dtype, Question
+from gradcli.results import Array, Verdict
+
+SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
+"""Largest error of a replay, relative to its largest number, where an operation is run by its meaning."""
+
+LOW_SLACK = 2.0**-4
+"""Largest error where some of it is in bfloat16 or float16, which is replayed in the dtype of the value."""
+
+
+# -- state that a second run shares with the first
+
+
+_GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.get_rng_state, torch.set_rng_state),
+    (np.random.get_state, np.random.set_state),
+    (random.getstate, random.setstate),
+)
+"""Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
+
+
+def random_states() -> tuple[Any, ...]:
+    """Get the states of the generators of random numbers."""
+    return tuple(get() for get, _ in _GENERATORS)
+
+
+@contextlib.contextmanager
+def drawing_from(states: Sequence[Any]) -> Iterator[None]:
+    """Draw from these states within a block, and leave the generators as they were.
+
+    >>> states = random_states()
+    >>> first = torch.rand(1)
+    >>> with drawing_from(states):
+    ...     bool(first == torch.rand(1))
+    True
+    """
+    with contextlib.ExitStack() as after:
+        for (get, put), state in zip(_GENERATORS, states, strict=True):
+            after.callback(put, get())
+            put(state)
+        yield
+
+
+def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
+    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
+    if not changed:
+        return contextlib.nullcontext()
+    places = {tensor.untyped_storage()._cdata for tensor in changed}
+
+    def pack(tensor: Tensor) -> Tensor:
+        return tensor if tensor.requires_grad or tensor.untyped_storage()._cdata not in places else tensor.clone()
+
+    return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+
+
+def uncompiled() -> contextlib.AbstractContextManager[Any]:
+    """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
+    if "torch._dynamo" not in sys.modules:  # nothing was compiled
+        return contextlib.nullcontext()
+    stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    return stance
+
+
+# -- a recording
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Run of a function, as a Program that computes the same.
+
+    Attributes:
+        call: The function with its arguments.
+        program: The Program of the text.
+        arrays: The value of every variable: of the arguments, and of the tensors that were found elsewhere.
+        constants: The names of the tensors found elsewhere.
+        remarks: Remarks on the recording.
+        recorder: The recorder of the run.
+        value: The value of the function.
+        formulas: The formulas, confirmed and before that, by the variables to differentiate by.
+        ran: The graph of a tensor that a script made; None for a function.
+        largest: For each number of the value, the largest one that it is a sum of, and so is rounded with.
+        has_unseen: Whether constants of a script follow from leaves, in a way that stands in no line.
+    """
+
+    call: FunctionCall
+    program: Program
+    arrays: Mapping[str, Array]
+    constants: tuple[str, ...]
+    remarks: tuple[str, ...]
+    recorder: Recorder
+    value: Array
+    formulas: dict[tuple[str, ...], tuple[Formulas, Derived]] = field(default_factory=dict, repr=False, compare=False)
+    ran: Forward | None = None
+    largest: Array = field(default_factory=lambda: np.zeros(()), repr=False, compare=False)
+    has_unseen: bool = False
+    _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
+    _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
+        """Run the function again, with a graph for the variables to differentiate by."""
+        if self.ran is not None:
+            return self.ran
+        found = self.recorder.leaves
+        for name in wrt:
+            if name in self.constants and found[name].is_made:
+                message = f"{name} is made anew by each call of {self.call.called}, and no derivative is by it"
+                raise InputError(message, hint="make it an argument of the function")
+        arrays = {**self.call.given, **self.arrays, **arrays}
+        constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
+        if self.recorder.takes_gradients or not wrt:  # as when it was recorded
+            wrt = [*wrt, *self.call.given]
+        moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
+        try:
+            with kept(self.recorder.changed), self._gradients_kept():
+                forward = self.call.forward(arrays, wrt, constants, recorder)
+        finally:
+            self.recorder.restore(but=moved)
+        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
+            self._require_repeated(array_of(forward.output))
+        return forward
+
+    @contextlib.contextmanager
+    def _gradients_kept(self) -> Iterator[None]:
+        """Leave `.grad` of tensors found elsewhere as the first run left it, if the function goes back itself."""
+        leaves = self.recorder.leaves.values() if self.recorder.takes_gradients else ()
+        before = [(leaf.tensor, leaf.tensor.grad) for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf]
+        copies = [(tensor, grad if grad is None else grad.clone()) for tensor, grad in before]
+        try:
+            yield
+        finally:
+            for tensor, grad in copies:
+                tensor.grad = grad
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
+        """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
+        recorder = self.call.recorder()
+        forward = self.forward(arrays, wrt, recorder=recorder)
+        made = {name: tensor for name, tensor in recorder.named.values() if name in self.program.named}
+        return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
+
+    def _require_repeated(self, found: Array) -> None:
+        """Refuse a function whose value changes when it is called again with the same arguments."""
+        if not is_close(found, self.value, SLACK[self.call.dtype] * largest(self.value)):
+            values = f"{_short(self.value)}, then {_short(found)}"
+            hint = "draw random numbers from torch, and leave what is outside of the function as it is"
+            raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
+
+    def judged(self, found: Released, numbers: Numbers, question: Question) -> Judgement:
+        """Join to a judgement of torch's numbers what else is known of the function, which is their last judge."""
+        return judged(self, found, numbers, question)
+
+    def moved(self, question: Question, numbers: Numbers) -> Movement | None:
+        """Prepare the calls of the function next to its point; of a script, replays of its recording."""
+        is_second = isinstance(numbers, HessianVectorProduct | SecondDerivatives)
+        key, digits = (
+            (question.wrt, is_second),
+            max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits),
+        )
+
+        def values(arrays: Mapping[str, Array]) -> Forward:
+            at = self.called_at if self.ran is None else self.replayed_at
+            return at(arrays, question.wrt if is_second else ())
+
+        found = movement(
+            values,
+            numbers,
+            question.forward,
+            {name: self.arrays[name] for name in question.wrt},
+            digits=LOW_DIGITS if self.recorder.decisions.low else digits,
+            largest=self.largest,
+            rounding=lambda weights: self._rounding(weights, question.wrt),
+            is_lost=bool(self.recorder.decisions.lost),
+            known=self._movements.get(key),
+        )
+        if found is None:
+            return None
+        self._movements[key] = found.function
+        return found if self.ran is None else replace(found, witness="the recording, replayed")
+
+    def forget(self) -> None:
+        """Drop the values next to the point, with the graph that they hold, which may be large in a script."""
+        self._movements.clear()
+
+    def _rounding(self, weights: Array, wrt: tuple[str, ...]) -> float:
+        """Estimate the rounding error of the sum of y with some weights, of each line to first order."""
+        try:
+            found = trace(self.program, self.arrays, wrt, self.call.dtype, weights.reshape(self.value.shape))
+        except GradcliError:  # it has no gradient
+            return 0.0
+        with np.errstate(all="ignore"):
+            errors = [np.linalg.norm(found.values[atom] * adjoint) for atom, adjoint in found.adjoints.items()]
+        total = math.hypot(*(float(error) for error in errors if np.isfinite(error)))
+        return float(np.finfo(self.call.dtype).eps) * total
+
+    def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
+        leaves = self.recorder.leaves
+        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+        limit = TimeLimit(self.call.called, SECONDS * patience())
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
+            try:
+                return self.forward({**self.arrays, **arrays}, wrt)
+            finally:
+                self.call.give(constants, self.arrays, ())
+
+    def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
+        return run(self._released, {**self.arrays, **arrays}, tuple(wrt), self.call.dtype)
+
+    @cached_property
+    def _released(self) -> Program:
+        return released(self.program)[0]
+
+    def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
+        """Find out whether the gradient is one with a value held constant; once."""
+        if wrt not in self._known_cuts:
+            self._known_cuts[wrt] = None if self.doubt else cut_of(self, wrt)
+        return self._known_cuts[wrt]
+
+    @cached_property
+    def held_values(self) -> Mapping[Atom, str]:
+        """Name the values of the Program that are held constant and have a place in the code."""
+        places = self.recorder.places_of(self.program)
+        held = (line for line in self.program.lines if holds_constant(line.call))
+        nouns = ((line, "the row padding_idx of an embedding" if is_padded(line.call) else "a value") for line in held)
+        return {line.symbol: f"{noun}{places[line.span]}" for line, noun in nouns if places[line.span].where}
+
+    @property
+    def doubt(self) -> str:
+        """Reason not to call a number wrong that the text contradicts; empty where there is none."""
+        decisions = self.recorder.decisions
+        if decisions.low:
+            return f"some of it is computed in {decisions.low}, whose digits are not judged"
+        return self.implicit_draw
+
+    @property
+    def implicit_draw(self) -> str:
+        """Reason why the gradient of a draw that the value is made of is not its slope; empty where there is none."""
+        for drawn in map(self.recorder.decisions.implicit.get, (line.symbol for line in self.program.lines)):
+            if drawn is not None:
+                return f"the gradient of what {drawn} is implicit: the distribution moves by it, and no single draw"
+        return ""
+
+    @property
+    def is_of_point(self) -> bool:
+        """Tell whether Python decided by values, or computed with them: elsewhere the function may be another one."""
+        return bool(self.recorder.decisions.lost or self.recorder.decisions.guards)
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
+        """Find the conditions that are decided otherwise next to the point."""
+        guards = self.recorder.decisions.conditions(self.program)
+        shapes = {symbol: tuple(self.recorder.leaves[symbol.name].value.shape) for symbol in guards.program.variables}
+        inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
+        return at_boundaries(guards, shapes, inputs, wrt)
+
+    def condition_at(self, condition: Guard, arrays: Mapping[str, Array]) -> Array:
+        """Evaluate a condition in floats, where some variables have other numbers."""
+        program = self.recorder.decisions.conditions(self.program).program
+        lines = tuple(needed(program.lines, condition.condition))
+        program, leaves = replace(program, lines=lines, output=condition.condition), self.recorder.leaves
+        numbers = {symbol: numbers_of(leaves[symbol.name].value).astype(np.float64) for symbol in program.variables}
+        moved = {symbol.name: np.asarray(arrays.get(symbol.name, one), np.float64) for symbol, one in numbers.items()}
+        return array_of(run(program, moved, (), "float64").output)
+
+    @property
+    def applications(self) -> Sequence[Application]:
+        """Applications of custom functions; in a script, only the ones that the value is made of."""
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own or not self.ran]
+
+    @property
+    def customs(self) -> tuple[str, ...]:
+        """Names of the custom functions that it applies."""
+        return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
+
+    def blamed(self, wrt: Sequence[str]) -> str:
+        """Say which custom function or hook makes a gradient wrong here; empty if none does."""
+        return blamed(self, self._trials, wrt)
+
+    @property
+    def is_blame_measured(self) -> bool:
+        """Tell whether a custom function is wrong next to its forward, which the recording does not follow."""
+        return any(one.is_here and one.is_measured for one in self._trials)
+
+    _trials = cached_property(trials)
+
+    def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Say which custom functions have wrong gradients, unless the verdict tells of it, and all that was tried."""
+        wrong = (one for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
+        return tuple(one.fault for one in wrong), tuple(one.tried for one in self._trials)
+
+    def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
+        """Record the same function at another point, where it may take other branches."""
+        given = {name: array for name, array in arrays.items() if name not in self.constants}
+        other = replace(self.call, given={**self.call.given, **given}).recorded()
+        if other.program.names != self.program.names:
+            message = f"{self.call.called} is another function at another point: it is made of other tensors there"
+            raise InputError(message, hint="ask for each point by itself")
+        return other
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """Function with the values that it is called with.
+
+    Attributes:
+        function: The function.
+        called: Its name in messages.
+        taken: Its parameters.
+        given: Values by parameter, or by the name of a tensor that is found elsewhere.
+        dtype: Dtype of the floating-point arguments.
+        whole: The parameters that are given as whole numbers.
+        maybe_whole: Others whose values are whole numbers, and were not given as floating-point ones by their type.
+        borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
+    """
+
+    function: Callable[..., Any]
+    called: str
+    taken: Signature
+    given: Mapping[str, Array]
+    dtype: Dtype
+    whole: frozenset[str] = frozenset()
+    maybe_whole: frozenset[str] = frozenset()
+    borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
+    _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
+
+    def recorded(
+        self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})
+    ) -> Recorded:
+        """Run the function once, and record it.
+
+        Args:
+            constants: Tensors that it finds elsewhere.
+            numbers: The numbers that these are to hold.
+
+        Raises:
+            InputError: It fails, gives no tensor, cannot be recorded, or its recording gives another value.
+        """
+        recorder = self.recorder()
+        try:
+            ran = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
+        finally:
+            recorder.restore(but=constants)
+        if ran.output.dtype is not getattr(torch, self.dtype):
+            raise WrongDtypeError(dtype_name(ran.output.dtype))
+        program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
+        arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
+        found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
+        said = (*recorder.decisions.told(program), *_of_numpy(self.function))
+        made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
+        return replace(made, largest=require_same(made, ran.output))
+
+    def _with_arguments(self, program: Program, recorder: Recorder) -> Program:
+        """Add the arguments that y does not follow to the variables: by these, its derivative is 0.
+
+        One that may be of whole numbers is none of them if it decides something, as an index does, next to others.
+        """
+        given = [name for name in self.taken.tensors if name in self.given and name not in self.whole]
+        lost = [name for name in given if name not in program.names]
+        if len(lost) < len(given):
+            deciding = recorder.decisions.conditions(program).program.names
+            lost = [name for name in lost if name not in self.maybe_whole or name not in deciding]
+        recorder.decisions.require_reason(lost, program.output_name)
+        variables = tuple(recorder.lines.variables[name] for name in lost)
+        return replace(program, variables=(*program.variables, *variables)) if lost else program
+
+    def recorder(self) -> Recorder:
+        """Make the recorder of a run."""
+        names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
+        return Recorder(names, getattr(torch, self.dtype), self.called)
+
+    def forward(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Any], recorder: Recorder | None
+    ) -> Forward:
+        """Run the function with a graph, and with the random numbers of the first run.
+
+        Args:
+            arrays: Values of the parameters and constants.
+            wrt: The names to differentiate by.
+            constants: The tensors that the function finds elsewhere, by name.
+            recorder: The recorder of the run, if it is to be recorded.
+        """
+        values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
+        tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
+        if recorder is not None:
+            recorder.give(tensors)
+        self.give(constants, arrays, wrt)
+        in_order = values.keys() - self.taken.keyword_only
+        first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
+        with (
+            drawing_from(self._random),
+            guarded(f"{self.called} is called"),
+            warnings.catch_warnings(action="ignore"),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            uncompiled(),
+            without_reentrance(),
+            recorder or contextlib.nullcontext(),
+        ):
+            y = one_tensor(self.function(*first, **values), self.called)
+        return Forward({**constants, **tensors}, y)
+
+    def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Any:
+        """Make a tensor, or a plain number or a word of Python, of the value of a parameter."""
+        kind, is_whole = self.taken.kinds[name], name in self.whole
+        if kind is not None or (is_whole and not self.given[name].ndim):
+            return argument(kind or int, self.given[name], name)
+        tensor = tensor_of(arrays[name], torch.int64 if is_whole else getattr(torch, self.dtype))
+        return tensor.requires_grad_(name in wrt and not is_whole)
+
+    def give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
+        """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
+
+        The tensors keep these values until the question is answered, as the backward pass reads them.
+        """
+        for name, tensor in constants.items():
+            is_moved = name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True)
+            if is_moved or (name in wrt and not tensor.requires_grad):
+                self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
+            if is_moved:
+                tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
+            tensor.requires_grad_(tensor.requires_grad or name in wrt)
+
+
+def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
+    """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
+    modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
+    names = {module.__name__.partition(".")[0] for module in modules}
+    if "numpy" in names and "torch" not in names:
+        yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
+
+
+def require_same(made: Recorded, y: Tensor) -> Array:
+    """Refuse a recording that is not the function.
+
+    Returns:
+        For each number of its value, the largest one that it is a sum of.
+
+    Raises:
+        InputError: Its value is another one.
+    """
+    dtype, program = made.call.dtype, made.program
+    # With the graph that the function had: torch takes other digits of singular values where it keeps one.
+    wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
+    (found, terms), own = replay(program, made.arrays, wrt, dtype), array_of(y)
+    slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
+    if is_close(found, own, slack * max(largest(own), largest(terms))):
+        return terms
+    values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
+    raise InputError(f"the recording of {made.call.called} is not the function: {values}")
+
+
+def _short(array: Array) -> str:
+    return np.array2string(array, threshold=4, precision=17)

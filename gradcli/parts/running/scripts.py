@@ -1,0 +1,452 @@
+"""Recording of a whole script below autograd, with an answer to each of its backward passes.
+
+After a pass, only the values that the script still holds are kept.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+import os
+import runpy
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Self, cast
+
+import numpy as np
+import sympy
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
+from gradcli.crosscheck.formulas import Derived, Formulas
+from gradcli.errors import GradcliError, InputError, InternalError
+from gradcli.language.program.wengert import Atom
+from gradcli.parts.paste.snippet_result import Snippet
+from gradcli.parts.running.calling import Signature
+from gradcli.parts.running.late_recording import LateRecorder
+from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
+from gradcli.parts.running.recorded import FunctionCall, Recorded, require_same
+from gradcli.parts.running.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
+from gradcli.parts.running.recording.decisions import NUMBERS_LEAVE
+from gradcli.parts.running.recording.memory import alias
+from gradcli.parts.running.recording.places import CallPlace, Places, TensorNames
+from gradcli.parts.running.refusals import RefusalNotes
+from gradcli.parts.running.watching import Watch, unrecorded
+from gradcli.progress import budget
+from gradcli.questions.commands.vjp import answered
+from gradcli.questions.question import Dtype, Inquiry
+from gradcli.results import Array, Pass
+
+MOST_PASSES = 100
+"""Most passes to answer; after them the script goes on without being recorded, and is watched."""
+
+
+Tell = Callable[[Pass], None]
+"""Function that takes each pass when it is over."""
+
+
+# -- recording
+
+
+_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
+"""Operations by which a script reads the results of a pass."""
+
+
+class NothingToAnswerError(InputError):
+    """A pass by nothing that its output depends on, which is no error of the script."""
+
+
+class ScriptRecorder(LateRecorder):
+    """Recorder of a script, which never sees an error of recording; after a pass, values no longer held are forgotten.
+
+    Args:
+        tell: Takes each pass when it is over.
+        check: Whether to compare with the reference.
+        seconds: That the check of each pass may take; None for as many as usual.
+        wrt: The leaves to differentiate by; all if there is none.
+        only: The number of the one pass to answer; None for the first ones.
+
+    Attributes:
+        watch: The watch over all passes.
+        is_over: Whether a pass was answered, until the next call that is recorded.
+    """
+
+    def __init__(
+        self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str], only: int | None = None
+    ) -> None:
+        super().__init__(TensorNames(runpy.run_path, ()))
+        self.tell, self.check, self.seconds, self.wrt, self.only = tell, check, seconds, wrt, only
+        self.watch = Watch()
+        self._process = os.getpid()
+        self._lost: Exception | None = None
+        self._formulas: dict[
+            Any, dict[tuple[str, ...], tuple[Formulas, Derived]]
+        ] = {}  # of equal passes, which are confirmed once
+        self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
+        self._notes = RefusalNotes()
+        self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
+
+    def __enter__(self) -> Self:
+        """See calls, and steps of optimizers, from here on."""
+        self.watch.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        """See no more."""
+        super().__exit__(*raised)
+        self.watch.__exit__(*raised)
+
+    @property
+    def _is_recording(self) -> bool:
+        """Tell whether there may be answers: not in a child, and not after the last pass that is answered."""
+        return os.getpid() == self._process and self.watch.passes < (self.only or MOST_PASSES)
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it while there may be answers."""
+        kwargs = kwargs or {}
+        if self._way_back is not None:
+            found = function(*args, **kwargs)
+            self._way_back.see(function, (args, kwargs), found)
+            return found
+        if not self._is_recording:
+            return function(*args, **kwargs)
+        if (name := name_of(function)) not in _READING:
+            self.begin()
+        elif name == "detach":
+            self.aliased(args[0])
+        if self._pauses or self._inside or self.is_late:
+            return super().__torch_dispatch__(function, types, args, kwargs)
+        copies = {} if self.watch.is_stepping else self.untracked.before(function, (args, kwargs))
+        found = super().__torch_dispatch__(function, types, args, kwargs)
+        find = functools.cache(self.places.find)
+        with suppress(Exception):  # of tensors without a memory, such as sparse ones
+            self._notes.note(function, (args, kwargs), found, find)
+        if not self.watch.is_stepping:
+            self.note_untracked(function, (args, kwargs), tensors_in(found), copies, find)
+        if name == "_local_scalar_dense":
+            self.note_read(args[0], found)
+        return found
+
+    def _advance(self, *of_call: Any) -> None:
+        try:
+            super()._advance(*of_call)
+        except Exception as error:
+            self.lose(error)
+
+    def lose(self, error: Exception) -> None:
+        """Keep the first error for the next pass.
+
+        Raises:
+            Exception: The error itself, where calls are run again.
+        """
+        if self.is_late:
+            raise error
+        self._lost = self._lost or error
+
+    def begin(self) -> None:
+        """Forget the values of the last pass, before the first call that may belong to the next one."""
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses or self.is_late)
+        if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Forget all values except the differentiable ones that the script still holds."""
+        if self.is_over:
+            self._lost, self.decisions.lost, self._count = None, [], 0
+            self.decisions.remarks = dict.fromkeys(self._read_leaves)
+            self._notes.forget()
+            self._aliases = {key: one for key, one in self._aliases.items() if one() is not None}
+        self.is_over, self._is_changed, self.decisions.low, self.decisions.ordered = False, False, "", {}
+        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
+        self.places, self.named = Places(), {}  # and with them the last tensors that only the recording holds
+        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
+        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
+        conditions = [guard.condition for guard in self.decisions.guards]
+        kept = self.lines.retain(self._values.held(), conditions, changed)
+        self._values.keep(kept)
+        self._followed &= kept
+        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
+        self.decisions.guards = [guard for guard in self.decisions.guards if guard.condition in kept]
+        left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
+        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
+        self._put_off = {name: part for name, part in self._put_off.items() if name in self.leaves}
+        self.lines.instead.clear()
+        self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
+
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
+        if tensor.requires_grad or tensor in self._values:
+            return False
+        leaf = self.leaf_of(tensor)
+        is_current = torch.is_grad_enabled() and not (self.is_over or self._is_changed)
+        if leaf is None or not is_current:
+            return True
+        self._value(leaf, self.places.find())
+        return False
+
+    def _base(self, tensor: Tensor) -> Tensor | None:
+        base = tensor if tensor._base is None else tensor._base
+        return None if base.requires_grad else alias(base)
+
+    def _constant(self, *found: Any) -> None:
+        for tensor in tensors_in(found):
+            self._is_changed |= tensor in self._values and not self.is_late
+            if self._values.find(tensor) in self._followed and not self.is_late:  # what was made of a leaf is constant
+                self.forget_untracked()
+            self._values.forget(tensor)
+
+    def _is_untracked(self, place: CallPlace, changed: Sequence[Tensor] = ()) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad.
+
+        One that writes to what autograd follows is recorded all the same.
+        """
+        if place.custom is not None or torch.is_grad_enabled() or self._inside or self.is_late:
+            return False
+        return all(one.grad_fn is None for one in changed)
+
+    def _inquiries(self, y: Tensor, inputs: Any, called: str) -> Iterator[Inquiry]:
+        """Make the inquiries about a tensor: by the leaves, and by each other tensor, which depends on these."""
+        given = tensors_in(inputs)
+        others = [one for one in given if not one.is_leaf]
+        if len(others) < len(given) or not given:
+            yield self._inquiry(y, [one for one in given if one.is_leaf], called)
+        yield from (self._inquiry(y, [one], called) for one in others)
+
+    def _inquiry(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> Inquiry:
+        """Make the inquiry about a tensor, whose recording is its `live`.
+
+        Args:
+            y: The tensor.
+            inputs: The leaves, or the one other tensor, to differentiate by; all that require a gradient if none.
+            called: Its name in messages.
+
+        Raises:
+            InputError: It is of another dtype than is judged, was made by code that cannot be recorded, or is no
+                function of a leaf that is asked for.
+        """
+        dtype = dtype_name(y.dtype)
+        if dtype not in ("float64", "float32"):
+            raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
+        output = self.atom(y)
+        if output is None:
+            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
+        others = self._not_leaves(inputs)
+        if output in others:
+            raise NothingToAnswerError(f"{called} is by its output itself")
+        leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
+        builder = self.lines.lowering.builder
+        _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
+        followed = {others[one][0] if one in others else str(one): one for one in reached}
+        free = {name: leaves[name].tensor for name in followed if name in leaves and leaves[name].tensor.requires_grad}
+        chosen = {*map(id, inputs or free.values())}
+        moving = {name: followed[name] for name, tensor in free.items() if id(tensor) in chosen}
+        if not moving:
+            raise NothingToAnswerError("it is by no tensor that y depends on")
+        if name := next((name for name in moving if leaves[name].tensor.is_complex()), ""):
+            raise InputError(f"{called} is by {name}, whose numbers are complex, and gradients by real ones are judged")
+        conditions = [*self.decisions.guards]
+        unseen = self.record_late(output, moving.values())
+        if self.untracked.is_over:
+            unseen += [name for name, leaf in self.leaves.items() if self._notes.held(leaf.tensor)]
+        bind = functools.partial(self._bound, y, output, others, moving, called)
+        try:
+            return bind(unseen)
+        except GradcliError:
+            if not self.lines.instead:
+                raise
+            self.lines.instead.clear()
+            self.decisions.guards = conditions
+            return bind([*unseen, *self._put_off])
+
+    def _bound(
+        self,
+        y: Tensor,
+        output: Atom,
+        others: Mapping[Atom, tuple[str, Tensor]],
+        moving: Collection[str],
+        called: str,
+        unseen: Collection[str],
+    ) -> Inquiry:
+        """Make the inquiry about a tensor by some values.
+
+        Args:
+            y: The tensor.
+            output: Its value.
+            others: Values that are no leaves and are to be variables, with their names and tensors.
+            moving: The names of the leaves, or of the other value, to differentiate by.
+            called: Its name in messages.
+            unseen: The names of constants that may follow from these values.
+        """
+        dtype = dtype_name(y.dtype)
+        program = self.program(output, {atom: name for atom, (name, _) in others.items()})
+        leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
+        leaves = {name: leaves[name] for name in program.names}
+        wrt = tuple(name for name in program.names if name in moving)
+        arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
+        call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
+        held = [name for name in program.names if name in unseen]
+        reasons = {name: self._notes.held(leaves[name].tensor) or "too many calls make it" for name in held}
+        constants = (f"{name} is a constant, as for autograd: {why}" for name, why in reasons.items())
+        said = (*itertools.filterfalse(self.has_other_numbers, self.decisions.told(program)), *constants)
+        has_left = any(one.startswith(NUMBERS_LEAVE) for one in said)
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        known = self._formulas.setdefault(same, {})
+        ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
+        found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
+        found = replace(found, largest=require_same(found, y), has_unseen=bool(held) or has_left)
+        if unknown := next((name for name in self.wrt if name not in wrt), ""):
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
+        snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
+        return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
+
+    def _not_leaves(self, tensors: Sequence[Tensor]) -> dict[Atom, tuple[str, Tensor]]:
+        """Find the values of tensors that are no leaves, with names for them as variables."""
+        found: dict[Atom, tuple[str, Tensor]] = {}
+        for tensor in tensors:
+            atom = None if tensor.is_leaf else self.atom(tensor)
+            if isinstance(atom, sympy.Dummy):
+                name, _ = self.named.get(atom) or (self.names.free("h"), tensor)
+                found[atom] = name, tensor
+        return found
+
+    # -- answering
+
+    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
+        if self._way_back is not None or os.getpid() != self._process:  # within another pass
+            return function(*args, **kwargs)
+        self.watch.is_stepping = False
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        self.begin()
+        place, number = self.places.find(), self.watch.passes + 1
+        if self._is_recording:
+            self._learn_names(place.frame)
+        if given.get("create_graph"):
+            return super().passed(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
+        y = tensors_in(next(iter(given.values())))
+        leaves: list[Tensor] = []
+        with unrecorded():
+            leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
+        added, told = [], Pass(number, place.where, 0.0, is_judged=False)
+        if self._is_recording and self.only in (None, number):
+            added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
+        self._way_back = CallsOnTheWayBack(ScriptRecorder.passed.__code__)
+        try:
+            found = super().passed(path, function, args, kwargs)
+            with unrecorded():
+                gradients = tensors_in(found) if found is not None else [one.grad for one in leaves]
+                told = self._noticed(told, y, leaves, gradients, place)
+        except RuntimeError as error:
+            reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
+            told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
+            raise
+        finally:
+            self._way_back, self.watch.passes, self.is_over = None, number, True
+            self._read_leaves.clear()
+            self.tell(self._with_held(told, added))
+        return found
+
+    def _noticed(
+        self, told: Pass, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Any], place: CallPlace
+    ) -> Pass:
+        """Add to a pass that is over what is seen of its numbers."""
+        assert self._way_back is not None  # noqa: S101
+        new = [*self.watch.look(y, leaves, gradients)] if len(leaves) == len(gradients) else []
+        begins = self.watch.new(self._way_back.found.values())
+        if told.is_judged:
+            self.watch.look_at_data({name: leaf.value for name, leaf in self._data()}, place)
+            answers = tuple(replace(one, warnings=(*one.warnings, *begins)) for one in told.answers)
+            return replace(told, answers=answers, nonfinite=(*told.nonfinite, *begins))
+        holds = self.watch.look_at_data(self.watch.data_around(place.frame), place) if new else []
+        return replace(told, noticed=(*new, *begins, *holds))
+
+    def _data(self) -> list[tuple[str, Leaf]]:
+        """List the leaves that no gradient is by."""
+        return [(name, leaf) for name, leaf in self.leaves.items() if not leaf.tensor.requires_grad]
+
+    def _added(self, path: str) -> list[str]:
+        """List the leaves to whose `.grad` a pass adds, as earlier passes left something there."""
+        grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
+        with self.paused():
+            return [name for name, grad in grads.items() if grad is not None and bool(dense(grad).any())]
+
+    def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
+        """Add a warning with the numbers in `.grad` after a pass that added to the results of earlier ones."""
+        if not told.answers or not (names := [name for name in added if name in told.answers[0].wrt]):
+            return told
+        with self.paused():
+            held = {name: numbers_of(self.leaves[name].tensor.grad) for name in names[:3]}
+        shown = [f"{name}.grad holds {np.array2string(one, threshold=9, separator=', ')}" for name, one in held.items()]
+        said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
+        return replace(told, answers=tuple(replace(one, warnings=(*one.warnings, said)) for one in told.answers))
+
+    def _answer(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
+        began = time.perf_counter()
+        try:
+            with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"):
+                told = self._answered(told, given, place)
+        except NothingToAnswerError as error:
+            told = replace(told, refusal=error, is_excused=True)
+        except GradcliError as error:
+            told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
+        except Exception as error:
+            told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
+        return replace(told, seconds=time.perf_counter() - began)
+
+    def _answered(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
+        y = _only(next(iter(given.values())))
+        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
+        if not isinstance(y, torch.Tensor):
+            raise InputError("a pass of several outputs at once is not answered")
+        vs = () if v is None else [*array_of(v)] if given.get("is_grads_batched") else [array_of(v)]
+        norms = defaultdict[str, list[float]](list)
+        found: list[str] = []
+        called = f"pass {told.number}{place}"
+        answers = [
+            (inquiry.live, one)
+            for inquiry in self._inquiries(y, given.get("inputs"), called)
+            for one in answered(inquiry, vs)[1]
+        ]
+        for live, answer in answers:
+            for name, array in answer.vjp.items():
+                norms[name.rpartition(".")[0]].append(norm(array))
+            if not all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values())):
+                found += beginnings(live, answer)
+            live.forget()
+        begins = tuple(dict.fromkeys(found))
+        return replace(
+            told,
+            answers=tuple(replace(one, warnings=(*one.warnings, *begins)) for _, one in answers),
+            norms={name: math.hypot(*sizes) for name, sizes in norms.items()},
+            nonfinite=begins,
+        )
+
+
+def norm(array: Array) -> float:
+    """Compute the Euclidean norm in float64, of sizes too whose squares are beyond its range.
+
+    >>> bool(norm(np.array([3e22, 4e22], dtype=np.float32)) == np.float32(5e22))
+    True
+    """
+    sizes = np.abs(array, dtype=np.float64)
+    largest = float(sizes.max(initial=0.0))
+    return largest * float(np.linalg.norm(sizes / largest)) if 0 < largest < math.inf else largest
+
+
+_VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
+"""Names of the gradient vector among the arguments of passes."""
+
+
+def _only(value: Any) -> Any:
+    """Unwrap a list or tuple of one value; give anything else as it is."""
+    return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value

@@ -1,0 +1,238 @@
+"""Names of functions of Python, and the file or the module of each, run as an import runs it.
+
+Its output goes to standard error, and the working directory stays.  Code under `if __name__ == "__main__":` does not
+run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import Any, TextIO
+
+from gradcli.complete_output import text_output
+from gradcli.errors import InputError, did_you_mean
+from gradcli.parts.running.recording.user_files import is_of_user, line_of_file
+
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Name of a function of Python.
+
+    Attributes:
+        text: The name as typed.
+        file: The path of the file, if it is named by one.
+        module: The name of the module, if by that.
+        name: The name of the function in it, with attributes after dots.
+    """
+
+    text: str
+    file: str
+    module: str
+    name: str
+
+    def require_file(self) -> None:
+        """Refuse a file that is not there.
+
+        Raises:
+            InputError: There is none.
+        """
+        if self.file and not os.path.isfile(self.file):
+            is_folder = os.path.isdir(self.file)
+            raise InputError(f"{self.file} is a folder" if is_folder else f"there is no file {self.file}")
+
+
+def require_no_file(text: str) -> None:
+    """Refuse the name of a file in the place of an expression, which a name with a dot would be.
+
+    Raises:
+        InputError: It is one; the hint names a function of it, if it is Python's, or how to read its text.
+    """
+    path = text.strip()
+    if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
+        return
+    hint = f"write @{path} for the text in it"
+    if path.endswith((".py", ".pyw")):
+        hint = f"name a function of it: gradcli check {path}::{_first_function(path)} --at VALUE"
+    raise InputError(f"{path} is a file, and no expression", hint=hint)
+
+
+def _first_function(path: str) -> str:
+    """Find the name of a function in a file, by its text; a placeholder where there is none."""
+    with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        if found := re.search(r"(?m)^def (\w+)", file.read()):
+            return found[1]
+    return "NAME"
+
+
+def target(text: str) -> Target | None:
+    """Find the function that a text names; None for any other text, which is an expression.
+
+    >>> target("model.py::Net.loss").name, target("package.module:loss").module, target("x**2"), target("x[1:n]")
+    ('Net.loss', 'package.module', None, None)
+    """
+    found = _TARGET.fullmatch(text.strip())
+    return found and Target(found[0], found["file"] or "", found["module"] or "", found["name"])
+
+
+# -- loading
+
+
+def load(target: Target) -> Any:
+    """Load the function that a target names.
+
+    Raises:
+        InputError: There is no such file, module or name; it fails when it is run, or leaves; it is no function.
+    """
+    with guarded(f"{target.file or target.module} is run"):
+        module = _of_file(target) if target.file else _of_module(target)
+    return _found(target, module)
+
+
+@contextlib.contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
+
+    Args:
+        what: The activity in words, for messages.
+
+    Raises:
+        InputError: It raised something, or left.
+    """
+    try:
+        with contextlib.chdir("."), away_from_output():
+            yield
+    except InputError:
+        raise
+    except SystemExit as error:
+        raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
+    except Exception as error:
+        said = " ".join(str(error).split())
+        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+        message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
+        raise InputError(message, hint=hint if "numpy()" in said else None) from error
+
+
+def end(code: int) -> None:
+    """Prepare the end of a process that ran code of the user, whose handlers of the exit print to standard error.
+
+    Args:
+        code: The exit code, with which the process ends now if a thread of a function would keep it from ending; those
+            of a script end as under Python.
+    """
+    main = threading.main_thread()
+    is_kept = any(thread is not main and not thread.daemon for thread in threading.enumerate())
+    if is_kept and "gradcli.parts.running.script_process" not in sys.modules:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        os._exit(code)
+    with contextlib.suppress(OSError):
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr
+
+
+@contextlib.contextmanager
+def away_from_output() -> Iterator[TextIO | None]:
+    """Send standard output to standard error within a block, also from programs that the block starts.
+
+    Yields:
+        The standard output of before, to write answers to.
+    """
+    output, is_own = sys.stdout, sys.stdout is sys.__stdout__  # and no stream of a test
+    if output is not None:
+        output.flush()
+    with contextlib.ExitStack() as after:
+        errors = sys.stderr
+        if errors is None:  # it is closed, and a file that is opened must not be in its place
+            errors = after.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            if is_own and not _is_open(2):
+                after.callback(os.close, 2)
+                os.dup2(errors.fileno(), 2)
+        with contextlib.suppress(OSError):  # one of them is closed
+            kept = os.dup(1)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, 1)
+            if isinstance(output, io.TextIOWrapper) and is_own:
+                output = text_output(kept, output)
+            os.dup2(2, 1)
+        after.enter_context(contextlib.redirect_stdout(errors))
+        yield output
+
+
+def _is_open(number: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.fstat(number)
+        return True
+    return False
+
+
+def _where(error: BaseException) -> str:
+    """Name the last line of the user's that an error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_of_user(frame.filename)]
+    return f" ({line_of_file(own[-1].filename, own[-1].lineno)})" if own else ""
+
+
+def _of_file(target: Target) -> ModuleType:
+    target.require_file()
+    path = Path(target.file)
+    name = path.stem if path.stem.isidentifier() else "target"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(f"{target.file} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))  # as Python has it for a script
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _of_module(target: Target) -> ModuleType:
+    if target.module.endswith(".py") and os.path.isfile(target.module):  # or the import would run the file
+        raise InputError(f"{target.module} is a file, and no module", hint=f"write {target.module}::{target.name}")
+    sys.path.insert(0, os.getcwd())  # as `python -m` has it
+    try:
+        return importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{target.module}.".startswith(f"{error.name}."):
+            raise
+        hint = f"a function of a file is FILE.py::{target.name}"
+        raise InputError(f"there is no module {target.module}", hint=hint) from None
+
+
+def _found(target: Target, module: ModuleType) -> Any:
+    """Find the function of a module by the name of the target."""
+    found: Any = module
+    for word in target.name.split("."):
+        names = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(found, word):
+            what = target.file or target.module if found is module else f"'{target.name.partition(f'.{word}')[0]}'"
+            functions = [name for name in names if callable(getattr(found, name, None))]
+            hint = did_you_mean(word, names) or f"it has {', '.join(functions[:8]) or 'no functions'}"
+            raise InputError(f"{what} has no '{word}'", hint=hint)
+        found = getattr(found, word)
+    if not callable(found):
+        hint = (
+            f"write a function that makes it; the backward passes of a script are answered by gradcli run {target.file}"
+        )
+        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}", hint=hint)
+    if isinstance(found, type):
+        hint = f"name an instance of it, or {target.text}.apply of an autograd.Function"
+        raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
+    return found

@@ -1,0 +1,251 @@
+"""Watch over all passes of a script: NaN in weights, gradients that are NaN or 0, parameters that are never trained.
+
+Each look costs a few sums over the leaves of a pass, and over the parameters of an optimizer that takes a step.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+from gradcli.parts.running.nonfinite import dense, kinds_in
+from gradcli.parts.running.recording.places import CallPlace, Places, TensorNames, user_frames
+
+MOST_NAMES = 10
+"""Most tensors that a line names."""
+
+
+_AS_ADJECTIVE = {"infinity": "infinite", "NaN": "NaN", "0": "0"}
+
+
+@dataclass
+class WatchedTensor:
+    """Leaf of passes, or a parameter of an optimizer.
+
+    Attributes:
+        name: Its name, as of where it was first seen.
+        is_trained: Whether an optimizer has it.
+        has_gradient: Whether some pass had a gradient by it.
+        is_nonzero: Whether some gradient by it was not 0 throughout.
+        nan_since: The number of the last pass before it held NaN; None while it does not.
+    """
+
+    name: str
+    is_trained: bool = False
+    has_gradient: bool = False
+    is_nonzero: bool = False
+    nan_since: int | None = None
+
+
+class Watch:
+    """Watch over the leaves of passes and over the parameters of optimizers, while it is entered.
+
+    Attributes:
+        passes: How many passes there were.
+        is_stepping: Whether an optimizer takes a step.
+    """
+
+    def __init__(self) -> None:
+        self.passes = 0
+        self.is_stepping = False
+        self._known = torch.utils.weak.WeakTensorKeyDictionary()
+        self._named: list[WatchedTensor] = []  # what is told at the end, which tensors need not reach
+        self._data: dict[str, str] = {}
+        self._said = set[str]()
+
+    def __enter__(self) -> Self:
+        """See the steps of all optimizers from here on."""
+        optimizers = sys.modules[torch.optim.Optimizer.__module__]
+        self._hooks = [
+            optimizers.register_optimizer_step_pre_hook(lambda one, *_: self._before_step(one)),
+            optimizers.register_optimizer_step_post_hook(lambda one, *_: self._after_step(one)),
+        ]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """See no more."""
+        for hook in self._hooks:
+            hook.remove()
+
+    # -- optimizers
+
+    def _before_step(self, optimizer: Any) -> None:
+        """Note the gradients that an optimizer is given, whatever made them."""
+        self.is_stepping = True
+        with unrecorded():
+            for name, tensor in self._parameters(optimizer):
+                one = self._watched(tensor, name)
+                if not one.is_trained:
+                    one.is_trained = True
+                    self._named.append(one)
+                if tensor.grad is not None:
+                    one.has_gradient = True
+                    one.is_nonzero = one.is_nonzero or bool(dense(tensor.grad).any())
+
+    def _after_step(self, optimizer: Any) -> None:
+        self.is_stepping = False
+        with unrecorded():
+            for name, tensor in self._parameters(optimizer):
+                self._look_for_nan(tensor, self._watched(tensor, name))
+
+    def _parameters(self, optimizer: Any) -> Iterator[tuple[Any, Tensor]]:
+        naming = _NamesAround(Places().find().frame)
+        for group in optimizer.param_groups:
+            yield from ((naming, one) for one in group["params"] if one.requires_grad)
+
+    # -- passes
+
+    def leaves(self, output: Any, inputs: Any, frame: FrameType | None) -> list[Tensor]:
+        """List the leaves of a pass, and look at their numbers before it.
+
+        Args:
+            output: The tensors that the pass begins at.
+            inputs: The tensors that it is by; None for all leaves.
+            frame: The frame of the user's that makes the pass.
+        """
+        found = _listed(inputs) if inputs is not None else list(leaves_of_graph(_listed(output)))
+        naming = _NamesAround(frame)
+        for one in found:
+            self._look_for_nan(one, self._watched(one, naming))
+        return found
+
+    def look(self, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Iterator[str]:
+        """Look at a pass that is over: yield what is new in it, in words.
+
+        Args:
+            y: What the pass began at.
+            leaves: The leaves of the pass.
+            gradients: A gradient for each.
+        """
+        if kinds := self.new(kinds_in(y), "y"):
+            yield f"y is {' and '.join(_AS_ADJECTIVE[kind] for kind in kinds)}"
+        changes: dict[str, list[str]] = {}
+        for leaf, gradient in zip(leaves, gradients, strict=True):
+            if gradient is None:
+                continue
+            one = self._watched(leaf, _NamesAround(None))
+            is_zero = not bool(dense(gradient).any())
+            if is_zero and one.is_nonzero:
+                changes.setdefault("0", []).extend(self.new([one.name], "zero"))
+            for kind in kinds_in([gradient]) if not is_zero else ():
+                changes.setdefault(kind, []).extend(self.new([one.name], kind))
+            one.has_gradient, one.is_nonzero = True, one.is_nonzero or not is_zero
+        for kind, names in changes.items():
+            if names:
+                yield f"the gradient of {listed(names)} is {_AS_ADJECTIVE[kind]}"
+
+    def new(self, words: Iterable[str], about: str = "") -> list[str]:
+        """Give those of some words that were not said before."""
+        fresh = [word for word in words if f"{about} {word}" not in self._said]
+        self._said.update(f"{about} {word}" for word in fresh)
+        return fresh
+
+    def _watched(self, tensor: Tensor, naming: _NamesAround) -> WatchedTensor:
+        found: WatchedTensor | None = self._known.get(tensor)
+        if found is None:
+            found = self._known[tensor] = WatchedTensor(naming.name_of(tensor))
+        return found
+
+    def _look_for_nan(self, tensor: Tensor, one: WatchedTensor) -> None:
+        if one.nan_since is None and "NaN" in kinds_in([tensor]):
+            one.nan_since = self.passes
+            self._named.append(one)
+
+    # -- data
+
+    def look_at_data(self, tensors: Mapping[str, Tensor], place: CallPlace) -> list[str]:
+        """Note the tensors of data that hold NaN, each name once; give the new ones in words."""
+        found = []
+        for name, tensor in tensors.items():
+            if name not in self._data and not tensor.requires_grad and "NaN" in kinds_in([tensor]):
+                self._data[name] = f"in pass {self.passes + 1}{place}"
+                found.append(f"{name} holds NaN")
+        return found
+
+    def data_around(self, frame: FrameType | None) -> dict[str, Tensor]:
+        """List the tensors by name that the user's code has around a line, without those that torch computed."""
+        found: dict[str, Tensor] = {}
+        for one in user_frames(frame):
+            for name, value in {**one.f_globals, **one.f_locals}.items():
+                if isinstance(value, torch.Tensor) and value.grad_fn is None and not value.requires_grad:
+                    found.setdefault(name, value)
+        return found
+
+    # -- at the end
+
+    def summary(self) -> Iterator[str]:
+        """Say, in a line each, what is wrong with the whole script."""
+        trained = [one for one in self._named if one.is_trained]
+        passes = f"{self.passes} passes" if self.passes != 1 else "pass"
+        each = f"each of the {passes}" if self.passes != 1 else "the only pass"
+        lines = {
+            f"no gradient in any of the {passes}": [one for one in trained if not one.has_gradient],
+            f"a gradient of exactly 0 in {each}": [one for one in trained if one.has_gradient and not one.is_nonzero],
+        }
+        for said, found in lines.items() if self.passes else ():
+            if names := list(dict.fromkeys(one.name for one in found)):
+                yield f"{said}: {listed(names)}"
+        since: dict[int, list[str]] = {}
+        for one in self._named:
+            if one.nan_since is not None and one.name not in since.setdefault(one.nan_since, []):
+                since[one.nan_since].append(one.name)
+        for number, names in since.items():
+            when = f"since pass {number}" if number else "from the start"
+            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} NaN {when}"
+        yield from (f"{name} holds NaN {where}" for name, where in self._data.items())
+
+
+class _NamesAround:
+    """Names of tensors as seen from a line, found when the first is asked for."""
+
+    def __init__(self, frame: FrameType | None) -> None:
+        self.frame = frame
+
+    @functools.cached_property
+    def _names(self) -> TensorNames:
+        return TensorNames(listed, ())
+
+    def name_of(self, tensor: Tensor) -> str:
+        """Give the name of a tensor, or its shape where it has none."""
+        found = self._names.known_name(tensor, self.frame)
+        return found or f"a tensor of shape {list(tensor.shape)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join the first of several names, and count the others."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}"
+
+
+def leaves_of_graph(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
+    """Find the leaves that autograd goes back to from some tensors."""
+    waiting = [one.grad_fn for one in tensors if one.grad_fn is not None]
+    yield from (one for one in tensors if one.requires_grad and one.grad_fn is None)
+    known = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        if type(node).__name__ == "AccumulateGrad":
+            yield node.variable
+        for other, _ in node.next_functions:
+            if other is not None and other not in known:
+                known.add(other)
+                waiting.append(other)
+
+
+def _listed(value: Any) -> list[Tensor]:
+    return [one for one in (value if isinstance(value, tuple | list) else [value]) if isinstance(one, torch.Tensor)]
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Compute in a block what no recorder sees, and what must not end a script: some tensors have no numbers."""
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad(), suppress(Exception):
+        yield

@@ -1,0 +1,11 @@
+"""A request and its answer, in this process."""
+
+import json
+from typing import Any
+
+from gradcli.parts.batch import answer, read
+
+
+def ask(command: str, expression: str, **request: Any) -> Any:
+    """Answer a line of JSON."""
+    return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))
