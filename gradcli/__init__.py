@@ -25,6 +25,7 @@ results, notation                classes of answers; notation of mathematics
 options, keywords, errors        every option, its name in Python, and every error
 signals, complete_output         interrupts; streams that write all they are given, or raise
 progress                         the step being done, shown to waiting users; the time budget; pauses of the collector
+locking                          one question at a time, whichever thread asks
 showing                          display of an answer in Python: print, notebooks, JSON
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

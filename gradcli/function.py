@@ -61,6 +61,10 @@ class Function(ParsedText):
 
     A derivative at no point, of variables without values in the text, is its formula: what `closed_form` answers.
 
+    Any thread may ask, also of one function: the process answers one question at a time, so that more threads are not
+    faster, and more processes are.  The blocks of one `stream` are computed in the order in which they come, by the
+    cores of this process, and not held back by other threads: two streams at once belong into two processes.
+
     Raises:
         GradcliError: The text is not in the language; a value is missing, surplus or malformed; shapes do not fit.
 

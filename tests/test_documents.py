@@ -137,7 +137,7 @@ def test_the_readme_opens_with_the_two_commands() -> None:
 def test_the_python_of_a_document_runs(document: Path) -> None:
     """As a doctest, where it has a prompt."""
     results = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
-    assert bool(results.attempted) == (document in (README, PAGES["tour"]))
+    assert bool(results.attempted) == (document in (README, PAGES["tour"], PAGES["scripting"]))
     assert not results.failed
 
 

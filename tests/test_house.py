@@ -27,9 +27,10 @@ ALLOWED = {
     "signals": "",
     "complete_output": "signals",
     "progress": "",
+    "locking": "",
     "guide": "",
     "language": "errors language progress",
-    "autodiff": "autodiff errors language parts.paste progress results",
+    "autodiff": "autodiff errors language locking parts.paste progress results",
     "symbolic": "errors language notation progress results symbolic",
     "adjoint": "adjoint errors language",
     "reference": "adjoint language progress reference",
@@ -37,11 +38,11 @@ ALLOWED = {
     "parts.improve": "autodiff crosscheck errors language parts.improve progress reference results",
     "parts.claims": "adjoint crosscheck errors language parts.claims reference results symbolic",
     "parts.code": "adjoint errors language parts.code report results",
-    "questions": "adjoint autodiff crosscheck errors language notation options parts.claims parts.code parts.gradcli "
-    "parts.improve parts.paste parts.running progress questions reference results symbolic",
+    "questions": "adjoint autodiff crosscheck errors language locking notation options parts.claims parts.code "
+    "parts.gradcli parts.improve parts.paste parts.running progress questions reference results symbolic",
     "function": "files options questions results",
-    "parts.running": "autodiff complete_output crosscheck errors function language parts.paste parts.running progress "
-    "questions results",
+    "parts.running": "autodiff complete_output crosscheck errors function language locking parts.paste parts.running "
+    "progress questions results",
     "report": "errors keywords notation options report results",
     "files": "complete_output errors files language options results signals",
     "parts.tables": "crosscheck errors files function gradcli parts.running parts.tables questions results",
@@ -450,7 +451,7 @@ for line in sys.argv[2:]:
 
 def test_a_short_question_enters_few_modules_and_functions() -> None:
     """As many as a reader has to open who follows it."""
-    most = {"vjp x**2 --at 1,2 --v 1,1": "64 455", "check x**2 --at 1,2 --claim 2*x": "75 560"}
+    most = {"vjp x**2 --at 1,2 --v 1,1": "65 455", "check x**2 --at 1,2 --claim 2*x": "76 561"}
     run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *most)
     few = " ".join(most.values()).split()
     assert all(int(found) <= int(one) for found, one in zip(run.err.split(), few, strict=True)), run.err

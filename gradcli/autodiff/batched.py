@@ -30,6 +30,7 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
+from gradcli.locking import inherited
 from gradcli.results import Array
 
 _FEW = 32
@@ -190,7 +191,13 @@ def workers(count: int) -> Iterator[Executor]:
     # A large buffer that is freed has the C library of Linux keep the memory of those that follow, which else goes
     # back to the system after each operation and comes again page by page: a third of the time of a block.
     torch.empty(_KEPT, dtype=torch.uint8)
-    pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
+    inherit = inherited()  # for functions of Python that ask gradcli
+
+    def begin() -> None:
+        torch.set_num_threads(1)
+        inherit()
+
+    pool = ThreadPoolExecutor(count, initializer=begin)
     # All threads are there before one computes: torch must not be told a number of threads while another runs it.
     together = Barrier(count)
     wait([pool.submit(together.wait) for _ in range(count)])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
+from gradcli.locking import one_at_a_time
 from gradcli.options import DERIVATIVES, QUESTIONS
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
@@ -37,7 +38,7 @@ _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonO
 
 
 def public(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method: its errors are without our frames, and its signature spells all options out.
+    """Wrap a method: one question is answered at a time, errors have none of our frames, the signature all options.
 
     A derivative is answered in numbers, or, if it is asked for without a point, by its formula.
     """
@@ -59,10 +60,11 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
             signature.bind(self, *args, **options)  # raises the TypeError of Python
-        try:
-            return method(self, *args, **options)
-        finally:
-            self._give_back()
+        with one_at_a_time():
+            try:
+                return method(self, *args, **options)
+            finally:
+                self._give_back()
 
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked
@@ -95,7 +97,8 @@ class ParsedText:
         if not isinstance(expression, str):
             raise InputError(f"a function is a text, such as 'x**2', and no {type(expression).__name__}")
         self.expression = expression
-        self._snippet = read_whole(expression)
+        with one_at_a_time():
+            self._snippet = read_whole(expression)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.expression!r})"

@@ -21,6 +21,7 @@ from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
+from gradcli.locking import one_at_a_time
 from gradcli.questions.judging import advised, compared, diagnosed
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
@@ -256,7 +257,7 @@ class Tally:
 
 
 class Stream:
-    """One pass of rows through a function.
+    """One pass of rows through a function, for one thread: what streams compute is not held back by other threads.
 
     Args:
         plan: The function and its columns.
@@ -316,7 +317,8 @@ class Stream:
     def passage(self) -> StreamSummary:
         """Summarize the rows computed so far."""
         tally = self.tally
-        check = self._checked() if tally.sample else None
+        with one_at_a_time():
+            check = self._checked() if tally.sample else None
         output = self.plan.question.program.output_name
         called = {row.number: row.called for row in tally.sample.rows()} if tally.sample else {}
         return StreamSummary(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from gradcli import progress
 from gradcli.errors import UsageError, WrongGradientsError, brief
 from gradcli.function import Function
+from gradcli.locking import one_at_a_time
 
 if TYPE_CHECKING:
     from gradcli.parts.running.python_functions import PythonFunction
@@ -53,7 +54,8 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     from gradcli.parts.running.calling import name_of
     from gradcli.parts.running.python_functions import PythonFunction
 
-    return PythonFunction(function, name_of(function), tensors, **named)
+    with one_at_a_time():
+        return PythonFunction(function, name_of(function), tensors, **named)
 
 
 @brief
@@ -104,7 +106,8 @@ def check(
     if versus is not None:
         from gradcli.parts.running.python_functions import compare
 
-        return compare(function, versus, tensors, named, k)
+        with one_at_a_time():
+            return compare(function, versus, tensors, named, k)
     for one in (*tensors, *named.values()):
         if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
             kind = dtype_name(one.dtype)
