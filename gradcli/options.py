@@ -107,8 +107,8 @@ digits WHOLE QUESTIONS run functions -code variable=GRADCLI_DIGITS words=all bou
 
 output FILE QUESTIONS functions short=-o is_presentation
     Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), .npy (one
-    array), .npz (all arrays); .svg, .png and .pdf of plot, jacobian and hessian; .svg of graph and explain; .dot and
-    .mmd of graph; .py of code. With --format any other suffix.
+    array), .npz (all arrays); .svg, .png and .pdf of plot, jacobian and hessian; .svg of graph and explain; .dot of
+    graph; .py of code. With --format any other suffix.
 
 picture SWITCH jacobian hessian is_presentation
     Draw the signs and sizes of the entries, and the zeros that the formula proves, in place of the numbers.

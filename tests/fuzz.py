@@ -129,7 +129,7 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
     "--show": (0.25, NAMES),
     "--loss": (0.15, "sum(y**2) z.sum() mean(abs(y)) y y[0] sum(x) norm(y-y) sum(q) relu(y).sum() 0*y.sum() {".split()),
     "--wrt": (0.06, NAMES),
-    "--to": (0.25, ["tree", "table", "dot", "mermaid", "torch", "latex", ""]),
+    "--to": (0.25, ["tree", "table", "dot", "torch", "latex", ""]),
     "--accumulate": (0.25, []),
     "--no-check": (0.06, []),
     "--strict": (0.06, []),

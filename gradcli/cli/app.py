@@ -172,7 +172,7 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
     if sys.stdout is None or not sys.stdout.isatty():
         return send
     typed = [word for word in arguments if word in (NO_PAGER, "--pager")][-1:]
-    configured = settings.peek("pager", *arguments[:1])
+    configured = settings.peek("pager")
     if typed == [NO_PAGER] or (configured is False and not typed):
         return send
     program = console.pager_program(configured if isinstance(configured, str) else None)

@@ -249,7 +249,7 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
         return
     progress.doing("reading")
     line = _Line(terminal, (columns(sys.stderr) or 1) - 1)
-    thread = threading.Thread(target=line.show, args=arguments[:1], daemon=True)
+    thread = threading.Thread(target=line.show, daemon=True)
     thread.start()
     try:
         with undone(line.give_up):
@@ -268,10 +268,10 @@ class _Line:
         self._terminal, self._width = terminal, width
         self._is_written = False
 
-    def show(self, command: str = "") -> None:
-        """Write the progress again and again, after `PATIENCE` seconds; not if the command has the setting quiet."""
+    def show(self) -> None:
+        """Write the progress again and again, after `PATIENCE` seconds; not if quiet is a setting."""
         start = time.monotonic()
-        if self.ended.wait(PATIENCE) or settings.peek("quiet", command):
+        if self.ended.wait(PATIENCE) or settings.peek("quiet"):
             return
         self._is_written = True
         while not self.ended.is_set():

@@ -90,9 +90,9 @@ def config() -> Stream:
     """The settings that are in force, and where each comes from.
 
     The file is GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml. A line sets the default of an option, such as
-    digits = 4 or format = "plain"; below [map], or another command, it does so for that alone. What is typed counts
-    more than the environment, which counts more than the file. Options that say what is asked are no settings. A
-    mistake in the file is an error of every command that has settings; this one shows what is in force without it.
+    digits = 4 or format = "plain". What is typed counts more than the environment, which counts more than the file.
+    Options that say what is asked are no settings. A mistake in the file is an error of every command that has
+    settings; this one shows what is in force without it.
 
     \b
     Examples:
@@ -103,19 +103,13 @@ def config() -> Stream:
 
 def _show() -> int:
     mistakes: list[GradcliError] = []
-    found: settings.Tables = {}
+    found: Mapping[str, Setting] = {}
     try:
         found = settings.read()
     except GradcliError as error:
         mistakes.append(error)
-    above = found.get("", {})
-    common = {option.key: _in_force(option, above.get(option.key), mistakes) for option in settings.settable()}
-    tables = {"": dict(sorted(common.items()))}
-    for command in filter(None, found):
-        own = {key: (setting, "file") for key, setting in found[command].items()}
-        differs = {key: one for key, one in own.items() if common[key][1] in ("file", "default") and common[key] != one}
-        tables |= {command: differs} if differs else {}
-    write("".join(f"{line}\n" for line in _lines(tables)))
+    in_force = {option.key: _in_force(option, found.get(option.key), mistakes) for option in settings.settable()}
+    write("".join(f"{line}\n" for line in _lines(in_force)))
     for mistake in mistakes:
         complain(mistake, typed_color(()))
     return mistakes[0].exit_code if mistakes else 0
@@ -140,17 +134,15 @@ def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliErr
     return (default, "default") if setting is None else (setting, "file")
 
 
-def _lines(tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
+def _lines(in_force: Mapping[str, _InForce]) -> Iterator[str]:
     path = settings.place()
     yield f"file: {path or 'none'}{' (not there)' * (path is not None and not os.path.exists(path))}"
-    rows = {
-        command: [(f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin) for key, (value, origin) in own]
-        for command, own in ((command, table.items()) for command, table in tables.items())
-    }
-    width = max(len(setting) for lines in rows.values() for setting, _ in lines)
-    for command, lines in rows.items():
-        yield from [f"[{command}]"] if command else []
-        yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
+    rows = [
+        (f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin)
+        for key, (value, origin) in sorted(in_force.items())
+    ]
+    width = max(len(setting) for setting, _ in rows)
+    yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in rows)
 
 
 def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output:

@@ -34,11 +34,11 @@ MOST_WARNINGS = 5
 WIDTH = 100
 """Columns of a table in a file."""
 
-OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot"}
 OTHER |= {f".{form}": form for form in options.FIGURES}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
-_ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
+_ONLY: Mapping[str, str] = {"py": "code", "dot": "graph"}
 """Command that alone can write a kind of file."""
 
 Stream = Callable[[], int]
@@ -56,7 +56,7 @@ class OutputOptions:
         on_terminals: The same on a terminal.
         path: The file, as given; None for stdout.
         theme: The ground of a figure: light or dark.
-        kind: The kind of file: a format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
+        kind: The kind of file: a format, or `npy`, `npz`, `py`, `dot`.
         is_quiet: Whether remarks are left out.
     """
 
@@ -280,10 +280,10 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
             return
         case "py", Source(language="latex"):
             raise UsageError(f"-o {path} and --to latex exclude each other", hint="write a .tex")
-        case "dot" | "mermaid", BackwardGraph(drawing=drawing):
-            if drawing not in ("", shown.kind):
+        case "dot", BackwardGraph(drawing=drawing):
+            if drawing not in ("", "dot"):
                 raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
-            answer = replace(answer, drawing="dot" if shown.kind == "dot" else "mermaid")
+            answer = replace(answer, drawing="dot")
     screen = Screen(WIDTH, color=shown.color == "always")
     form = "array" if path.lower().endswith(".json") else shown.form
     for piece in report.pieces(answer, form, screen, shown.digits):
@@ -308,7 +308,7 @@ def _told(arguments: Sequence[str], option: str, variable: str) -> Sequence[obje
     pairs = zip(arguments, [*arguments[1:], ""], strict=False)
     parts = ((*word.partition("="), after) for word, after in pairs)
     typed = [value if equals else after for name, equals, value, after in parts if name == option]
-    return typed or [os.environ.get(variable) or settings.peek(option.removeprefix("--"), *arguments[:1])]
+    return typed or [os.environ.get(variable) or settings.peek(option.removeprefix("--"))]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -206,8 +206,8 @@ class Improvement(Reply, kw_only=True):
 
 # -- graph
 
-Drawing = Literal["", "tree", "table", "dot", "mermaid"]
-"""Drawing of a graph: the tree and the table for "", one of them, or the source of a picture."""
+Drawing = Literal["", "tree", "table", "dot"]
+"""Drawing of a graph: the tree and the table for "", one of them, or the source for Graphviz."""
 
 
 class GraphTensor(Record, kw_only=True):
@@ -292,7 +292,7 @@ class BackwardGraph(Answer, kw_only=True):
 
 # -- code
 
-Language = Literal["torch", "numpy", "latex", "gradcli"]
+Language = Literal["torch", "numpy", "latex"]
 """Language of a script."""
 
 

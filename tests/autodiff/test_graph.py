@@ -12,7 +12,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import TooLargeError
 from gradcli.language.ops import TABLE
 from gradcli.report import Screen, rendered
-from gradcli.results import Array, BackwardGraph, Drawing, GraphTensor
+from gradcli.results import Array, BackwardGraph, GraphTensor
 from tests.conftest import process
 
 Edges = list[tuple[str, str, int]]
@@ -180,9 +180,7 @@ def test_every_operation_of_the_table_has_a_graph() -> None:
             graph = Function(text).graph(at)
         for form in ("table", "json"):
             rendered(graph, form, Screen())
-        drawings: tuple[Drawing, ...] = ("dot", "mermaid")
-        for drawing in drawings:
-            rendered(replace(graph, drawing=drawing), "full", Screen())
+        rendered(replace(graph, drawing="dot"), "full", Screen())
 
 
 def test_long_programs_do_not_recurse() -> None:

@@ -128,18 +128,16 @@ def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> Non
 
 
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
-    """A .py runs, a .tex is a document, and .dot and .mmd need no --to."""
-    script, document, dot, mermaid = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv", "mmd"))
+    """A .py runs, a .tex is a document, and .gv needs no --to."""
+    script, document, dot = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv"))
     gradcli("code", *QUESTIONS["code"], "--to", "numpy", "-o", str(script))
     assert subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=True).stdout
     gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(document))
     assert r"\documentclass" in document.read_text(encoding="utf-8")
     assert gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(script)).code == 2
     gradcli("graph", *QUESTIONS["graph"], "-o", str(dot))
-    gradcli("graph", *QUESTIONS["graph"], "-o", str(mermaid), "--to", "mermaid")
     assert dot.read_text(encoding="utf-8").startswith("digraph")
-    assert mermaid.read_text(encoding="utf-8").startswith("flowchart")
-    assert gradcli("graph", *QUESTIONS["graph"], "-o", str(dot), "--to", "mermaid").code == 2
+    assert gradcli("graph", *QUESTIONS["graph"], "-o", str(dot), "--to", "tree").code == 2
 
 
 def test_a_file_is_replaced_whole(gradcli: Command, tmp_path: Path) -> None:

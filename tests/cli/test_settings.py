@@ -26,10 +26,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 def test_what_counts_more(settings: Write, gradcli: Command) -> None:
-    """Flags, the environment, the table of the command, the top of the file."""
+    """Flags, the environment, the file."""
     words = ("eval", "x/3", "--at", "1")
-    settings('dtype = "float32"\nformat = "json"\n[eval]\nformat = "csv"\n')
-    assert gradcli(*words).out.startswith("index,")
+    settings('dtype = "float32"\nformat = "json"\n')
     assert json.loads(gradcli("x**2", "--at", "1").out)["dtype"] == "float32"
     assert json.loads(gradcli("grad", "x +").err)["error"]["kind"] == "syntax"
     own = {"GRADCLI_FORMAT": "markdown", "GRADCLI_DTYPE": "float64"}
@@ -68,15 +67,6 @@ def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: 
     assert "agree" in gradcli("eval", "x", "--at", "1", "--check").out
     assert gradcli(*WORDS, "--strict").code == 1
     assert gradcli(*WORDS, "--strict", "--no-check").code == 2
-
-
-def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gradcli: Command) -> None:
-    """Also the check that strict needs."""
-    settings('format = "full"\ncheck = false\n[eval]\nstrict = true\nformat = "plain"\n[grad]\nformat = "table"\n')
-    assert gradcli(*WORDS[:-2]).code == 1
-    assert gradcli("eval", "x", "--at", "1").out == "1\n"
-    assert gradcli("grad", "x", "--at", "1").out == gradcli("grad", "x", "--at", "1", "--format", "table").out
-    assert "confirmed at other values" in gradcli("grad", "x", "--at", "1").out
 
 
 def test_digits_of_a_default_are_for_tables_of_a_terminal(settings: Write, gradcli: Command, tmp_path: Path) -> None:
@@ -123,9 +113,10 @@ MISTAKES = {
     "full = true": ("there is no setting full", "the settings are require-all, "),
     "digit = 4": ("there is no setting digit", "did you mean 'digits'?"),
     "strict = true\nat = 'x=1'": ("there is no setting at", "the settings are require-all, "),
-    "[vjp]\nv = 1": ("[vjp] has no setting v", "the settings are dtype, "),
-    "[mapp]\nstrict = true": ("there is no command mapp that has settings", "did you mean 'map'?"),
-    "[map]\ndigits = 3": ("[map] has no setting digits", "the settings are on-error, "),
+    "[map]\non-error = 'skip'": (
+        "[map] is a table, and a setting is of all commands",
+        "write the settings without [map]",
+    ),
     "check = false\nstrict = true": ("check = false and strict = true exclude each other", "leave out one"),
     "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", "set it once"),
     "color = always": ("the settings in ", "a line is NAME = VALUE, with words in quotes"),
@@ -138,12 +129,11 @@ def test_a_mistake_is_an_error_of_the_file(text: str, settings: Write, gradcli: 
     """Of every command that has settings; helps answer, and config, which names it."""
     path = settings(f"{text}\n")
     said, hint = MISTAKES[text]
-    table = text[: text.find("]") + 1]
     for words in (["eval", "x", "--at", "1"], ["functions"], ["map", "x", "--points", "none.csv"]):
         run = gradcli(*words)
         assert (run.code, run.out) == (2, "")
         assert run.err.startswith(f"error: {said}")
-        assert f"in {path}{', ' * bool(table)}{table}" in run.err
+        assert f"in {path}" in run.err
         assert f"\nhint: {hint}" in run.err
     shown = gradcli("config")
     assert (shown.code, shown.err) == (2, run.err)
@@ -177,14 +167,13 @@ def test_a_file_that_cannot_be_read(gradcli: Command, tmp_path: Path, monkeypatc
 
 def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> None:
     """Every setting, of the file, with its variable, or as the default that it is."""
-    path = settings('#\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n')
+    path = settings('#\nformat = "csv"\ncheck = false\ndigits = 3\non-error = "skip"\n')
     lines = [line.split("#") for line in gradcli("config", GRADCLI_DIGITS="4").out.splitlines()]
     assert lines[0] == [f"file: {path}"]
     found = {setting.strip(): where.strip() for setting, where in (line for line in lines if len(line) == 2)}
-    own = ('format = "csv"', "check = false", 'on-error = "skip"', 'format = "full"')
+    own = ('format = "csv"', "check = false", 'on-error = "skip"')
     assert {found[setting] for setting in own} == {"file"}
     assert (found["digits = 4"], found["strict = false"]) == ("GRADCLI_DIGITS", "default")
-    assert [line[0] for line in lines if len(line) == 1][1:] == ["[map]", "[eval]"]
     assert "digits = 3" not in found
     assert "GRADCLI_DIGITS=many is not" in gradcli("config", GRADCLI_DIGITS="many").err
 

@@ -23,14 +23,6 @@ def test_rows_go_through_a_function_of_a_file(folder: Path, gradcli: Command) ->
     assert "agree" in run.err
 
 
-def test_a_recording_is_written_as_text(folder: Path, gradcli: Command) -> None:
-    """The text answers the same without the file."""
-    text = gradcli("code", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--to", "gradcli").out
-    (folder / "net.txt").write_text(text, encoding="utf-8")
-    own = gradcli("vjp", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--format", "plain")
-    assert gradcli("vjp", "@net.txt", "--format", "plain").out == own.out
-
-
 def test_a_wrong_backward_is_blamed(gradcli: Command) -> None:
     """With its line, and the exit code of a check that did not pass."""
     run = gradcli("check", f"{MODEL}::uses_half", "--at", "1,2,3")

@@ -1,4 +1,4 @@
-"""Backward graphs as trees, tables, DOT and Mermaid: hostile names, narrow screens, large graphs."""
+"""Backward graphs as trees, tables and DOT: hostile names, narrow screens, large graphs."""
 
 import re
 from dataclasses import replace
@@ -56,10 +56,6 @@ def _shown_by_graphviz(label: str) -> str:
     return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], label, flags=re.DOTALL)
 
 
-def _shown_by_mermaid(label: str) -> str:
-    return re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label.replace("<br/>", "\n"))
-
-
 @pytest.mark.parametrize("words", HOSTILE)
 def test_dot_quotes_what_the_user_wrote(words: str) -> None:
     """Two nodes and two edges, whatever the labels are; and they say what was written."""
@@ -72,20 +68,6 @@ def test_dot_quotes_what_the_user_wrote(words: str) -> None:
         found = re.fullmatch(rf'  n\d \[label="((?:[^"\\]|\\.)*)"{more}\]', line, re.DOTALL)
         assert found
         assert _shown_by_graphviz(found[1]) == said
-
-
-@pytest.mark.parametrize("words", HOSTILE)
-def test_mermaid_writes_by_number_what_could_mean_something(words: str) -> None:
-    """Every line has its form, and the labels say what was written."""
-    first, node, leaf, *edges = rendered(replace(_labelled(words), drawing="mermaid"), "table", Screen()).splitlines()
-    assert first == "flowchart TD"
-    assert edges == ["  n0 -->|0| n1", "  n0 -->|1| n1"]
-    shown = re.fullmatch(r'  n0\(\["MulBackward0<br/>([\w #;,()/:]*)"\]\)', node)
-    assert shown
-    assert _shown_by_mermaid(shown[1]) == f"{words} = {words}"
-    shown = re.fullmatch(r'  n1\["AccumulateGrad<br/>([\w #;,()/:]*)"\]', leaf)
-    assert shown
-    assert _shown_by_mermaid(shown[1]) == words
 
 
 @pytest.mark.parametrize("words", HOSTILE)
@@ -152,11 +134,11 @@ def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
     assert "│ y4999 " in text
 
 
-@pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
+@pytest.mark.parametrize("form", ["dot", "json"])
 def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
     """Formats that write it whole refuse it."""
     graph = _chain(MAX_NODES + 1)
-    graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
+    graph = replace(graph, drawing="dot") if form != "json" else graph
     with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:
         rendered(graph, "json" if form == "json" else "table", Screen())
     assert "--to tree" in (caught.value.in_shell.hint or "")

@@ -13,7 +13,7 @@ from gradcli.report.document import Styled, Table, lines as cells
 from gradcli.report.render.table import lines, render
 from tests.recorded import COMMANDS, answer
 
-DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)|functions softmax", c)]
+DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to dot|functions softmax", c)]
 """But for a page whose example gives way to its product, where its Jacobian has no room."""
 
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")

@@ -1,7 +1,7 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
 numpy_script  y and vᵀJ by the lines of the function and of its gradient, in the words of NumPy
-script        from a task to the whole text, in the words of torch, of the language, or of LaTeX
+script        from a task to the whole text, in the words of torch, or of LaTeX
 self_writing  expressions of a library and its values that write down the calls made on them; numbers, long lines
 
 How a library is asked for an operation is not known here: the code that computes, `language.program.library_calls`, is

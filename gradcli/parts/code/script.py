@@ -1,4 +1,4 @@
-"""A question as a PyTorch script, as text of the language, and as a LaTeX document.
+"""A question as a PyTorch script and as a LaTeX document.
 
 PyTorch: tensors, statements, `y.backward(gradient=v)`, `print(x.grad)`.  The operations are asked for by the code that
 `gradcli.autodiff.run` runs, in the same order, so that the numbers are the same bit for bit; operations that torch
@@ -23,13 +23,11 @@ from itertools import chain, count
 from typing import Any
 
 import numpy as np
-import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import TorchCalls, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
-from gradcli.language.program.program_text import as_written
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
 from gradcli.parts.code.self_writing import (
@@ -308,33 +306,6 @@ def torch_script(task: Task) -> str:
         return call.op.is_primitive or (is_in_torch(call) and not any(moving.get(a) for a in undifferentiated(call)))
 
     return TorchScript(task, keep).text()
-
-
-def gradcli_text(task: Task) -> str:
-    """The text of a function with the values of its variables and its gradient vector, which the language reads.
-
-    Raises:
-        TooLargeError: As for `torch_script`.
-
-    >>> import numpy as np
-    >>> from gradcli.language.parsing import parse
-    >>> values = {"w": np.array(3.0), "x": np.array(2.0)}
-    >>> print(gradcli_text(Task(parse("w*x**2"), values, ("x",), "float64", None, {})))
-    w = torch.tensor(3.0, dtype=torch.float64)
-    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
-    <BLANKLINE>
-    y = w*x**2
-    y.backward()
-    <BLANKLINE>
-    """
-    script, program = TorchScript(task, is_in_torch), task.program
-    called = {given: sympy.Symbol(name, real=True) for name, given in script.variables.items()}
-    named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
-    name, lines = program.output_name, tuple(needed(program.lines, program.output))
-    text = as_written(replace(program, lines=lines), named, lambda *_, **__: script.names.temporary(), name).text
-    script.function()
-    script.written[:] = text.split("\n")  # which stands for the calls of torch
-    return script.assembled(name, [])
 
 
 def latex_document(answer: VJP) -> str:

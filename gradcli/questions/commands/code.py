@@ -11,9 +11,9 @@ Examples:
 
 Options: v
 
-to CHOICE choices=torch|numpy|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the adjoint of each line, a LaTeX document
-    with all of it, or the text of the function with its values, which gradcli reads.
+to CHOICE choices=torch|numpy|latex default=torch
+    A script of PyTorch with backward(gradient=v), one of NumPy with the adjoint of each line, or a LaTeX document
+    with all of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.parts.code.numpy_script import MOST_CELLS, numpy_script
-from gradcli.parts.code.script import Task, gradcli_text, latex_document, torch_script
+from gradcli.parts.code.script import Task, latex_document, torch_script
 from gradcli.parts.code.self_writing import WIDTH
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
@@ -95,8 +95,6 @@ def code(
     match to:
         case "torch":
             text = torch_script(task)
-        case "gradcli":
-            text = gradcli_text(task)
         case "numpy":
             text = _numpy(question, task, question.weights(cotangent))
         case "latex":

@@ -32,7 +32,7 @@ from gradcli.report.compose.closed_forms import (
     standing_of,
 )
 from gradcli.report.compose.functions import functions
-from gradcli.report.compose.views import claim_note, drawing, graph, improvement, opinions
+from gradcli.report.compose.views import claim_note, dot, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import (
     IN_GRAD,
@@ -350,8 +350,8 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
     match answer:
         case results.Source():
             return (doc.ScriptText(answer.source, answer.language),)
-        case results.BackwardGraph(drawing="dot" | "mermaid" as language):
-            return (doc.ScriptText(drawing(answer, language), language),)
+        case results.BackwardGraph(drawing="dot"):
+            return (doc.ScriptText(dot(answer), "dot"),)
         case results.BackwardGraph(drawing="tree" | "table"):
             is_full = True
         case results.ClosedForm():

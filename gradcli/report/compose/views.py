@@ -1,18 +1,16 @@
 """Other views of a function: its readings next to each other, claims, its best form, its passes and backward graph.
 
 In Graphviz's DOT only the quote is escaped in a quoted string; a label reads further escapes of its own, such as \\n
-and \\l, so that a backslash is written twice.  Labels of Mermaid are read as Markdown and then as HTML, so every
-character that may mean something there is written by its number.
+and \\l, so that a backslash is written twice.
 
-Sources: Graphviz, "DOT Language", https://graphviz.org/doc/info/lang.html; Mermaid, "Flowcharts",
-https://mermaid.js.org/syntax/flowchart.html, "Entity codes to escape characters".
+Source: Graphviz, "DOT Language", https://graphviz.org/doc/info/lang.html.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -245,28 +243,24 @@ def _first(words: Sequence[str]) -> str:
     return f"{', '.join(words[:MOST_NAMES])}{more}"
 
 
-# -- backward graphs for other programs to draw: leaves as boxes, operations round, each with its numbers
-
-_PLAIN = frozenset(" ,()/:")
-"""Characters besides letters and digits that mean nothing in a quoted label of Mermaid's."""
+# -- backward graphs for Graphviz to draw: leaves as boxes, operations round, each with its numbers
 
 
-def drawing(graph: BackwardGraph, language: str) -> str:
-    """Write the graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
+def dot(graph: BackwardGraph) -> str:
+    """Write the graph as a digraph of `dot`; an empty one where there is none.
 
     Raises:
         TooLargeError: More nodes than `MAX_NODES`.
     """
-    wording.require_few_nodes(graph, language)
-    lines = _dot(graph) if language == "dot" else _mermaid(graph)
-    return "".join(f"{line}\n" for line in lines)
+    wording.require_few_nodes(graph, "dot")
+    return "".join(f"{line}\n" for line in _dot(graph))
 
 
 def _dot(graph: BackwardGraph) -> Iterator[str]:
     yield "digraph backward {"
     yield "  node [shape=ellipse];"
     for node in graph.nodes:
-        label = _label(node, "\\n", _quoted)
+        label = _label(node)
         shape = ", shape=box" if node.variable else ""
         yield f'  n{node.id} [label="{label}"{shape}];'
     for edge, number in wording.numbered(graph):
@@ -275,18 +269,9 @@ def _dot(graph: BackwardGraph) -> Iterator[str]:
     yield "}"
 
 
-def _mermaid(graph: BackwardGraph) -> Iterator[str]:
-    yield "flowchart TD"
-    for node in graph.nodes:
-        label = _label(node, "<br/>", _coded)
-        yield f'  n{node.id}["{label}"]' if node.variable else f'  n{node.id}(["{label}"])'
-    for edge, number in wording.numbered(graph):
-        yield f"  n{edge.source} -->{f'|{number}|' if number else ''} n{edge.target}"
-
-
-def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
+def _label(node: GraphNode) -> str:
     """Write the operation, its source text, its value with the adjoint, and the rule by which it hands that on."""
-    return newline.join(map(escaped, filter(None, (node.name, wording.node_text(node), _numbers(node), node.rule))))
+    return "\\n".join(map(_quoted, filter(None, (node.name, wording.node_text(node), _numbers(node), node.rule))))
 
 
 def _numbers(node: GraphNode) -> str:
@@ -302,8 +287,3 @@ def _numbers(node: GraphNode) -> str:
 
 def _quoted(words: str) -> str:
     return words.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _coded(words: str) -> str:
-    """Escape characters by entity codes, `#42;` for `*`."""
-    return "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in words)
