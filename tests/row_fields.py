@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 
-from gradcli.language.ops import row
+from gradcli.language.ops import row, signature
 from tests import generated
 
 PAGE = generated.GUIDE.parent / "language" / "ops" / "README.md"
@@ -18,7 +18,8 @@ def tables() -> str:
 
 def holders() -> list[type]:
     """The classes of facts."""
-    return [facts for facts in vars(row).values() if isinstance(facts, type) and is_dataclass(facts)]
+    classes = {**vars(row), **vars(signature)}.values()
+    return [facts for facts in classes if isinstance(facts, type) and is_dataclass(facts)]
 
 
 def _table(facts: type) -> str:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -209,11 +210,11 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
 
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
     """Put into the table of a copy, it has the derivative and the proof that the guide shows; a primitive is there."""
-    row, primitive = _blocks(row_fields.PAGE, "text")
+    row, primitive = (f"{textwrap.indent(row.rstrip(), '    ')},\n" for row in _blocks(row_fields.PAGE, "python"))
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
-    table = tmp_path / "gradcli" / "language" / "ops" / "elementwise.py"
-    rows, end, rest = table.read_text(encoding="utf-8").rpartition('"""')
-    assert primitive in rows
+    table = tmp_path / "gradcli" / "language" / "ops" / "arithmetic.py"
+    assert primitive in table.with_name("special_functions.py").read_text(encoding="utf-8")
+    rows, end, rest = table.read_text(encoding="utf-8").rpartition(")\n")
     table.write_text(f"{rows}{row}{end}{rest}", encoding="utf-8")
     commands = _commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"

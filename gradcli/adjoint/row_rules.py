@@ -56,7 +56,7 @@ def _is_smooth(call: Call) -> bool:
         return False
     if op.is_primitive:
         return not has_own_adjoint(call)
-    is_of_meaning = not (op.in_floats or op.total or op.written or op.adjoints)
+    is_of_meaning = not (op.in_floats or op.torch_convention or op.written or op.adjoints)
     return is_of_meaning and all(
         _is_smooth(line.call) for line in _meaning_of(op.name, call.statics, len(call.operands))
     )

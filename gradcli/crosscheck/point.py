@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.language.program.expansion import in_primitives, in_total, rewritten
+from gradcli.language.program.expansion import in_primitives, rewritten, with_torch_conventions
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
@@ -54,7 +54,7 @@ class Point:
         """Make the point of a Program as typed, shapes of its symbols (at least of the variables) and its inputs."""
         source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive = source.transformed(in_total)
+        primitive = source.transformed(with_torch_conventions)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
 
     @cached_property

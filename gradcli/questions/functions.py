@@ -107,7 +107,7 @@ def _spellings(op: Op) -> Iterator[str]:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"
     if _is_method(op):
         rest = [name for name in op.signature if name != op.operands[0]]
-        for name in (op.name, *op.qualified):
+        for name in (op.name, *op.after_dot):
             given = () if name == "t" else _arguments(op, rest)
             yield f"{op.operands[0]}.{name}({', '.join(given)})"
     same = ops.find(op.torch.rpartition(".")[2], after_dot=True)  # torch.sort stands for values and for indices

@@ -125,7 +125,7 @@ def compared(
 
         judgement: Judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
         return blamed(question, judgement) if blames else judgement
-    if any(line.call.op.is_held or PADDING in line.call.op.heading for line in question.program.lines):
+    if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
         found = with_cut(question, numbers, found)

@@ -165,7 +165,7 @@ def _from_row(op: Op) -> Callable[..., Ball]:
     def value(*operands: Ball) -> Ball:
         if op.has_large_order(*operands):
             return _UNKNOWN
-        found = op.on_balls(*operands)
+        found = None if op.arb is None else op.arb(*operands)
         if found is None and all(operand.is_exact() for operand in operands):
             return arb.nan()
         return _UNKNOWN if found is None or not exists(found) else found

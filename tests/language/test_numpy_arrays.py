@@ -50,7 +50,7 @@ ARGUMENTS = (
 
 def test_methods_of_the_table_are_numpy_s() -> None:
     """Methods that arrays have by these names are called below."""
-    names = {n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)}
+    names = {n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.after_dot)}
     found = {name for name in names if callable(getattr(np.ndarray, name, None))}
     assert found - {"sort", "fill", "put", "view", "partition", "copy"} <= {*METHODS}
 

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, solutions of linear equations, factors and norms of matrices.
+"""Functions of square matrices, solutions of linear equations, factors and norms of matrices.
 
 A factor is defined by the steps that find it, column by column, and torch's own function is what is run.
 Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 5.
@@ -10,22 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.errors import ShapeError, TooLargeError
-from gradcli.language.ops.row import Constants, Shapes, read
+from gradcli.language.ops.row import Kind, Op
+from gradcli.language.ops.signature import Constant, Constants, Operand, Shapes
 
 MOST_VECTORS = 1_024
 """Largest number of rows of a matrix whose eigenvectors are written out."""
-
-
-def _dot(_: Constants, shapes: Shapes) -> str:
-    """Write NumPy's product, which is over the last dimension of a and the last but one of b."""
-    if not all(shapes):
-        return "a*b"
-    if len(shapes[1]) <= 2:
-        return "a @ b"
-    letters = "abcdefghijk"
-    first, second = letters[: len(shapes[0]) - 1], letters[len(shapes[0]) : len(shapes[0]) + len(shapes[1]) - 1]
-    return f"einsum('{first}z,{second[:-1]}z{second[-1]}->{first}{second}', a, b)"
-
 
 _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 """Matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
@@ -144,66 +133,220 @@ _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**
 Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
 """
 
-
 _left_vectors, _right_vectors = map(_singular_vectors, ("left", "right"))
 
-ROWS = read(
-    f"""
-== products added  kind: defined  torch: *  adds_terms: True  at c=1,2 A=[[1,2],[3,4]] B=[[[3,1],[4,2]]] x=5,6
-addmm(input, a, b, beta#:1, alpha#:1)  a matrix product added  = beta*input + alpha*(a @ b)  e.g. addmm(A, A, B[0])
-addmv(input, A, x, beta#:1, alpha#:1)  the product of a matrix and a vector added  = beta*input + alpha*(A @ x)
-    e.g. addmv(c, A, x)
-addr(input, a, b, beta#:1, alpha#:1)  an outer product added  = beta*input + alpha*unsqueeze(a, 1)*unsqueeze(b, 0)
-    e.g. addr(A, c, x)
-baddbmm(input, a, b, beta#:1, alpha#:1)  matrix products of a batch added  = beta*input + alpha*(a @ b)
-    e.g. baddbmm(A, B, B)
-addbmm(input, a, b, beta#:1, alpha#:1)  the sum of the matrix products of a batch added
-    = beta*input + alpha*sum(a @ b, 0)  e.g. addbmm(A, B, B)
-== vectors and tensors  kind: defined  torch: linalg.*  adds_terms: True  at a=1,2,3 b=4,5,7
-vecdot(a, b, dim=-1)  the inner products of vectors along a dimension  = sum(a*b, dim=dim)
-cross(a, b, dim=-1)  the cross product of vectors of three numbers along a dimension
-    = roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)
-array_dot(a, b)  NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it  = a @ b
-    written: _dot  torch: none  caveat: np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone
-    e.g. array_dot(a, b)
-== equations, factors and norms  kind: defined  torch: linalg.*  adds_terms: True
-    at A=[[2,1],[1,3]] L=[[2,0],[1,3]] B=[[1],[2]] C=[[1,2],[0,3],[1,1]]
-cholesky(A^, upper=False)  the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix
-    = column by column what is left of A, over the square root of its diagonal element  written: _cholesky
-    domain: a positive definite matrix
-    caveat: of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone
-pinv|pinverse(A)  the pseudoinverse of a matrix of full rank  = inv(A.T @ A) @ A.T  written: _wide
-    domain: a matrix of full rank  e.g. pinv(C)
-svdvals(A)  the singular values of a matrix, the largest first  = the upper eigenvalues of [[0, A], [A.T, 0]]
-    written: _singular_values  caveat: one that occurs twice, or is 0, has no derivative  e.g. svdvals(C)
-eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues
-    = the columns of products of (A - l[j])/(l[k] - l[j]), of length 1  written: _eigenvectors  torch: linalg.eigh
-    domain: a symmetric matrix without equal eigenvalues
-    caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
-with_eigenvalues(A^, w)  the symmetric matrix with the eigenvectors of A and the numbers w as its eigenvalues
-    = the polynomial of A that takes its eigenvalues to w  written: _with_eigenvalues
-    torch: linalg.eigh  domain: a symmetric matrix without equal eigenvalues
-    caveat: torch reads the lower triangle of A alone, and derives by both
-    at A=[[2,1],[1,3]] w=1,2
-left_singular_vectors(A)  the left singular vectors of a matrix as columns, in the order of svdvals
-    = the eigenvectors of A @ A.T  written: _left_vectors  torch: linalg.svd
-    domain: singular values of which none is 0 and none are equal
-    caveat: with the signs that belong to right_singular_vectors
-    e.g. left_singular_vectors(C)
-right_singular_vectors(A)  the right singular vectors of a matrix as columns, in the order of svdvals
-    = the eigenvectors of A.T @ A  written: _right_vectors  torch: linalg.svd
-    domain: singular values of which none is 0 and none are equal  caveat: {_SIGN}  e.g. right_singular_vectors(C)
-solve_triangular(A, B, upper=True, left=True, unitriangular=False)
-    the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
-    torch: none  domain: a diagonal without 0
-triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
-    written: _triangle  torch: none  domain: a diagonal without 0
-cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
-    total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
-    domain: a lower triangular matrix whose diagonal is without 0
-cholesky_inverse(L)  the inverse of L @ L.T, for a lower triangular L  = inv(L @ transpose(L, -2, -1))
-    total: {_LOWER}; inv(M @ transpose(M, -2, -1))  torch: *
-    domain: a lower triangular matrix whose diagonal is without 0
-""",
-    globals(),
+SQUARE_MATRICES: tuple[Op, ...] = (
+    Op(
+        "det",
+        ("A",),
+        "the determinant of a square matrix",
+        aliases=("Determinant",),
+        kind=Kind.MATRIX,
+        torch="linalg.det",
+        adjoints={"A": "grad*result*transpose(inv(A), -2, -1)"},
+        adds_terms=True,
+        caveat=(
+            "torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the "
+            "inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A"
+        ),
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "logdet",
+        ("A",),
+        "the logarithm of the determinant",
+        kind=Kind.DEFINED,
+        meaning="log(det(A))",
+        torch="logdet",
+        domain="det(A) > 0",
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "inv",
+        ("A",),
+        "the inverse of a square matrix",
+        aliases=("inverse", "Inverse"),
+        kind=Kind.MATRIX,
+        torch="linalg.inv",
+        domain="det(A) != 0",
+        caveat="the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)",
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "eigvalsh",
+        (Operand("A", symmetric=True),),
+        "the eigenvalues of a symmetric matrix, the smallest first",
+        kind=Kind.SPECTRAL,
+        torch="linalg.eigvalsh",
+        adds_terms=True,
+        domain="A is symmetric",
+        caveat=(
+            "torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue that "
+            "occurs twice has no derivative"
+        ),
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "matrix_exp",
+        ("A",),
+        "the exponential of a square matrix, the sum of A^n/n!",
+        aliases=("expm",),
+        kind=Kind.SPECTRAL,
+        torch="linalg.matrix_exp",
+        adds_terms=True,
+        at={"A": "[[0,1],[-1,0]]"},
+    ),
+    Op(
+        "solve",
+        ("A", "b"),
+        "the solution x of A @ x = b",
+        kind=Kind.DEFINED,
+        meaning="inv(A) @ b",
+        torch="linalg.solve",
+        domain="det(A) != 0",
+        at={"A": "[[2,1],[1,3]]", "b": "1,2"},
+    ),
+)
+
+EQUATIONS_FACTORS_AND_NORMS: tuple[Op, ...] = (
+    Op(
+        "cholesky",
+        (Operand("A", symmetric=True), Constant("upper", False)),
+        "the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix",
+        kind=Kind.DEFINED,
+        meaning="column by column what is left of A, over the square root of its diagonal element",
+        written=_cholesky,
+        torch="linalg.cholesky",
+        adds_terms=True,
+        domain="a positive definite matrix",
+        caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "pinv",
+        ("A",),
+        "the pseudoinverse of a matrix of full rank",
+        aliases=("pinverse",),
+        kind=Kind.DEFINED,
+        meaning="inv(A.T @ A) @ A.T",
+        written=_wide,
+        torch="linalg.pinv",
+        adds_terms=True,
+        domain="a matrix of full rank",
+        example="pinv(C)",
+        at={"C": "[[1,2],[0,3],[1,1]]"},
+    ),
+    Op(
+        "svdvals",
+        ("A",),
+        "the singular values of a matrix, the largest first",
+        kind=Kind.DEFINED,
+        meaning="the upper eigenvalues of [[0, A], [A.T, 0]]",
+        written=_singular_values,
+        torch="linalg.svdvals",
+        adds_terms=True,
+        caveat="one that occurs twice, or is 0, has no derivative",
+        example="svdvals(C)",
+        at={"C": "[[1,2],[0,3],[1,1]]"},
+    ),
+    Op(
+        "eigenvectors",
+        (Operand("A", symmetric=True),),
+        "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
+        kind=Kind.DEFINED,
+        meaning="the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
+        written=_eigenvectors,
+        torch="linalg.eigh",
+        adds_terms=True,
+        domain="a symmetric matrix without equal eigenvalues",
+        caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
+        at={"A": "[[2,1],[1,3]]"},
+    ),
+    Op(
+        "with_eigenvalues",
+        (Operand("A", symmetric=True), "w"),
+        "the symmetric matrix with the eigenvectors of A and the numbers w as its eigenvalues",
+        kind=Kind.DEFINED,
+        meaning="the polynomial of A that takes its eigenvalues to w",
+        written=_with_eigenvalues,
+        torch="linalg.eigh",
+        adds_terms=True,
+        domain="a symmetric matrix without equal eigenvalues",
+        caveat="torch reads the lower triangle of A alone, and derives by both",
+        at={"A": "[[2,1],[1,3]]", "w": "1,2"},
+    ),
+    Op(
+        "left_singular_vectors",
+        ("A",),
+        "the left singular vectors of a matrix as columns, in the order of svdvals",
+        kind=Kind.DEFINED,
+        meaning="the eigenvectors of A @ A.T",
+        written=_left_vectors,
+        torch="linalg.svd",
+        adds_terms=True,
+        domain="singular values of which none is 0 and none are equal",
+        caveat="with the signs that belong to right_singular_vectors",
+        example="left_singular_vectors(C)",
+        at={"C": "[[1,2],[0,3],[1,1]]"},
+    ),
+    Op(
+        "right_singular_vectors",
+        ("A",),
+        "the right singular vectors of a matrix as columns, in the order of svdvals",
+        kind=Kind.DEFINED,
+        meaning="the eigenvectors of A.T @ A",
+        written=_right_vectors,
+        torch="linalg.svd",
+        adds_terms=True,
+        domain="singular values of which none is 0 and none are equal",
+        caveat=_SIGN,
+        example="right_singular_vectors(C)",
+        at={"C": "[[1,2],[0,3],[1,1]]"},
+    ),
+    Op(
+        "solve_triangular",
+        ("A", "B", Constant("upper", True), Constant("left", True), Constant("unitriangular", False)),
+        "the solution X of A @ X = B, or of X @ A = B, by one triangle of A",
+        kind=Kind.DEFINED,
+        meaning="inv(triu(A)) @ B",
+        written=_triangle,
+        adds_terms=True,
+        domain="a diagonal without 0",
+        at={"A": "[[2,1],[1,3]]", "B": "[[1],[2]]"},
+    ),
+    Op(
+        "triangular_solve",
+        ("B", "A", Constant("upper", True)),
+        "the solution X of A @ X = B by one triangle of A",
+        kind=Kind.DEFINED,
+        meaning="inv(triu(A)) @ B",
+        written=_triangle,
+        adds_terms=True,
+        domain="a diagonal without 0",
+        at={"A": "[[2,1],[1,3]]", "B": "[[1],[2]]"},
+    ),
+    Op(
+        "cholesky_solve",
+        ("B", "L"),
+        "the solution X of L @ L.T @ X = B, for a lower triangular L",
+        kind=Kind.DEFINED,
+        meaning="inv(L @ transpose(L, -2, -1)) @ B",
+        torch_convention=f"{_LOWER}; inv(M @ transpose(M, -2, -1)) @ B",
+        torch="cholesky_solve",
+        adds_terms=True,
+        domain="a lower triangular matrix whose diagonal is without 0",
+        at={"L": "[[2,0],[1,3]]", "B": "[[1],[2]]"},
+    ),
+    Op(
+        "cholesky_inverse",
+        ("L",),
+        "the inverse of L @ L.T, for a lower triangular L",
+        kind=Kind.DEFINED,
+        meaning="inv(L @ transpose(L, -2, -1))",
+        torch_convention=f"{_LOWER}; inv(M @ transpose(M, -2, -1))",
+        torch="cholesky_inverse",
+        adds_terms=True,
+        domain="a lower triangular matrix whose diagonal is without 0",
+        at={"L": "[[2,0],[1,3]]"},
+    ),
 )

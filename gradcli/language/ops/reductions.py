@@ -1,4 +1,4 @@
-"""Operations over a dimension, and of matrices: reductions, scans, order, statistics, and linear algebra.
+"""Operations over a dimension: reductions, scans, order and statistics.
 
 A row with a meaning is written in the language itself; `count(x, dim)` is the number of elements that a reduction
 takes in.  The elements of a dimension are sorted by exchanges of two at a time, each a minimum and a maximum, so that
@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import ShapeError, TooLargeError
-from gradcli.language.ops.row import Constants, Shapes, read
+from gradcli.language.ops.row import Kind, Monoid, Op
+from gradcli.language.ops.signature import Constant, Constants, Operand, Shapes
 
 
 def _average(constants: Constants, shapes: Shapes) -> str:
@@ -93,122 +94,340 @@ def _nanmedian(constants: Constants, shapes: Shapes) -> str:
     return "; ".join([*text, "m = where(n[..., 0] > 0, m, nan)", back])
 
 
-_LARGEST = """
-amax(x, dim=None, keepdim=False)  the largest element of all, or along dim  kind: reduction  monoid: largest
-    caveat: a kink where the largest elements tie; torch then shares the derivative among them
-    e.g. amax(x, dim=1) at x=[[1,5,3],[4,2,6]]
-max(x, dim=None, keepdim=False) -> values, indices  the largest element of all, or along dim
-    = amax(x, dim=dim, keepdim=keepdim)  monoid: largest
-    caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
-        is Python's, the larger of the two
-"""
-"""Rows of largest elements, which differ from those of smallest ones in two words."""
+REDUCTIONS: tuple[Op, ...] = (
+    Op(
+        "sum",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the sum over all elements, or over the dimensions dim",
+        kind=Kind.REDUCTION,
+        torch="sum",
+        monoid=Monoid.SUM,
+        adds_terms=True,
+        caveat=(
+            "sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
+            "torch.sum(torch.stack([a, b])) is one number; in Python's code, sum(A) adds the rows of a matrix"
+        ),
+        example="sum(A, dim=1)",
+        at={"A": "[[1,2,3],[4,5,6]]"},
+    ),
+    Op(
+        "mean",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the mean over all elements, or over the dimensions dim",
+        kind=Kind.DEFINED,
+        meaning="sum(x, dim=dim, keepdim=keepdim)/count(x, dim)",
+        torch="mean",
+        adds_terms=True,
+        rule_name="sum rule",
+        example="mean(x**2)",
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "prod",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the product over all elements, or over one dimension",
+        kind=Kind.REDUCTION,
+        torch="prod",
+        monoid=Monoid.PRODUCT,
+        caveat="the formula divides by each element, and holds where none is 0",
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "amax",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the largest element of all, or along dim",
+        kind=Kind.REDUCTION,
+        torch="amax",
+        monoid=Monoid.LARGEST,
+        caveat="a kink where the largest elements tie; torch then shares the derivative among them",
+        example="amax(x, dim=1)",
+        at={"x": "[[1,5,3],[4,2,6]]"},
+    ),
+    Op(
+        "max",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the largest element of all, or along dim",
+        parts=("values", "indices"),
+        kind=Kind.DEFINED,
+        meaning="amax(x, dim=dim, keepdim=keepdim)",
+        torch="max",
+        monoid=Monoid.LARGEST,
+        caveat=(
+            "as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, "
+            "b]) of a list is Python's, the larger of the two"
+        ),
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "amin",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the smallest element of all, or along dim",
+        kind=Kind.REDUCTION,
+        torch="amin",
+        monoid=Monoid.SMALLEST,
+        caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
+        example="amin(x, dim=1)",
+        at={"x": "[[1,5,3],[4,2,6]]"},
+    ),
+    Op(
+        "min",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the smallest element of all, or along dim",
+        parts=("values", "indices"),
+        kind=Kind.DEFINED,
+        meaning="amin(x, dim=dim, keepdim=keepdim)",
+        torch="min",
+        monoid=Monoid.SMALLEST,
+        caveat=(
+            "as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; min([a, "
+            "b]) of a list is Python's, the smaller of the two"
+        ),
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "var",
+        ("x", Constant("dim", None), Constant("correction", 1), Constant("keepdim", False)),
+        "the variance, the sum of squares divided by the count less the correction",
+        kind=Kind.DEFINED,
+        meaning=("sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)"),
+        in_floats=(
+            "s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); s/maximum(count(x, "
+            "dim) - correction, 0)"
+        ),
+        torch="var",
+        domain="more elements than the correction, which is 1 by default",
+        caveat="as in torch, correction=1 by default; np.var divides by the count, which is correction=0",
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "std",
+        ("x", Constant("dim", None), Constant("correction", 1), Constant("keepdim", False)),
+        "the standard deviation, the square root of var",
+        kind=Kind.DEFINED,
+        meaning="sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))",
+        torch="std",
+        adjoints={
+            "x": (
+                "where(result == 0, 0, grad*(x - mean(x, dim=dim, keepdim=True))/(result*maximum(count(x, dim) - "
+                "correction, 0)))"
+            )
+        },
+        domain="more elements than the correction, which is 1 by default; not all equal",
+        at={"x": "1,5,3"},
+    ),
+    Op(
+        "norm",
+        ("x", Constant("p", 2), Constant("dim", None), Constant("keepdim", False)),
+        "the p-norm of the elements, 2 by default; p may be inf",
+        aliases=("vector_norm",),
+        kind=Kind.DEFINED,
+        meaning="sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
+        torch="linalg.vector_norm",
+        adjoints={"x": "where(result == 0, 0, grad*x/result)"},
+        domain="not all elements 0",
+        caveat="of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix",
+        example="norm(x)",
+        at={"x": "3,4"},
+    ),
+)
 
-ROWS = read(
-    f"""
-== reductions  kind: defined  torch: *  at x=1,5,3
-sum(x, dim=None, keepdim=False)  the sum over all elements, or over the dimensions dim  kind: reduction  monoid: sum
-    adds_terms: True
-    caveat: sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term;
-        torch.sum(torch.stack([a, b])) is one number; in Python's code, sum(A) adds the rows of a matrix
-    e.g. sum(A, dim=1) at A=[[1,2,3],[4,5,6]]
-mean(x, dim=None, keepdim=False)  the mean over all elements, or over the dimensions dim
-    = sum(x, dim=dim, keepdim=keepdim)/count(x, dim)  adds_terms: True  rule_name: sum rule  e.g. mean(x**2)
-prod(x, dim=None, keepdim=False)  the product over all elements, or over one dimension  kind: reduction  monoid: product
-    caveat: the formula divides by each element, and holds where none is 0
-{_LARGEST}
-{_LARGEST.replace("max", "min").replace("larg", "small")}
-var(x, dim=None, correction=1, keepdim=False)  the variance, the sum of squares divided by the count less the correction
-    = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)
-    in_floats: s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); s/maximum(count(x, dim) -
-        correction, 0)  domain: more elements than the correction, which is 1 by default
-    caveat: as in torch, correction=1 by default; np.var divides by the count, which is correction=0
-std(x, dim=None, correction=1, keepdim=False)  the standard deviation, the square root of var
-    = sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))
-    domain: more elements than the correction, which is 1 by default; not all equal
-    adjoints: x: where(result == 0, 0, grad*(x - mean(x, dim=dim, keepdim=True))/(result*maximum(count(x, dim) -
-        correction, 0)))
-norm|vector_norm(x, p=2, dim=None, keepdim=False)  the p-norm of the elements, 2 by default; p may be inf
-    = sqrt(sum(x**2, dim=dim, keepdim=keepdim))  torch: linalg.vector_norm  domain: not all elements 0
-    caveat: of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix  e.g. norm(x) at x=3,4
-    adjoints: x: where(result == 0, 0, grad*x/result)
-== scans  kind: scan  torch: *  at x=2,3,4
-cumsum(x, dim=None)  running sums along a dimension  monoid: sum  adds_terms: True  e.g. cumsum(x, dim=0)
-cumprod(x, dim=None)  running products along a dimension  monoid: product  e.g. cumprod(x, dim=0)
-== normalized exponentials  kind: defined  torch: *  at x=1,2,3
-logsumexp(x, dim=None, keepdim=False)  log(sum(exp(x))) without overflow  = log(sum(exp(x), dim=dim, keepdim=keepdim))
-    in_floats: m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); log(sum(exp(x - c), dim=dim,
-        keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)  domain: an element along dim that is not -inf
-    e.g. logsumexp(x, dim=0)
-    adjoints: x: grad*exp(x - result)
-softmax(x, dim=None)  exponentials divided by their sum along dim  = exp(x)/sum(exp(x), dim=dim, keepdim=True)
-    in_floats: e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)
-    domain: an element along dim that is not masked by -inf
-    caveat: dim may be left out where x has one dimension  e.g. softmax(x, dim=0)
-    adjoints: x: result*(grad - sum(grad*result, dim=dim, keepdim=True))
-log_softmax(x, dim=None)  log(softmax(x)) without overflow  = x - log(sum(exp(x), dim=dim, keepdim=True))
-    in_floats: d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))
-    domain: an element along dim that is not masked by -inf
-    caveat: dim may be left out where x has one dimension  e.g. log_softmax(x, dim=0)
-    adjoints: x: grad - exp(result)*sum(grad, dim=dim, keepdim=True)
-== products  kind: defined  torch: *  at a=1,2 b=3,4 A=[[1,2],[3,4]] x=5,6
-matmul|.mm|.mv|.bmm(a, b)  the matrix product a @ b  kind: contraction  adds_terms: True  e.g. A @ x
-dot|vdot(a, b)  the inner product of two vectors  = sum(a*b)  adds_terms: True  rule_name: product rule
-cosine_similarity(x1, x2, dim=1)  the cosine of the angle between vectors along dim, 1 by default
-    = sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))
-    total: a = x1*ones_like(x2); b = x2*ones_like(x1); p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q =
-        b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); sum(p*q, dim=dim)  torch: nn.functional.*
-    domain: two vectors that are not 0
-    e.g. cosine_similarity(a, b, dim=0)
-outer(a, b)  the outer product of two vectors  = unsqueeze(a, 1)*unsqueeze(b, 0)  rule_name: product rule
-    at a=1,2 b=3,4,5
-einsum(equation=, operands)
-    sums of products by names of dimensions, such as einsum('ij,j->i', A, x); ... are the dimensions without one
-    = sum of the product of the operands over the letters that are not in the result  adds_terms: True
-    e.g. einsum('ij,j->i', A, x)
-linear(x, weight, bias:0)  a fully connected layer  = x @ transpose(weight) + bias  torch: none  e.g. linear(x, A, b)
-trace|Trace(A)  the sum of the diagonal of a matrix  = sum(diagonal(A))  adds_terms: True  e.g. trace(A @ A)
-== square matrices  kind: defined  torch: linalg.*  at A=[[2,1],[1,3]] b=1,2
-det|Determinant(A)  the determinant of a square matrix  kind: matrix  adds_terms: True
-    caveat: torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the inverse rule,
-        d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A
-    adjoints: A: grad*result*transpose(inv(A), -2, -1)
-logdet(A)  the logarithm of the determinant  = log(det(A))  torch: *  domain: det(A) > 0
-inv|inverse|Inverse(A)  the inverse of a square matrix  kind: matrix  domain: det(A) != 0
-    caveat: the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)
-eigvalsh(A^)  the eigenvalues of a symmetric matrix, the smallest first  kind: spectral  adds_terms: True
-    domain: A is symmetric
-    caveat: torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue that occurs twice has
-        no derivative
-matrix_exp|expm(A)  the exponential of a square matrix, the sum of A^n/n!  kind: spectral  adds_terms: True
-    at A=[[0,1],[-1,0]]
-solve(A, b)  the solution x of A @ x = b  = inv(A) @ b  domain: det(A) != 0
-== order  kind: scan  torch: *  at x=3,1,2
-sorted(x, dim=-1, descending=False)  the elements along a dimension in ascending or descending order
-    = exchanges of two elements at a time, each a minimum and a maximum  written: _sorted  torch: sort  kind: defined
-    caveat: a kink where elements tie
-cummax(x, dim=None) -> values, indices  running maxima along a dimension  monoid: largest
-    caveat: a kink where the largest elements tie  e.g. cummax(x, dim=0)
-cummin(x, dim=None) -> values, indices  running minima along a dimension  monoid: smallest
-    caveat: a kink where the smallest elements tie  e.g. cummin(x, dim=0)
-== statistics  kind: defined  torch: *  at x=1,2 y=1,2,4 w=1,1,2 a=[[1,2]] b=[[4,6],[2,2]]
-nansum(x, dim=None, keepdim=False)  the sum of what is not nan  = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)
-    adds_terms: True  e.g. nansum(x**2)
-nanmean(x, dim=None, keepdim=False)  the mean of what is not nan
-    = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)
-    adds_terms: True  e.g. nanmean(x**2)
-nanmedian(x, dim=None, keepdim=False) -> values, indices  the middle element of what is not nan, the lower one of two
-    = the element in the middle of sorted(where(x != x, inf, x))  written: _nanmedian  e.g. nanmedian(y**2)
-logcumsumexp(x, dim=None)  log(cumsum(exp(x))) without overflow  = log(cumsum(exp(x), dim=dim))
-    in_floats: m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m  e.g. logcumsumexp(y, dim=0)
-dist(a, b, p=2)  the p-norm of a difference  = norm(a - b, p)  domain: a != b  e.g. dist(x, y[1:])
-cdist(x1, x2, p=2)  the p-norms of the differences of all rows of two matrices
-    = norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)  domain: no row is in both  e.g. cdist(a, b)
-average(x, axis=None, weights:1)  the mean over all elements or one dimension, weighted if there are weights
-    = sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)  written: _average  torch: none  adds_terms: True
-    e.g. average(y, weights=w)
-ptp(x, dim=None, keepdim=False)  from the smallest to the largest: the range of the elements
-    = amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)  torch: none  e.g. ptp(y)
-""",
-    globals(),
+SCANS: tuple[Op, ...] = (
+    Op(
+        "cumsum",
+        ("x", Constant("dim", None)),
+        "running sums along a dimension",
+        kind=Kind.SCAN,
+        torch="cumsum",
+        monoid=Monoid.SUM,
+        adds_terms=True,
+        example="cumsum(x, dim=0)",
+        at={"x": "2,3,4"},
+    ),
+    Op(
+        "cumprod",
+        ("x", Constant("dim", None)),
+        "running products along a dimension",
+        kind=Kind.SCAN,
+        torch="cumprod",
+        monoid=Monoid.PRODUCT,
+        example="cumprod(x, dim=0)",
+        at={"x": "2,3,4"},
+    ),
+)
+
+NORMALIZED_EXPONENTIALS: tuple[Op, ...] = (
+    Op(
+        "logsumexp",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "log(sum(exp(x))) without overflow",
+        kind=Kind.DEFINED,
+        meaning="log(sum(exp(x), dim=dim, keepdim=keepdim))",
+        in_floats=(
+            "m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); log(sum(exp(x - c), "
+            "dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)"
+        ),
+        torch="logsumexp",
+        adjoints={"x": "grad*exp(x - result)"},
+        domain="an element along dim that is not -inf",
+        example="logsumexp(x, dim=0)",
+        at={"x": "1,2,3"},
+    ),
+    Op(
+        "softmax",
+        ("x", Constant("dim", None)),
+        "exponentials divided by their sum along dim",
+        kind=Kind.DEFINED,
+        meaning="exp(x)/sum(exp(x), dim=dim, keepdim=True)",
+        in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
+        torch="softmax",
+        adjoints={"x": "result*(grad - sum(grad*result, dim=dim, keepdim=True))"},
+        domain="an element along dim that is not masked by -inf",
+        caveat="dim may be left out where x has one dimension",
+        example="softmax(x, dim=0)",
+        at={"x": "1,2,3"},
+    ),
+    Op(
+        "log_softmax",
+        ("x", Constant("dim", None)),
+        "log(softmax(x)) without overflow",
+        kind=Kind.DEFINED,
+        meaning="x - log(sum(exp(x), dim=dim, keepdim=True))",
+        in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
+        torch="log_softmax",
+        adjoints={"x": "grad - exp(result)*sum(grad, dim=dim, keepdim=True)"},
+        domain="an element along dim that is not masked by -inf",
+        caveat="dim may be left out where x has one dimension",
+        example="log_softmax(x, dim=0)",
+        at={"x": "1,2,3"},
+    ),
+)
+
+ORDER: tuple[Op, ...] = (
+    Op(
+        "sorted",
+        ("x", Constant("dim", -1), Constant("descending", False)),
+        "the elements along a dimension in ascending or descending order",
+        kind=Kind.DEFINED,
+        meaning="exchanges of two elements at a time, each a minimum and a maximum",
+        written=_sorted,
+        torch="sort",
+        caveat="a kink where elements tie",
+        at={"x": "3,1,2"},
+    ),
+    Op(
+        "cummax",
+        ("x", Constant("dim", None)),
+        "running maxima along a dimension",
+        parts=("values", "indices"),
+        kind=Kind.SCAN,
+        torch="cummax",
+        monoid=Monoid.LARGEST,
+        caveat="a kink where the largest elements tie",
+        example="cummax(x, dim=0)",
+        at={"x": "3,1,2"},
+    ),
+    Op(
+        "cummin",
+        ("x", Constant("dim", None)),
+        "running minima along a dimension",
+        parts=("values", "indices"),
+        kind=Kind.SCAN,
+        torch="cummin",
+        monoid=Monoid.SMALLEST,
+        caveat="a kink where the smallest elements tie",
+        example="cummin(x, dim=0)",
+        at={"x": "3,1,2"},
+    ),
+)
+
+STATISTICS: tuple[Op, ...] = (
+    Op(
+        "nansum",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the sum of what is not nan",
+        kind=Kind.DEFINED,
+        meaning="sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)",
+        torch="nansum",
+        adds_terms=True,
+        example="nansum(x**2)",
+        at={"x": "1,2"},
+    ),
+    Op(
+        "nanmean",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the mean of what is not nan",
+        kind=Kind.DEFINED,
+        meaning=(
+            "sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)"
+        ),
+        torch="nanmean",
+        adds_terms=True,
+        example="nanmean(x**2)",
+        at={"x": "1,2"},
+    ),
+    Op(
+        "nanmedian",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "the middle element of what is not nan, the lower one of two",
+        parts=("values", "indices"),
+        kind=Kind.DEFINED,
+        meaning="the element in the middle of sorted(where(x != x, inf, x))",
+        written=_nanmedian,
+        torch="nanmedian",
+        example="nanmedian(y**2)",
+        at={"y": "1,2,4"},
+    ),
+    Op(
+        "logcumsumexp",
+        ("x", Constant("dim", None)),
+        "log(cumsum(exp(x))) without overflow",
+        kind=Kind.DEFINED,
+        meaning="log(cumsum(exp(x), dim=dim))",
+        in_floats="m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m",
+        torch="logcumsumexp",
+        example="logcumsumexp(y, dim=0)",
+        at={"y": "1,2,4"},
+    ),
+    Op(
+        "dist",
+        ("a", "b", Constant("p", 2)),
+        "the p-norm of a difference",
+        kind=Kind.DEFINED,
+        meaning="norm(a - b, p)",
+        torch="dist",
+        domain="a != b",
+        example="dist(x, y[1:])",
+        at={"x": "1,2", "y": "1,2,4"},
+    ),
+    Op(
+        "cdist",
+        ("x1", "x2", Constant("p", 2)),
+        "the p-norms of the differences of all rows of two matrices",
+        kind=Kind.DEFINED,
+        meaning="norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)",
+        torch="cdist",
+        domain="no row is in both",
+        example="cdist(a, b)",
+        at={"a": "[[1,2]]", "b": "[[4,6],[2,2]]"},
+    ),
+    Op(
+        "average",
+        ("x", Constant("axis", None), Operand("weights", default=1)),
+        "the mean over all elements or one dimension, weighted if there are weights",
+        kind=Kind.DEFINED,
+        meaning="sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)",
+        written=_average,
+        adds_terms=True,
+        example="average(y, weights=w)",
+        at={"y": "1,2,4", "w": "1,1,2"},
+    ),
+    Op(
+        "ptp",
+        ("x", Constant("dim", None), Constant("keepdim", False)),
+        "from the smallest to the largest: the range of the elements",
+        kind=Kind.DEFINED,
+        meaning="amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)",
+        example="ptp(y)",
+        at={"y": "1,2,4"},
+    ),
 )

@@ -1,4 +1,4 @@
-"""Row of the op table: its fields, its text form, and the facts that follow from them.
+"""Row of the op table: its fields, and the facts that follow from them.
 
 Each reading asks a row for its facts; the test of the table names the facts that a new row lacks.
 """
@@ -6,16 +6,15 @@ Each reading asks a row for its facts; the test of the table names the facts tha
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from inspect import signature as parameters_of
-from types import MappingProxyType
 from typing import Any
+
+from gradcli.language.ops.signature import REQUIRED, Constant, Default, Operand
 
 
 class Monoid(Enum):
@@ -56,174 +55,165 @@ class Kind(Enum):
     INLINED = "inlined"
 
 
-class Required(Enum):
-    """Mark of a static parameter without a default."""
-
-    REQUIRED = "required"
-
-
-REQUIRED = Required.REQUIRED
-
-Default = int | float | bool | str | None | tuple[int, ...] | Required
-
-Constants = Mapping[str, Any]
-"""Constant arguments by name."""
-
-Shapes = tuple[tuple[int, ...], ...]
-"""Shape of each operand."""
-
-ASKED = "what torch makes of it"
+BY_TORCH = "what torch makes of it"
 """Meaning of an operation whose definition torch is asked for."""
 
 SHAPES = "shapes"
 """The last constant of a call whose meaning depends on the shapes of its operands."""
 
 LARGEST_ORDER = 2**40
-"""Largest operand without a derivative for which Arb's method is called: of larger ones it takes long, for nothing."""
-
-_COMPARED = {">": operator.gt, ">=": operator.ge}
-
-
-def _marked(mark: str) -> cached_property[tuple[str, ...]]:
-    return cached_property(lambda op: tuple(name for name, marks, *_ in op._parameters if mark in marks))
+"""Largest operand without a derivative for which Arb is asked: of larger ones it takes long, for nothing."""
 
 
 @dataclass(frozen=True)
 class Op:
     """Operation: one row of the table.
 
-    >>> Op("exp(x)", "the exponential").worked_example
+    >>> Op("exp", ("x",), "the exponential", torch="exp").worked_example
     ('exp(x)', {'x': '0.5'})
 
     Attributes:
-        heading: `name|alias|.method(operand, marked?:default, constant=default, required=) -> parts`: its names in
-            Program, language, SymPy, NumPy and Python; after a dot only, as in `x.t()`, a name that is too likely
-            a variable before a parenthesis alone; the parameters in torch's order, of which those with `=` take
-            constants and the others operands; the names of several results, `...` for a list of any.  The marks of an
-            operand, `#`: torch's function takes it as a plain number only; where it is none, the meaning is run.  `?`:
-            it takes it as a tensor or not at all; the default, which is 0 if none is written, stands for it, but
-            where the kind is `inlined`.  `~`: it has no derivative by it; where one is asked for, the meaning is run;
-            torch refuses that of a primitive.  `%`: it is no parameter: not differentiated by unless that is asked
-            for.  `^`: it must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it
-            is a whole number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions
-            than the first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which
-            are folded from the left, two at a time.
+        name: Its name in the Program, and in the language.
+        parameters: Its parameters in torch's order: an operand without marks is its name alone.
         doc: One line on its value.
+        aliases: Other names in the language: those of SymPy, NumPy, Python, and further ones of torch.
+        after_dot: Names that are read after a dot only, as in `x.t()`: before a parenthesis alone, they are too likely
+            variables.
+        parts: Names that torch gives the results of a function with several tensors; `...` alone for a list.
+        kind: The way in which it moves elements.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
-            a rule of its own in each reading; `ASKED` where torch is asked for it.
+            a rule of its own in each reading; `BY_TORCH` where torch is asked for it.
         written: Writes the definition from constant arguments by name, and, if it takes two, from the shapes of the
             operands.  The meaning is then a short form of it.
-        total: The same with torch's value where that has none, as of 0*log(0) and of nan: the form that balls and NumPy
-            take; empty where there is no more.
+        torch_convention: The same with torch's value where that has none, as of 0*log(0) and of nan: the form that
+            balls and NumPy take; empty where there is no more.
         in_floats: The same written so that it neither overflows nor cancels, as in torch: the form that NumPy
             runs for values; empty where the meaning will do.
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
-        arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
+        arb: Of a primitive, its value on balls by a method of Arb; None where they may be outside of the domain.
         slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
         adjoints: What it adds to the adjoints of its operands in torch, at kinks too, where the gradient of the meaning
             is other; `grad` is its own adjoint and `result` its value, with the dimensions that a reduction drops.
         kernel: Extra rounding by torch's kernel: as if the last operand were off by so many units in its last place,
             and then the result by this part of itself.
-        kind: The way in which it moves elements.
-        caveat: Facts beyond the doc line: a rule of torch that surprises, a formula by cases.
-        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
-        notation: Ways to write it that are no call, method or sign, such as `x.T`.
-        example: An expression with the operation; empty for the obvious one.
-        at: Values for its variables, `x=1,2,3`, and for others.
-        sense: Of a comparison, the signs of a - b with which it holds.
         monoid: Operation that a reduction or a scan folds by; of an operation of two, itself.
+        sense: Of a comparison, the signs of a - b with which it holds.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
-        domain: Where the value is real, as a condition on the operands; empty for everywhere.  With `arb` it is read:
-            `x > 1, q > 0`.
+        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
+        domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
             of functions that are evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
+        caveat: Facts beyond the doc line: a rule of torch that surprises, a formula by cases.
+        notation: Ways to write it that are no call, method or sign, such as `x.T`.
+        example: An expression with the operation; empty for the obvious one.
+        at: Values for the variables of the example, as they are typed: `{"x": "1,2,3"}`.
     """
 
-    heading: str
+    name: str
+    parameters: tuple[str | Operand | Constant, ...]
     doc: str
+    aliases: tuple[str, ...] = ()
+    after_dot: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    kind: Kind = Kind.ELEMENTWISE
     meaning: str = ""
     written: Callable[..., str] | None = field(default=None, repr=False)
-    total: str = ""
+    torch_convention: str = ""
     in_floats: str = ""
     torch: str = ""
-    arb: str = ""
+    arb: Callable[..., Any] | None = field(default=None, repr=False)
     slopes: Mapping[str, str] = field(default_factory=dict)
     adjoints: Mapping[str, str] = field(default_factory=dict)
     kernel: tuple[int, float] = (0, 0.0)
-    kind: Kind = Kind.ELEMENTWISE
-    caveat: str = ""
-    rule_name: str = ""
-    notation: tuple[str, ...] = ()
-    example: str = ""
-    at: str = ""
-    sense: tuple[int, ...] = ()
     monoid: Monoid | None = None
+    sense: tuple[int, ...] = ()
     coefficients: tuple[int, ...] = ()
     adds_terms: bool = False
+    rule_name: str = ""
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
+    caveat: str = ""
+    notation: tuple[str, ...] = ()
+    example: str = ""
+    at: Mapping[str, str] = field(default_factory=dict)
 
-    numbers, optional, undifferentiated, buffers = map(_marked, "#?~%")
-    symmetric, whole, whole_if_fewer, conditions = map(_marked, "^!<&")
-
-    # -- the heading
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return self.heading.partition("(")[0].split("|")
-
-    @cached_property
-    def name(self) -> str:
-        """Name in the Program, and in the language."""
-        return self._names[0]
-
-    @cached_property
-    def aliases(self) -> tuple[str, ...]:
-        """Other names in the language."""
-        return tuple(name for name in self._names[1:] if name[0] != ".")
-
-    @cached_property
-    def qualified(self) -> tuple[str, ...]:
-        """Names that are read after a dot only."""
-        return tuple(name[1:] for name in self._names if name[0] == ".")
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """Names that torch gives the results of a function with several tensors; `...` alone for a list."""
-        return tuple(filter(None, self.heading.partition(" -> ")[2].split(", ")))
-
-    @cached_property
-    def _parameters(self) -> list[tuple[str, ...]]:
-        inside = self.heading.partition(" -> ")[0].partition("(")[2][:-1]
-        return [_PARAMETER.match(parameter).groups("") for parameter in inside.split(", ")]  # type: ignore[union-attr]
+    # -- the parameters
 
     @cached_property
     def signature(self) -> tuple[str, ...]:
         """Names of the parameters."""
-        return tuple(name for name, *_ in self._parameters)
+        return tuple(one if isinstance(one, str) else one.name for one in self.parameters)
 
     @cached_property
     def statics(self) -> Mapping[str, Default]:
         """Parameters that take constants, with their defaults; shapes are one where the meaning depends on them."""
-        found = {name: _default(text) for name, _, sign, text in self._parameters if sign == "="}
+        found = {one.name: one.default for one in self.parameters if isinstance(one, Constant)}
         return found | ({SHAPES: None} if self.of_shapes else {})
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
         """Parameters that take expressions."""
-        return tuple(name for name, _, sign, _ in self._parameters if sign != "=")
+        return tuple(one.name for one in self._operands)
+
+    @cached_property
+    def _operands(self) -> tuple[Operand, ...]:
+        marked = (Operand(one) if isinstance(one, str) else one for one in self.parameters)
+        return tuple(one for one in marked if isinstance(one, Operand))
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
         """Operands that may be left out, with the numbers that stand for them."""
-        return {
-            name: _default(text or "0")
-            for name, marks, sign, text in self._parameters
-            if sign == ":" or ("?" in marks and self.kind is not Kind.INLINED)
-        }
+        return {one.name: one.default for one in self._operands if one.default is not REQUIRED}
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """Operands that torch's function takes as plain numbers only."""
+        return tuple(one.name for one in self._operands if one.number_only)
+
+    @cached_property
+    def optional(self) -> tuple[str, ...]:
+        """Operands that torch's function takes as tensors or not at all."""
+        return tuple(one.name for one in self._operands if one.tensor_or_none)
+
+    @cached_property
+    def undifferentiated(self) -> tuple[str, ...]:
+        """Operands by which it has no derivative."""
+        return tuple(one.name for one in self._operands if one.no_derivative)
+
+    @cached_property
+    def buffers(self) -> tuple[str, ...]:
+        """Operands that are not differentiated by unless that is asked for."""
+        return tuple(one.name for one in self._operands if one.buffer)
+
+    @cached_property
+    def symmetric(self) -> tuple[str, ...]:
+        """Operands that must be symmetric matrices."""
+        return tuple(one.name for one in self._operands if one.symmetric)
+
+    @cached_property
+    def whole(self) -> tuple[str, ...]:
+        """Operands that are whole numbers, at least where they have few dimensions."""
+        return tuple(one.name for one in self._operands if one.whole_number or one.whole_if_fewer_dimensions)
+
+    @cached_property
+    def whole_if_fewer(self) -> tuple[str, ...]:
+        """Operands that are whole numbers only where they have fewer dimensions than the first operand."""
+        return tuple(one.name for one in self._operands if one.whole_if_fewer_dimensions)
+
+    @cached_property
+    def conditions(self) -> tuple[str, ...]:
+        """Operands that must be true or false."""
+        return tuple(one.name for one in self._operands if one.condition)
+
+    # -- the meaning
+
+    @cached_property
+    def is_primitive(self) -> bool:
+        """Tell whether each reading has a rule of its own for it."""
+        return not self.meaning
 
     @cached_property
     def of_shapes(self) -> bool:
@@ -233,7 +223,7 @@ class Op:
     @cached_property
     def is_asked(self) -> bool:
         """Tell whether torch is asked for its meaning, and for the values that its constants may take."""
-        return self.meaning == ASKED
+        return self.meaning == BY_TORCH
 
     @cached_property
     def is_recorded(self) -> bool:
@@ -246,7 +236,7 @@ class Op:
     def variadic(self) -> bool:
         """Tell whether further operands are a list, or folded from the left, two at a time."""
         is_list = self.operands[:1] in (("tensors",), ("operands",))
-        return is_list or any("*" in marks for _, marks, *_ in self._parameters)
+        return is_list or any(one.repeats for one in self._operands)
 
     @cached_property
     def adds_dimension(self) -> bool:
@@ -319,28 +309,13 @@ class Op:
         text = self.example or f"{self.name}({', '.join(needed)})"
         if len(self.operands) > 1:
             others = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
-        given = dict(word.split("=", 1) for word in self.at.split()) or others
+        given = self.at or others
         return text, {name: value for name, value in given.items() if name in re.findall(r"\w+", text)}
 
     def has_large_order(self, *operands: Any) -> bool:
         """Tell whether an operand without a derivative is, or may be, above `LARGEST_ORDER`."""
         pairs = zip(self.operands, operands, strict=True)
         return any(not abs(ball) <= LARGEST_ORDER for name, ball in pairs if name in self.undifferentiated)
-
-    def on_balls(self, *operands: Any) -> Any:
-        """Compute the value by Arb's method; None where balls may be outside of the domain."""
-        given = dict(zip(self.operands, operands, strict=True))
-        limits = map(str.split, filter(None, self.domain.split(", ")))
-        if not all(_COMPARED[sign](given[name], int(bound)) for name, sign, bound in limits):
-            return None
-        method, *words = re.findall(r"\w+", self.arb)
-        first, *rest = (given[word] if word in given else int(word) for word in words)
-        return getattr(first, method)(*rest)
-
-    @cached_property
-    def is_primitive(self) -> bool:
-        """Tell whether each reading has a rule of its own for it."""
-        return not self.meaning
 
     def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
         """List the operands that are whole numbers, where the operands have these numbers of dimensions; none unknown.
@@ -390,7 +365,7 @@ class Op:
     def rule(self) -> str:
         """Rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
 
-        >>> Op("exp(x)", "the exponential").rule
+        >>> Op("exp", ("x",), "the exponential").rule
         'chain rule'
         """
         if self.rule_name:
@@ -417,84 +392,3 @@ _RULES: Mapping[Kind | Monoid, str] = {
     **dict.fromkeys((Monoid.LARGEST, Monoid.SMALLEST), "rule of the element taken"),
 }
 """Rule of differentiation of a kind or a monoid, where it is not the chain rule."""
-
-_PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
-
-_WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
-
-
-def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict[str, tuple[Op, ...]]:
-    """Read the rows of a table, by their groups.
-
-    A row is its heading, a line on its value and its facts, two spaces or a line apart: `= meaning`, `e.g. example`,
-    `at values` of its variables, and others after the name of the field of `Op`; of several texts a
-    semicolon is between.  `== group` begins a group, after which stand facts that its rows share.  In a path below
-    torch `*` is the name of the row.  A line indented by eight goes on with the one before.
-
-    Args:
-        text: The table.
-        functions: The functions that write definitions, by their names.
-
-    Raises:
-        ValueError: A fact is given twice, or is of no field.
-
-    >>> (op,) = read('''== norms  torch: linalg.*
-    ... norm|vector_norm(x, p=2, dim=None)  the p-norm of the elements
-    ...     = sqrt(sum(x**2, dim=dim))  e.g. norm(x) at x=3,4
-    ... ''')["norms"]
-    >>> op.name, op.aliases, op.signature, op.statics, op.torch
-    ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None}, 'linalg.norm')
-    """
-    groups: dict[str, tuple[Op, ...]] = {}
-    for entry in re.split(r"\n+(?! )", text.strip().replace("\n        ", " ")):
-        heading, *facts = re.split(r" *\n +|  +", entry)
-        facts = [part for fact in facts for part in re.split(r" (?=at \S+=)", fact)]
-        given = dict(_fact(fact, functions) for fact in facts)
-        if len(given) < len(facts):
-            raise ValueError(f"a fact of {heading} is given twice, or is of no field")
-        if heading.startswith("== "):
-            group, shared = heading[3:], given
-        else:
-            groups[group] = (*groups.get(group, ()), _row(heading, shared | given))
-    return groups
-
-
-_FACTS = {"=": "meaning", "e.g.": "example", "at": "at"}
-
-
-def _fact(text: str, functions: Mapping[str, Any]) -> tuple[str, Any]:
-    sign, _, value = text.partition(" ")
-    if sign in _FACTS:
-        return _FACTS[sign], value
-    name, _, value = text.partition(": ")
-    if name == "written":
-        return name, functions[value]
-    return (name, _FIELDS[name](value)) if name in _FIELDS else ("doc", text)
-
-
-_FIELDS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys("total in_floats torch arb domain caveat rule_name".split(), str),
-    **dict.fromkeys("edges kinks notation".split(), lambda text: tuple(text.split("; "))),
-    **dict.fromkeys("sense coefficients kernel".split(), lambda text: tuple(map(_default, text.split(", ")))),
-    **dict.fromkeys(("slopes", "adjoints"), lambda text: dict(part.split(": ", 1) for part in text.split("; "))),
-    "kind": Kind,
-    "monoid": lambda text: Monoid[text.upper()],
-    "adds_terms": bool,
-}
-"""Reader of each fact of a row, by the name of the field."""
-
-
-def _row(heading: str, facts: Mapping[str, Any]) -> Op:
-    torch = facts.get("torch", "none").replace("*", re.split(r"[|(]", heading)[0])
-    return Op(heading, **{**facts, "torch": "" if torch == "none" else torch})
-
-
-def _default(text: str) -> Any:
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] == "(":
-        return tuple(map(_default, text[1:-1].split(",")))
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradcli.language.ops.row import Constants, Shapes, read
+from gradcli.language.ops.row import Kind, Op
+from gradcli.language.ops.signature import Constant, Constants, Operand, Shapes
 
 _SEEDED = "NumPy's generator with this seed; torch.randn(3) and np.random.rand(3) draw what the library draws"
 
@@ -30,73 +31,315 @@ def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
     return write
 
 
-DRAWN = "numbers that code draws"
-"""Group of the rows without a name to type."""
-
 _permuted, _flipped = _over_all("permute", -1), _over_all("flip", 1)
 
-ROWS = read(
-    f"""
-== lists  kind: list  torch: *  at x=1,2
-stack(tensors, dim=0)  the expressions of a list along a new dimension, the first by default  notation: [a, b]
-    caveat: [a, b] is stack([a, b]); in a list, scalars stretch to their siblings' shape  e.g. stack([x, 2*x])
-cat|concat|concatenate(tensors, dim=0)
-    the tensors of a list one after the other along a dimension, the first by default
-== of NumPy  kind: defined  at x=[[1,2,3],[4,5,6]] a=1,2 b=3
-appended|.append(a, b, axis=None)  b after a, both flattened, or along a dimension: NumPy's append  = cat([a, b])
-    written: _appended
-permute_axes(x, dims=None)  the dimensions in reverse order, or in another one: NumPy's transpose  = permute(x, dims)
-    written: _permuted
-flip_axes(x, dims=None)  the order of elements reversed along all dimensions, or along dims: NumPy's flip
-    = flip(x, dims)  written: _flipped
-== at positions  kind: defined  torch: nn.functional.*
-one_hot(index!, num_classes=)  for each whole number a row with 1 at its place, 0 elsewhere
-    = where(unsqueeze(index, -1) == arange(num_classes), 1, 0)
-    e.g. one_hot([2, 0], 3)*x at x=5
-== views and shifts  kind: movement  torch: *  at x=1,2,3,4 A=[[1,2],[3,4]]
-windows|.unfold(x, dim=, size=, step=1, dilation=1)
-    the windows of size elements along dim, from step to step, as a new last dimension  torch: none
-    caveat: x.unfold(dim, size, step) of torch, not F.unfold; dilation is from one element of a window to the next
-    e.g. windows(x, 0, 2)
-index(x, key=)  elements chosen by constant indices, slices, lists and masks, x[key]  torch: none  e.g. x[1:]
-transpose|swapaxes|.t(x, dim0=None, dim1=None)
-    two dimensions swapped; x.T, x.t() and transpose(x) swap the two of a matrix  torch: none  notation: x.T; x.mT
-    e.g. A.T
-permute(x, dims=)  the dimensions in another order  e.g. permute(A, 1, 0)
-reshape|view(x, shape=)  the same elements in row-major order in another shape; one size may be -1  e.g. x.view(2, 2)
-flatten|ravel(x, start_dim=0, end_dim=-1)  the dimensions from start_dim to end_dim joined into one  e.g. flatten(A)
-squeeze(x, dim=None)  without the dimensions of size 1, or without dim if it has size 1  at x=[[1,2]]
-unsqueeze|expand_dims(x, dim=)  with a new dimension of size 1 before dim  e.g. unsqueeze(x, 1)
-expand|broadcast_to(x, shape=)  sizes of 1 stretched to a shape; -1 keeps a size  torch: Tensor.*  e.g. expand(x, 2, 4)
-flip(x, dims=)  the order of elements reversed along dimensions  e.g. flip(x, 0)
-roll(x, shifts=, dims=None)
-    elements shifted along dims, those pushed out coming back in; without dims, of the flattened tensor
-    e.g. roll(x, 1, 0)
-pad(x, pad=, mode=constant, value=0)
-    with value before and after: pad=(left, right) of the last dimension, then of the one before it
-    torch: nn.functional.*
-    caveat: torch's order of the pairs, not NumPy's; other modes than 'constant' are pad_with_elements
-    e.g. pad(x, (1, 2))
-diag(x, diagonal=0)  a vector as the diagonal of a matrix; of a matrix, its diagonal
-diagonal(x, offset=0, dim1=0, dim2=1)  the diagonal of two dimensions as a new last one  e.g. diagonal(A)
-tril(x, diagonal=0)  zeros above the diagonal of the last two dimensions  e.g. tril(A)
-triu(x, diagonal=0)  zeros below the diagonal of the last two dimensions  e.g. triu(A)
-== sizes  kind: count
-count|numel|.size|.nelement(x, dim=None)
-    the number of elements, or the size of a dimension: x.numel(), x.size(0), x.shape[0], len(x)
-    notation: x.shape[dim]; len(x)
-    e.g. x.sum()/x.numel() at x=1,2,3
-== constant tensors  kind: source  at x=3
-linspace(start=, end=, steps=)  evenly spaced numbers, both ends included  e.g. linspace(0, 1, 5)*x
-arange(start=, end=None, step=1)  start, start + step, ... below end  e.g. arange(4)*x
-zeros|.empty|.new_zeros|.new_empty(shape=)  zeros of a shape  e.g. x + zeros(2, 2)
-ones|.new_ones(shape=)  ones of a shape  e.g. x*ones(2, 2)
-full|.new_full(shape=, fill_value=)  one number in every element of a shape  e.g. x*full((2,), 0.5)
-eye(n=, m=None)  the identity matrix  e.g. x*eye(2)
-randn(shape=, seed=0)  normal random numbers  caveat: {_SEEDED}  e.g. x*randn(2, seed=0)
-rand(shape=, seed=0)  random numbers from 0 to 1  caveat: {_SEEDED}  e.g. x*rand(2, seed=0)
-== {DRAWN}  kind: source
-drawn(shape=, numbers=)  numbers that code draws at random
-""",
-    globals(),
+LISTS: tuple[Op, ...] = (
+    Op(
+        "stack",
+        ("tensors", Constant("dim", 0)),
+        "the expressions of a list along a new dimension, the first by default",
+        kind=Kind.LIST,
+        torch="stack",
+        caveat="[a, b] is stack([a, b]); in a list, scalars stretch to their siblings' shape",
+        notation=("[a, b]",),
+        example="stack([x, 2*x])",
+        at={"x": "1,2"},
+    ),
+    Op(
+        "cat",
+        ("tensors", Constant("dim", 0)),
+        "the tensors of a list one after the other along a dimension, the first by default",
+        aliases=("concat", "concatenate"),
+        kind=Kind.LIST,
+        torch="cat",
+        at={"x": "1,2"},
+    ),
+)
+
+OF_NUMPY: tuple[Op, ...] = (
+    Op(
+        "appended",
+        ("a", "b", Constant("axis", None)),
+        "b after a, both flattened, or along a dimension: NumPy's append",
+        after_dot=("append",),
+        kind=Kind.DEFINED,
+        meaning="cat([a, b])",
+        written=_appended,
+        at={"a": "1,2", "b": "3"},
+    ),
+    Op(
+        "permute_axes",
+        ("x", Constant("dims", None)),
+        "the dimensions in reverse order, or in another one: NumPy's transpose",
+        kind=Kind.DEFINED,
+        meaning="permute(x, dims)",
+        written=_permuted,
+        at={"x": "[[1,2,3],[4,5,6]]"},
+    ),
+    Op(
+        "flip_axes",
+        ("x", Constant("dims", None)),
+        "the order of elements reversed along all dimensions, or along dims: NumPy's flip",
+        kind=Kind.DEFINED,
+        meaning="flip(x, dims)",
+        written=_flipped,
+        at={"x": "[[1,2,3],[4,5,6]]"},
+    ),
+)
+
+AT_POSITIONS: tuple[Op, ...] = (
+    Op(
+        "one_hot",
+        (Operand("index", whole_number=True), Constant("num_classes")),
+        "for each whole number a row with 1 at its place, 0 elsewhere",
+        kind=Kind.DEFINED,
+        meaning="where(unsqueeze(index, -1) == arange(num_classes), 1, 0)",
+        torch="nn.functional.one_hot",
+        example="one_hot([2, 0], 3)*x",
+        at={"x": "5"},
+    ),
+)
+
+VIEWS_AND_SHIFTS: tuple[Op, ...] = (
+    Op(
+        "windows",
+        ("x", Constant("dim"), Constant("size"), Constant("step", 1), Constant("dilation", 1)),
+        "the windows of size elements along dim, from step to step, as a new last dimension",
+        after_dot=("unfold",),
+        kind=Kind.MOVEMENT,
+        caveat=(
+            "x.unfold(dim, size, step) of torch, not F.unfold; dilation is from one element of a window to the next"
+        ),
+        example="windows(x, 0, 2)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "index",
+        ("x", Constant("key")),
+        "elements chosen by constant indices, slices, lists and masks, x[key]",
+        kind=Kind.MOVEMENT,
+        example="x[1:]",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "transpose",
+        ("x", Constant("dim0", None), Constant("dim1", None)),
+        "two dimensions swapped; x.T, x.t() and transpose(x) swap the two of a matrix",
+        aliases=("swapaxes",),
+        after_dot=("t",),
+        kind=Kind.MOVEMENT,
+        notation=("x.T", "x.mT"),
+        example="A.T",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+    Op(
+        "permute",
+        ("x", Constant("dims")),
+        "the dimensions in another order",
+        kind=Kind.MOVEMENT,
+        torch="permute",
+        example="permute(A, 1, 0)",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+    Op(
+        "reshape",
+        ("x", Constant("shape")),
+        "the same elements in row-major order in another shape; one size may be -1",
+        aliases=("view",),
+        kind=Kind.MOVEMENT,
+        torch="reshape",
+        example="x.view(2, 2)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "flatten",
+        ("x", Constant("start_dim", 0), Constant("end_dim", -1)),
+        "the dimensions from start_dim to end_dim joined into one",
+        aliases=("ravel",),
+        kind=Kind.MOVEMENT,
+        torch="flatten",
+        example="flatten(A)",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+    Op(
+        "squeeze",
+        ("x", Constant("dim", None)),
+        "without the dimensions of size 1, or without dim if it has size 1",
+        kind=Kind.MOVEMENT,
+        torch="squeeze",
+        at={"x": "[[1,2]]"},
+    ),
+    Op(
+        "unsqueeze",
+        ("x", Constant("dim")),
+        "with a new dimension of size 1 before dim",
+        aliases=("expand_dims",),
+        kind=Kind.MOVEMENT,
+        torch="unsqueeze",
+        example="unsqueeze(x, 1)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "expand",
+        ("x", Constant("shape")),
+        "sizes of 1 stretched to a shape; -1 keeps a size",
+        aliases=("broadcast_to",),
+        kind=Kind.MOVEMENT,
+        torch="Tensor.expand",
+        example="expand(x, 2, 4)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "flip",
+        ("x", Constant("dims")),
+        "the order of elements reversed along dimensions",
+        kind=Kind.MOVEMENT,
+        torch="flip",
+        example="flip(x, 0)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "roll",
+        ("x", Constant("shifts"), Constant("dims", None)),
+        ("elements shifted along dims, those pushed out coming back in; without dims, of the flattened tensor"),
+        kind=Kind.MOVEMENT,
+        torch="roll",
+        example="roll(x, 1, 0)",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "pad",
+        ("x", Constant("pad"), Constant("mode", "constant"), Constant("value", 0)),
+        "with value before and after: pad=(left, right) of the last dimension, then of the one before it",
+        kind=Kind.MOVEMENT,
+        torch="nn.functional.pad",
+        caveat="torch's order of the pairs, not NumPy's; other modes than 'constant' are pad_with_elements",
+        example="pad(x, (1, 2))",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "diag",
+        ("x", Constant("diagonal", 0)),
+        "a vector as the diagonal of a matrix; of a matrix, its diagonal",
+        kind=Kind.MOVEMENT,
+        torch="diag",
+        at={"x": "1,2,3,4"},
+    ),
+    Op(
+        "diagonal",
+        ("x", Constant("offset", 0), Constant("dim1", 0), Constant("dim2", 1)),
+        "the diagonal of two dimensions as a new last one",
+        kind=Kind.MOVEMENT,
+        torch="diagonal",
+        example="diagonal(A)",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+    Op(
+        "tril",
+        ("x", Constant("diagonal", 0)),
+        "zeros above the diagonal of the last two dimensions",
+        kind=Kind.MOVEMENT,
+        torch="tril",
+        example="tril(A)",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+    Op(
+        "triu",
+        ("x", Constant("diagonal", 0)),
+        "zeros below the diagonal of the last two dimensions",
+        kind=Kind.MOVEMENT,
+        torch="triu",
+        example="triu(A)",
+        at={"A": "[[1,2],[3,4]]"},
+    ),
+)
+
+SIZES: tuple[Op, ...] = (
+    Op(
+        "count",
+        ("x", Constant("dim", None)),
+        "the number of elements, or the size of a dimension: x.numel(), x.size(0), x.shape[0], len(x)",
+        aliases=("numel",),
+        after_dot=("size", "nelement"),
+        kind=Kind.COUNT,
+        notation=("x.shape[dim]", "len(x)"),
+        example="x.sum()/x.numel()",
+        at={"x": "1,2,3"},
+    ),
+)
+
+CONSTANT_TENSORS: tuple[Op, ...] = (
+    Op(
+        "linspace",
+        (Constant("start"), Constant("end"), Constant("steps")),
+        "evenly spaced numbers, both ends included",
+        kind=Kind.SOURCE,
+        example="linspace(0, 1, 5)*x",
+        at={"x": "3"},
+    ),
+    Op(
+        "arange",
+        (Constant("start"), Constant("end", None), Constant("step", 1)),
+        "start, start + step, ... below end",
+        kind=Kind.SOURCE,
+        example="arange(4)*x",
+        at={"x": "3"},
+    ),
+    Op(
+        "zeros",
+        (Constant("shape"),),
+        "zeros of a shape",
+        after_dot=("empty", "new_zeros", "new_empty"),
+        kind=Kind.SOURCE,
+        example="x + zeros(2, 2)",
+        at={"x": "3"},
+    ),
+    Op(
+        "ones",
+        (Constant("shape"),),
+        "ones of a shape",
+        after_dot=("new_ones",),
+        kind=Kind.SOURCE,
+        example="x*ones(2, 2)",
+        at={"x": "3"},
+    ),
+    Op(
+        "full",
+        (Constant("shape"), Constant("fill_value")),
+        "one number in every element of a shape",
+        after_dot=("new_full",),
+        kind=Kind.SOURCE,
+        example="x*full((2,), 0.5)",
+        at={"x": "3"},
+    ),
+    Op(
+        "eye",
+        (Constant("n"), Constant("m", None)),
+        "the identity matrix",
+        kind=Kind.SOURCE,
+        example="x*eye(2)",
+        at={"x": "3"},
+    ),
+    Op(
+        "randn",
+        (Constant("shape"), Constant("seed", 0)),
+        "normal random numbers",
+        kind=Kind.SOURCE,
+        caveat=_SEEDED,
+        example="x*randn(2, seed=0)",
+        at={"x": "3"},
+    ),
+    Op(
+        "rand",
+        (Constant("shape"), Constant("seed", 0)),
+        "random numbers from 0 to 1",
+        kind=Kind.SOURCE,
+        caveat=_SEEDED,
+        example="x*rand(2, seed=0)",
+        at={"x": "3"},
+    ),
+)
+
+DRAWN: tuple[Op, ...] = (
+    Op("drawn", (Constant("shape"), Constant("numbers")), "numbers that code draws at random", kind=Kind.SOURCE),
 )

@@ -44,10 +44,10 @@ def in_primitives(program: Program) -> Program:
     return program.transformed(expand)
 
 
-def in_total(program: Program) -> Program:
+def with_torch_conventions(program: Program) -> Program:
     """Use torch's values where meanings have none, as torch is judged by the result."""
     is_primitive = all(map(_is_primitive, (line.call for line in program.lines)))
-    return program if is_primitive else expansion(program, define=_total).program
+    return program if is_primitive else expansion(program, define=_by_convention).program
 
 
 @dataclass(frozen=True)
@@ -132,14 +132,14 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 @lru_cache(maxsize=512)
-def _total(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
-    return in_total(_written(name, statics, count, ops.TABLE[name].total))
+def _by_convention(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    return with_torch_conventions(_written(name, statics, count, ops.TABLE[name].torch_convention))
 
 
 @lru_cache(maxsize=512)
 def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     """Return a defined operation as it is written for floating-point numbers, in any operations."""
-    text = ops.TABLE[name].in_floats or ops.TABLE[name].total
+    text = ops.TABLE[name].in_floats or ops.TABLE[name].torch_convention
     if name == "norm" and statics[0] == 2:  # its squares would overflow
         text = "m = amax(abs(x)); m = where((m > 1e150) & (m < inf), m, 1); m*sqrt(sum((x/m)**2, dim, keepdim))"
     return _written(name, statics, count, text)

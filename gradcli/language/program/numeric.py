@@ -234,7 +234,7 @@ def _by_arb(op: Op, *operands: float) -> float:
 
     with ctx.workprec(VALUE_BITS):
         balls = [*map(arb, operands)]
-        found = None if op.has_large_order(*balls) else op.on_balls(*balls)
+        found = None if op.arb is None or op.has_large_order(*balls) else op.arb(*balls)
         return math.nan if found is None else float(found.mid())
 
 

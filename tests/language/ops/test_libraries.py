@@ -107,7 +107,7 @@ def test_what_cannot_have_that_meaning_is_refused() -> None:
 
 
 def _calls(prefix: str, module: Any) -> list[tuple[str, Any]]:
-    names = sorted({n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)})
+    names = sorted({n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.after_dot)})
     return [(f"{prefix}.{name}", getattr(module, name)) for name in names if callable(getattr(module, name, None))]
 
 

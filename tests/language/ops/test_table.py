@@ -6,7 +6,6 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.ops.row import read
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from tests.language.operation_count import REASONS, is_read, listed, reason
@@ -62,11 +61,11 @@ def test_names_and_aliases_are_distinct() -> None:
     assert ops.find("nothing") is None
 
 
-@pytest.mark.parametrize("row", ["f(x)  twice  = x  = 2*x", "f(x)  the same  domian: x > 0", "f(x)  kind: unknown"])
-def test_a_row_that_is_not_understood_is_refused(row: str) -> None:
-    """A fact that is given twice, or of no field, or of a kind that there is not."""
-    with pytest.raises(ValueError, match=r"is given twice|not a valid Kind"):
-        read(f"== group  torch: *\n{row}")
+@pytest.mark.parametrize("fact", [{"domian": "x > 0"}, {"doc": "the same"}, {"torch_name": "f"}])
+def test_a_fact_of_no_field_is_refused(fact: Mapping[str, str]) -> None:
+    """And one that is given twice; mypy and an editor see the same."""
+    with pytest.raises(TypeError, match=r"unexpected keyword|multiple values"):
+        ops.Op("f", ("x",), "the value", **fact)  # type: ignore[arg-type]
 
 
 def test_most_of_torch_is_read_and_the_rest_has_a_reason() -> None:
