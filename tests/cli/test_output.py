@@ -64,9 +64,9 @@ def test_every_command_with_an_answer_is_here() -> None:
 def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
     """By suffix; a script and a picture have their own; nothing goes to stdout."""
     forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
+    forms = {suffix: form for suffix, form in forms.items() if form not in LACKS.get(command, ())}
+    assert forms or command == "plot"
     for suffix, form in forms.items():
-        if form in LACKS.get(command, ()):
-            continue
         path = tmp_path / f"answer{suffix}"
         run = gradcli(command, *QUESTIONS[command], "-o", str(path))
         assert (run.code, run.out, run.err) == (0, "", "")

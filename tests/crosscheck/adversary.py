@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpmath import MPContext
@@ -220,10 +220,18 @@ def draw(seed: int) -> Question:
     return Question(text, {name: number for name, number in at.items() if name in Function(text).variables}, dtype)
 
 
-def faults(question: Question) -> tuple[list[str], str]:
-    """Faults of the verdict on each derivative, and the verdict on all."""
+class Faults(NamedTuple):
+    """Faults of the verdicts on a question, the verdict on all, and how many derivatives have a truth that is known."""
+
+    found: list[str]
+    verdict: str
+    compared: int
+
+
+def faults(question: Question) -> Faults:
+    """Compare the verdict on each derivative with its truth, if that is known."""
     answer = Function(question.text).grad(question.at, dtype=question.dtype)  # type: ignore[arg-type]
-    found = []
+    found, compared = [], 0
     for name in question.at:
         finding = next((one for one in check_of(answer).findings if one.variable == name), None)
         torch = float(answer.grad[name])
@@ -231,8 +239,9 @@ def faults(question: Question) -> tuple[list[str], str]:
             sides = first(question.text, question.at, name)
         except NotKnownError:
             continue
+        compared += 1
         sides = unless_bent(finding, sides, question.text, question.at)
         if not is_right(finding, torch, sides, question.dtype):
             told = "no derivative" if sides is None else ", ".join(M.nstr(side, 17) for side in sides)
             found.append(f"{question} by {name}: torch {torch}, truth {told}, {finding}")
-    return found, check_of(answer).verdict
+    return Faults(found, check_of(answer).verdict, compared)

@@ -106,6 +106,7 @@ def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float
     check = asked("hessian", text, {"x": at})
     finding = next((f for f in check.findings if f.of == "hessian"), None)
     assert (check.verdict, finding.verdict if finding else "agree") == (verdict, verdict)
+    assert verdict == "agree" or finding is not None
     if finding is not None:
         assert (finding.by, finding.variable, finding.row, finding.column) == ("x", "x", (), ())
         found = finding.one_sided if isinstance(known, tuple) else finding.reference
@@ -198,7 +199,7 @@ def test_what_is_over_the_budget_is_unchecked_and_says_so() -> None:
     assert check.notes
 
 
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs(most=4))
 def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) -> None:
     """By autograd twice; where it is at a kink, anything may be."""
@@ -207,6 +208,7 @@ def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) 
     text = program.text if y.value.numel() == 1 else "; ".join([*program.statements, f"sum({y.name}*cos({y.name}))"])
     at = {name: program.leaves[name].numpy(force=True) for name in Function(text).variables}
     u = {name: np.linspace(0.5, 1.5, value.size).reshape(value.shape) for name, value in at.items()}
-    for command in ("hessian", "hvp", "jvp") if at else ():
+    assume(at)
+    for command in ("hessian", "hvp", "jvp"):
         verdict = asked(command, text, at, **({} if command == "hessian" else {"u": u})).verdict
         assert verdict in ("agree", "inaccurate", *["cut"] * (".detach()" in text))

@@ -5,7 +5,7 @@ import re
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError, TooLargeError
@@ -132,8 +132,7 @@ def test_arithmetic_reads_as_in_python(text: str) -> None:
     """The numbers of Python's own parser, in floating point."""
     with np.errstate(all="ignore"):
         expected = eval(re.sub(r"2|0\.5", r"np.float64(\g<0>)", text), {"np": np, **VALUES})
-    if not np.isfinite(expected) or abs(expected) > 1e100:
-        return
+    assume(np.isfinite(expected) and abs(expected) <= 1e100)
     found = _value(text, **{name: value for name, value in VALUES.items() if name in text})
     assert found == pytest.approx(expected, rel=1e-12)
 
