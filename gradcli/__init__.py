@@ -19,6 +19,7 @@ questions, report                questions and their answers; answers to text
 crosscheck                       comparison of the readings: verdicts
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 adjoint                          derivatives of a Program as a Program
+recording                        calls of ATen as lines of a Program: torch's own passes, and code while it runs
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                classes of answers; notation of mathematics

@@ -18,42 +18,43 @@ PACKAGE = Path(gradcli.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ALLOWED = {
-    "errors": "keywords",
-    "keywords": "options",
-    "options": "",
-    "results": "notation results showing",
-    "showing": "options",
-    "notation": "notation",
-    "signals": "",
-    "complete_output": "signals",
-    "progress": "",
-    "locking": "",
-    "guide": "",
-    "language": "errors language progress",
-    "autodiff": "autodiff errors language locking parts.paste progress results",
-    "symbolic": "errors language notation progress results symbolic",
-    "adjoint": "adjoint errors language",
-    "reference": "adjoint language progress reference",
-    "crosscheck": "adjoint crosscheck errors language progress reference results symbolic",
-    "parts.improve": "autodiff crosscheck errors language parts.improve progress reference results",
-    "parts.claims": "adjoint crosscheck errors language parts.claims reference results symbolic",
-    "parts.code": "adjoint errors language parts.code report results",
-    "questions": "adjoint autodiff crosscheck errors language locking notation options parts.claims parts.code "
-    "parts.gradcli parts.improve parts.paste parts.running progress questions reference results symbolic",
-    "function": "files options questions results",
-    "parts.running": "autodiff complete_output crosscheck errors function language locking parts.paste parts.running "
-    "progress questions results",
-    "report": "errors keywords notation options report results",
-    "files": "complete_output errors files language options results signals",
-    "parts.tables": "crosscheck errors files function gradcli parts.running parts.tables questions results",
-    "parts.batch": "errors files function options parts.batch results",
-    "cli": "cli complete_output errors files function gradcli guide language options parts.batch parts.running "
-    "parts.tables parts.warm progress questions report results signals",
-    "parts.warm": "autodiff cli gradcli options parts.running parts.warm signals",
     "__init__": "errors function parts.running report results showing",
     "__main__": "parts.warm",
-    "parts": "",
-    "parts.paste": "errors language parts.paste progress",
+    "adjoint": "adjoint errors language",
+    "autodiff": "autodiff errors language locking progress results",
+    "cli": "cli complete_output errors files function gradcli guide language options parts parts.batch "
+    "parts.running parts.tables parts.warm progress questions report results signals",
+    "complete_output": "signals",
+    "crosscheck": "adjoint crosscheck errors language progress reference results symbolic",
+    "errors": "keywords",
+    "files": "complete_output errors files language options results signals",
+    "function": "files options questions results",
+    "guide": "",
+    "keywords": "options",
+    "language": "errors language progress",
+    "locking": "",
+    "notation": "notation",
+    "options": "",
+    "parts": "crosscheck language parts questions",
+    "parts.batch": "errors files function options parts.batch results",
+    "parts.claims": "adjoint crosscheck errors language parts.claims reference results symbolic",
+    "parts.code": "adjoint errors language parts.code report results",
+    "parts.improve": "autodiff crosscheck errors language parts parts.improve progress reference results",
+    "parts.paste": "autodiff errors language parts parts.paste progress",
+    "parts.running": "autodiff complete_output crosscheck errors function language locking parts parts.running "
+    "progress questions recording results",
+    "parts.tables": "crosscheck errors files function gradcli parts.running parts.tables questions results",
+    "parts.warm": "autodiff cli gradcli options parts.running parts.warm signals",
+    "progress": "",
+    "questions": "adjoint autodiff crosscheck errors language locking notation options parts parts.claims "
+    "parts.code parts.improve progress questions recording reference results symbolic",
+    "recording": "autodiff errors language recording results",
+    "reference": "adjoint language progress reference",
+    "report": "errors keywords notation options report results",
+    "results": "notation results showing",
+    "showing": "options",
+    "signals": "",
+    "symbolic": "errors language notation progress results symbolic",
 }
 """Rooms that each room may import; the readings never import each other."""
 
@@ -64,9 +65,9 @@ def _room(module: Path) -> str:
 
 
 def _named_room(name: str) -> str:
-    """Name the room of a module by its name."""
+    """Name the room of a module by its name; the list of the parts and their protocol are of the core."""
     _, first, *others = [*name.split("."), "gradcli"][:4] if "." in name else ["", "gradcli"]
-    return f"parts.{others[0]}" if first == "parts" and others else first
+    return f"parts.{others[0]}" if first == "parts" and others[0] not in ("gradcli", "part", "PARTS") else first
 
 
 @functools.cache
@@ -140,7 +141,7 @@ def test_the_tree_knows_no_operation() -> None:
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("parts.code", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
-    ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
+    ("cli", "questions"): {"gradcli.questions.functions", "gradcli.questions.asked_function"},
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("parts.batch", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
 }

@@ -23,7 +23,7 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, tenso
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.parts.paste.snippet_result import Replay
+from gradcli.language.snippet_result import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
 Node = Any
@@ -56,7 +56,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
         InputError: Torch refuses an operation.
 
     >>> import numpy as np
-    >>> from gradcli.parts.paste import read
+    >>> from gradcli.questions.question import read
     >>> text = "x = torch.tensor(2., requires_grad=True); y = {}; y.backward(); y.backward()"
     >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]
     [1, None]

@@ -80,10 +80,10 @@ def process(*, is_forked: bool = False) -> int:
         import gc
 
         gc.freeze()
-    if "gradcli.parts.running.targets" in sys.modules:  # a thread of the user's must not keep the process
-        from gradcli.parts.running.targets import end
+    from gradcli.parts import own_parts
 
-        end(code)
+    for part in own_parts():
+        part.end_process(code)
     if code == INTERRUPTED:
         signals.die_if_typed()
     return code

@@ -18,10 +18,11 @@ from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import argument, arguments, typed_or_read
 from gradcli.errors import UsageError
 from gradcli.options import Option
+from gradcli.parts import all_parts, own_parts
 
 if TYPE_CHECKING:
     from gradcli.files import Files
-    from gradcli.function import Function
+    from gradcli.questions.asked_function import AskedFunction
     from gradcli.results import Result
 
 _EXPRESSION = argument(
@@ -50,7 +51,7 @@ class CommandLine:
 
     command: str
     expression: str
-    function: Function
+    function: AskedFunction
     arguments: Mapping[str, Any]
     presentation: Mapping[str, Any]
     shown: OutputOptions
@@ -156,21 +157,16 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
             raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
 
 
-def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[str, Function]:
+def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[str, AskedFunction]:
     """Read the text of EXPR, and make its function.
 
     Raises:
         GradcliError: The text is not in the language.
     """
-    if not (is_request or {".", ":"}.isdisjoint(expression)):  # a file has a dot, a function of Python a colon
-        from gradcli.parts.running.targets import require_no_file, target
-
-        require_no_file(expression)
-        if (named := target(expression)) is not None:
-            named.require_file()
-            from gradcli.parts.running.python_functions import named as function_named
-
-            return expression, function_named(named)
+    if not is_request:
+        for part in all_parts() if ":" in expression else own_parts():
+            if (named := part.function_named(expression)) is not None:
+                return expression, named
     text = typed_or_read(expression, "EXPR", files.text)
     from gradcli.function import Function
 
@@ -195,8 +191,14 @@ def derivative(line: CommandLine) -> Result:
         asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
         return replace(line, command="closed_form", arguments=asked).answer()
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
-    is_product = line.function.has_v or line.function.eval(**given, check=False).value.size == 1
+    is_product = line.function.has_v or _has_one_element(line.function.ask("eval", {**given, "check": False}))
     return replace(line, command="vjp" if is_product else "jacobian").answer()
+
+
+def _has_one_element(value: Result) -> bool:
+    from gradcli.results import Evaluation
+
+    return isinstance(value, Evaluation) and value.value.size == 1
 
 
 def check(line: CommandLine) -> Result:

@@ -71,9 +71,12 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.files.rows import PointSource, format_of, part_of, require_suffix, rows_of
+    from gradcli.function import Function
     from gradcli.parts.tables import Work, apply, into_folder
 
     start = time.perf_counter()
+    function = line.function
+    assert isinstance(function, Function), "texts and functions of Python are"  # noqa: S101
     asked = dict(line.arguments)
     path, output = asked.pop("points"), asked.pop("output", "-")
     given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())
@@ -82,14 +85,14 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     require_suffix("" if is_folder else output, form)
-    names = [name for name in line.function.variables if name not in asked.get("at", {})]
+    names = [name for name in function.variables if name not in asked.get("at", {})]
     points = PointSource.from_path(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
     work = Work.from_question(line.expression, asked, keep=keep, form=form)
     if is_folder:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(
-                work, points, path, line.function, output, scheduler=scheduler, resume=resume, remark=remark,
+                work, points, path, function, output, scheduler=scheduler, resume=resume, remark=remark,
                 advance=lambda tally, share: advance(tally.read, share),
             )  # fmt: skip
     else:
@@ -100,7 +103,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(
-                work, line.function, rows, output, cut,
+                work, function, rows, output, cut,
                 advance=lambda tally: advance(tally.read, rows.share),
             )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()

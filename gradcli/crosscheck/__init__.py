@@ -9,7 +9,7 @@ readings `disagree`.
 >>> from gradcli.crosscheck.point import Point, Torch
 >>> from gradcli.language.parsing import parse
 >>> from gradcli.language.program.shapes import infer
->>> from gradcli.parts.running.recording.pass_recorder import record
+>>> from gradcli.recording.pass_recorder import record
 >>> def verdict(text, at, value, slope):
 ...     program = parse(text)
 ...     shapes = infer(program, {program.variables[0]: ()})
@@ -51,5 +51,6 @@ hessian_judge, gradient_sides    the judge of its Jacobian; the gradient on both
 confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
 formula_values                   values of formulas at the entries of an answer, and the entries where one does not hold
 curves                           curves along a line, and what its singular places are
+advising                         what is asked of those who say why numbers are wrong
 many_points                      the choice of the points to judge among many, and one check of them all
 """

@@ -1,6 +1,8 @@
 """Text in: a text becomes a tree, the tree a Program.  Imports no torch.
 
 parsing    a text to its Program: the front door
+function_text    a text to its function: an expression, or what a part reads
+snippet_result   the function of a text, with the values and the backward passes that the text gives
 text       characters to a tree; knows the name of no operation
 lower      a tree to a Program: names, calls, constants, loops
 inputs     values, ranges, directions and gradient vectors

@@ -1,6 +1,7 @@
 """Questions: the answer of each family of commands, put together from the three readings.
 
 question                         one function at one point: read and validated without torch; then torch's numbers
+asked_function                   what the shell asks of a function
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge torch's numbers; remarks; branches that differ next to the point
 gradients                        the gradient as a Program, in torch's form, and its numbers

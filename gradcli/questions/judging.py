@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.crosscheck.advising import AdvisedPoint, Adviser
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.formulas import Derived, Formulas, concluded as concluded_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
-from gradcli.errors import GradcliError, Span
+from gradcli.errors import GradcliError
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.parts.improve.error_trace import DiagnosisContext
+from gradcli.parts import all_parts
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -187,34 +188,38 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
     """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
-    from gradcli.parts.improve.advice import rewritten
-    from gradcli.parts.improve.measuring import Measure, around
 
-    def verdict_of(text: str) -> Verdict | None:
+    def judge_form(text: str) -> Verdict | None:
         doing("trying another way to write it")
         return verdict_of_form(question, text, v, tolerance)
-
-    def measured() -> Measure:
-        return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
 
     try:
         with time_limit():
             doing("looking for what is to blame")
-            found, culprit = diagnosed(question, judgement, v)
-            if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
-                return found
-            rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
-            return replace(found, check=replace(found.check, rewrite=rewrite))
+            found = judgement
+            for adviser in _advisers():
+                found = adviser.advised(advised_point(question), found, v, judge_form)
+            return found
     except OverTimeError:
         return judgement
 
 
-def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
-    """Add the operations at fault to the findings; with the place in the text of the worst finding's."""
-    from gradcli.parts.improve.advice import diagnosed
+def explained(question: Question, judgement: Judgement, v: Array | None) -> Judgement:
+    """Name the operations at fault in the findings."""
+    for adviser in _advisers():
+        judgement = adviser.explained(advised_point(question), judgement, v)
+    return judgement
 
+
+def advised_point(question: Question) -> AdvisedPoint:
+    """Return a question in the form that advisers read."""
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
-    return diagnosed(judgement, DiagnosisContext(*point, question.record), v)
+    return AdvisedPoint(*point, question.record)
+
+
+def _advisers() -> Iterator[Adviser]:
+    """Yield what the parts have to say about wrong numbers."""
+    return filter(None, (part.adviser() for part in all_parts()))
 
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:

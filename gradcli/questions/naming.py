@@ -10,7 +10,7 @@ from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.inputs import Array, Value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.parts.paste import Snippet
+from gradcli.language.snippet_result import Snippet
 
 Inputs = Mapping[str, Value] | Value
 """A value per variable, or one for the only variable: text, a number, nested lists, an array or a tensor."""

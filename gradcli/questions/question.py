@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,46 +19,62 @@ import sympy
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
-from gradcli.language import inputs
+from gradcli.language import function_text, inputs
+from gradcli.language.function_text import TextReader
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
+from gradcli.language.snippet_result import Replay, Snippet
 from gradcli.language.text.tokens import plain
-from gradcli.parts import paste as snippets
-from gradcli.parts.paste import Snippet
-from gradcli.parts.paste.snippet_result import Replay
+from gradcli.parts import own_parts
 from gradcli.questions import naming
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
-    from gradcli.autodiff.run import Forward, TorchGenerator
+    from gradcli.autodiff.run import Forward
     from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
     from gradcli.language.program.wengert import AskedMeaning, Call
 
 
-def torch_generator() -> TorchGenerator:
-    """Make a generator of torch's, seeded with 0."""
-    from gradcli.autodiff.run import TorchGenerator
+def read(
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+    values: Mapping[str, npt.NDArray[Any]] | None = None,
+) -> Snippet:
+    """Read the function of a text as `function_text.read` does, with what the parts read.
 
-    return TorchGenerator()
+    Raises:
+        GradcliError: As for `function_text.read`.
+    """
+    readers = _text_readers()
+    return function_text.read(text, readers, given=given, shapes=shapes, shares=shares, values=values, ask=ask_torch)
+
+
+def read_whole(text: str) -> Snippet:
+    """Read the function of a text before any values are known, as `function_text.read_whole` does.
+
+    Raises:
+        GradcliError: As for `function_text.read`.
+    """
+    return function_text.read_whole(text, _text_readers(), ask_torch)
+
+
+def _text_readers() -> list[TextReader]:
+    return [reader for part in own_parts() if (reader := part.text_reader()) is not None]
 
 
 def ask_torch(
     call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
 ) -> Sequence[AskedMeaning | None]:
     """Ask torch for the operations that a call of one of its functions consists of."""
-    from gradcli.parts.running.recording.recorder import Recorder
-    from gradcli.parts.running.recording.torch_meanings import ask
+    from gradcli.recording.recorder import Recorder
+    from gradcli.recording.torch_meanings import ask
 
     return ask(Recorder, call, shapes, fixed)
-
-
-read = partial(snippets.read, generator=torch_generator, ask=ask_torch)
-"""`snippets.read`, with `torch.rand` and `torch.randn`, and functions whose operations torch is asked for."""
-
-read_whole = partial(snippets.read_whole, generator=torch_generator, ask=ask_torch)
-"""`snippets.read_whole`, with the same functions."""
 
 
 JACOBIAN_ENTRIES = 10_000
@@ -214,7 +231,7 @@ class Question:
         def recorded(way: Any, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
             key = way, id(program), str((asked, how))
             if key not in known:
-                from gradcli.parts.running.recording.pass_recorder import record
+                from gradcli.recording.pass_recorder import record
 
                 known[key] = program, record(way, program, inputs, *asked, **how)
             return known[key][1]

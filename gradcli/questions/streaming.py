@@ -22,7 +22,7 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
-from gradcli.questions.judging import advised, compared, diagnosed
+from gradcli.questions.judging import advised, compared, explained
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
@@ -103,7 +103,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
     Raises:
         GradcliError: A variable has no value or two, or shapes do not fit.
 
-    >>> from gradcli.parts.paste import read
+    >>> from gradcli.questions.question import read
     >>> text, source = "[a*x[0], x[1]]", RowSource("'t.csv'", {"x[0]": (), "x[1]": (), "day": ()})
     >>> found = plan(Inquiry(text, read(text), {"a": 2}), source)
     >>> found.bound, [quantity.columns for quantity in found.quantities]
@@ -417,7 +417,7 @@ class Stream:
             if number == worst:
                 found[number] = advised(looks[number], one, None)
             elif one.check.verdict == "disagree":
-                found[number] = diagnosed(looks[number], one, None)[0]
+                found[number] = explained(looks[number], one, None)
         return merged({number: one.check for number, one in found.items()}, self.tally.read - self.tally.faulty)
 
 

@@ -10,7 +10,7 @@ from gradcli import Function
 from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
-from gradcli.parts.running.recording.pass_recorder import record as record_passes
+from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check, Entry
 from tests.parsing import parse
 

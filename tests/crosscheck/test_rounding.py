@@ -10,8 +10,8 @@ from gradcli import Function
 from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck import rounding
 from gradcli.language import ops
-from gradcli.parts.running.recording import pass_recorder
 from gradcli.progress import budget
+from gradcli.recording import pass_recorder
 from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant

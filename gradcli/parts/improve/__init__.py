@@ -9,3 +9,25 @@ forms                            a function while it is rewritten: lines in the 
 identities, matching             the table of expressions that are the same function, and their search in a Program
 guards, expansions               branches that poison; series where parts cancel, or are 0/0
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcli.parts.part import Part
+
+if TYPE_CHECKING:
+    from gradcli.crosscheck.advising import Adviser
+
+
+class ImprovePart(Part):
+    """Causes of lost digits, and better forms."""
+
+    def adviser(self) -> Adviser:
+        """Return the diagnosis of wrong numbers, and the search for a better form."""
+        from gradcli.parts.improve import advice
+
+        return advice
+
+
+PART = ImprovePart()

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
+from gradcli.crosscheck.advising import AdvisedPoint, JudgeForm
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
@@ -26,7 +27,7 @@ from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, readable, searched
 from gradcli.parts.improve.forms import Form
-from gradcli.parts.improve.measuring import Measure, enclosed, point_of
+from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import OverBudgetError
@@ -148,14 +149,43 @@ MOST_OFFERED = 4
 """Most forms of a search that are judged."""
 
 
-def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) -> tuple[Judgement, Span | None]:
-    """Add the operation at fault to the notes of findings; give the judgement and the place in the worst finding.
+def explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> Judgement:
+    """Name in the findings the operations at fault.
 
     Args:
+        point: The function as torch runs it.
         judgement: The verdicts on the function.
-        context: The function as torch runs it.
         v: The gradient vector, if there is one.
     """
+    return _explained(point, judgement, v)[0]
+
+
+def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_form: JudgeForm) -> Judgement:
+    """Name in the findings the operations at fault, and add a form of the function that has a better verdict.
+
+    Args:
+        point: The function as torch runs it.
+        judgement: The verdicts on the function.
+        v: The gradient vector, if there is one.
+        judge_form: The verdict of another text at the same point, None if it has none.
+
+    Raises:
+        OverTimeError: The time is over.
+    """
+    found, culprit = _explained(point, judgement, v)
+    if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+        return found
+
+    def measured() -> Measure:
+        return Measure(point.program, around(point.inputs, point.dtype), point.wrt, point.dtype)
+
+    rewrite = _rewritten(point.program, point.inputs, found, culprit, judge_form, measured)
+    return replace(found, check=replace(found.check, rewrite=rewrite))
+
+
+def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
+    """Return the judgement with the operations at fault, and the place in the text of the worst finding's."""
+    context = DiagnosisContext(point.program, point.shapes, point.inputs, point.wrt, point.dtype, point.record)
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
     faults = {entry: fault for entry in listed[:most] if (fault := diagnose(context, entry, v)) is not None}
@@ -165,7 +195,7 @@ def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) 
     return judgement.changed(lambda entry: found.get(entry, entry)), next(iter(faults.values())).span
 
 
-def rewritten(
+def _rewritten(
     program: Program,
     inputs: Mapping[str, Array],
     judgement: Judgement,

@@ -75,7 +75,7 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
     >>> import numpy as np
     >>> from gradcli.language.parsing import parse
     >>> from gradcli.language.program.shapes import infer
-    >>> from gradcli.parts.running.recording.pass_recorder import record
+    >>> from gradcli.recording.pass_recorder import record
     >>> program = parse("(1-cos(x))/x**2")
     >>> shapes = infer(program, {program.variables[0]: ()})
     >>> context = DiagnosisContext(program, shapes, {"x": np.array(1e-8)}, ("x",), "float64", record)

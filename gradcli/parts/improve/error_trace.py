@@ -18,13 +18,14 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.crosscheck.advising import AdvisedPoint
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.point import flat
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.torch_passes import OF_Y, RecordPasses, TorchPasses
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, number
+from gradcli.language.program.torch_passes import OF_Y, TorchPasses
+from gradcli.language.program.wengert import Atom, Line, Shape, needed, number
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.dependencies import Flat, OverBudgetError
@@ -58,25 +59,8 @@ Place = tuple[Atom, int]
 """A variable or a line, and the flat position of one of its elements."""
 
 
-@dataclass(frozen=True)
-class DiagnosisContext:
-    """A function at a point, for every finding about it.
-
-    Attributes:
-        program: The function as typed.
-        shapes: The shapes of its symbols.
-        inputs: The value of every variable, of the dtype.
-        wrt: The variables of the derivatives.
-        dtype: `float64` or `float32`.
-        record: Records torch's own passes.
-    """
-
-    program: Program
-    shapes: Mapping[Atom, Shape]
-    inputs: Mapping[str, Array]
-    wrt: tuple[str, ...]
-    dtype: str
-    record: RecordPasses
+class DiagnosisContext(AdvisedPoint):
+    """A function at a point, for every finding about it."""
 
     @property
     def values(self) -> int:

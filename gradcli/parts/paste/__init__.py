@@ -1,6 +1,5 @@
 """Texts of several statements: definitions, functions, backward passes, and the questions that they ask.
 
-snippet_result  the result: a function, values, the variables to differentiate by, v
 reading         a whole text to its result
 statements      the statements: the last layer of the lowering
 text_calls      functions of the text, backward() and torch.autograd.grad; imported names, and those that are code
@@ -13,22 +12,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, UncalledFunctionError
-from gradcli.language.lower.scope import Ask, Scope
-from gradcli.language.parsing import parse
+from gradcli.language import function_text
+from gradcli.language.lower.scope import Ask
 from gradcli.language.program.wengert import Shape
-from gradcli.parts.paste.snippet_result import Snippet
+from gradcli.language.snippet_result import Snippet
+from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
+    from gradcli.language.function_text import MakeScope, TextReader
     from gradcli.parts.paste.tensors import Generator
 
-__all__ = ["Snippet", "read", "read_whole"]
+__all__ = ["PART", "read"]
+
+
+class PastePart(Part):
+    """Pasted statements, whose random numbers torch draws."""
+
+    def text_reader(self) -> TextReader:
+        """Return the reader of statements."""
+        return partial(_read_statements, generator=_torch_generator)
+
+
+PART = PastePart()
 
 _NAME = r"[^\W\d]\w*"
 
@@ -58,28 +69,6 @@ _STATEMENTS = re.compile(
 """Pattern of statements that are definitions or code, and no expressions."""
 
 
-def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask: Ask | None = None) -> Snippet:
-    """Read the function of a text before any values are known: names of functions without arguments may be variables.
-
-    Raises:
-        GradcliError: As for `read`.
-
-    >>> read_whole("mean**2").program.names, list(read_whole("mean**2").uncalled)
-    (('mean',), ['mean'])
-    """
-    uncalled: dict[str, GradcliError] = {}
-    while True:
-        try:
-            found = read(text, given=frozenset(uncalled), values={}, generator=generator, ask=ask)
-            return replace(found, uncalled=uncalled)
-        except UncalledFunctionError as error:
-            if error.name in uncalled:
-                raise
-            uncalled[error.name] = error
-        except GradcliError as error:  # the cause may be a name that was taken for a variable
-            raise next(iter(uncalled.values()), error) from None
-
-
 def read(
     text: str,
     *,
@@ -90,15 +79,14 @@ def read(
     generator: Callable[[], Generator] | None = None,
     ask: Ask | None = None,
 ) -> Snippet:
-    """Read the function of a text: a Program, or statements of PyTorch.
+    """Read the function of a text, an expression or statements, as `function_text.read` does.
 
     Args:
         text: As typed or pasted.
-        given: Names that are variables although they are also constants.
-        shapes: Of variables, where they are known.
-        shares: Whether operations that compute the same become one line, as in `parse`.
-        values: Of all variables, where the text is to be read at a point, as masks may ask; empty, to note that they
-            do; None refuses such a text.
+        given: As of `function_text.read`, like the others that are not explained here.
+        shapes: Of variables.
+        shares: Whether operations that compute the same become one line.
+        values: Of all variables.
         generator: Makes a generator of random numbers for `torch.randn`; None refuses these.
         ask: Asks torch for the operations that its own functions consist of.
 
@@ -109,15 +97,27 @@ def read(
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
+    readers = [partial(_read_statements, generator=generator)]
+    return function_text.read(text, readers, given=given, shapes=shapes, shares=shares, values=values, ask=ask)
+
+
+def _torch_generator() -> Generator:
+    """Make a generator of torch's, seeded with 0."""
+    from gradcli.autodiff.run import TorchGenerator
+
+    return TorchGenerator()
+
+
+def _read_statements(
+    text: str, scope: MakeScope, *, shares: bool, generator: Callable[[], Generator] | None
+) -> Snippet | None:
+    """Read a text of statements; None for any other."""
     typed, text = text, _without_prompts(text) if ">>> " in text else text
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):
-        return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))
+        return None
     from gradcli.parts.paste.reading import read_statements
-
-    def scope() -> Scope:
-        return Scope(given, shapes=dict(shapes), values=values, ask=ask)
 
     return read_statements(text, scope, shares=shares, generator=generator, is_torch=is_torch, is_session=is_session)
 

@@ -18,10 +18,10 @@ from typing import Any
 from gradcli import progress
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
+from gradcli.language.snippet_result import Replay, Snippet, SnippetPass
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import SourceText
-from gradcli.parts.paste.snippet_result import Replay, Snippet, SnippetPass
 from gradcli.parts.paste.statements import Statements
 
 

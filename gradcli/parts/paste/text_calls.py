@@ -21,8 +21,8 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippet_result import ADD_UP, SnippetPass
 from gradcli.language.text.nodes import Argument, Arguments, FunctionNode, Import, Items, Word, is_word
-from gradcli.parts.paste.snippet_result import ADD_UP, SnippetPass
 
 _KNOWN = "torch torch, np numpy, nn torch.nn, optim torch.optim, autograd torch.autograd, grad torch.autograd.grad"
 _KNOWN += ", rand torch.rand, randn torch.randn, manual_seed torch.manual_seed"

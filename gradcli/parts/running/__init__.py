@@ -23,7 +23,48 @@ refusals           why torch refuses a pass: the line, and what mends it
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 plain_functions    recording, checking and derivatives as functions
-recording          calls of ATen while code runs, as lines of a Program
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.
 """
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gradcli.parts.part import Part
+
+if TYPE_CHECKING:
+    from gradcli.questions.asked_function import AskedFunction
+
+
+class RunningPart(Part):
+    """Code that is run and recorded."""
+
+    def function_named(self, word: str) -> AskedFunction | None:
+        """Return the function of Python that `FILE.py::NAME` or `MODULE:NAME` names.
+
+        Raises:
+            InputError: There is no such file, module or function, or the word is the name of a file.
+        """
+        if {".", ":"}.isdisjoint(word):  # a file has a dot, a function of Python a colon
+            return None
+        from gradcli.parts.running.targets import require_no_file, target
+
+        require_no_file(word)
+        if (named := target(word)) is None:
+            return None
+        named.require_file()
+        from gradcli.parts.running.python_functions import named as function_named
+
+        return function_named(named)
+
+    def end_process(self, code: int) -> None:
+        """End the process although a thread of the user's code would keep it."""
+        if "gradcli.parts.running.targets" in sys.modules:
+            from gradcli.parts.running.targets import end
+
+            end(code)
+
+
+PART = RunningPart()

@@ -17,8 +17,8 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError
-from gradcli.parts.running.recording.aten_calls import copied, tensors_in
-from gradcli.parts.running.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.aten_calls import copied, tensors_in
+from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
     from gradcli.parts.running.recorded import Recorded

@@ -25,10 +25,10 @@ from gradcli.parts.running.backward_hooks import changing_hooks
 from gradcli.parts.running.custom_functions import VariantResult, alone
 from gradcli.parts.running.faults import tried, words
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
-from gradcli.parts.running.recording.aten_calls import Application
-from gradcli.parts.running.recording.user_files import line_of_file
 from gradcli.parts.running.variants import variants
 from gradcli.progress import patience
+from gradcli.recording.aten_calls import Application
+from gradcli.recording.user_files import line_of_file
 from gradcli.results import Array
 
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ from gradcli.language.program.shapes import infer
 from gradcli.parts.running.calling import Signature, signature
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.measured_slopes import SlopeOfNumber, slope_of_sum
-from gradcli.parts.running.recording.aten_calls import Application
-from gradcli.parts.running.recording.modes import TimeLimit
-from gradcli.parts.running.recording.pass_recorder import record
 from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
+from gradcli.recording.aten_calls import Application
+from gradcli.recording.modes import TimeLimit
+from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
 
 if TYPE_CHECKING:

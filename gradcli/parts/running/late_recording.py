@@ -15,14 +15,10 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
-from gradcli.parts.running.recording.aten_calls import DecidedValue, Leaf
-from gradcli.parts.running.recording.memory import memory
-from gradcli.parts.running.recording.places import CallPlace, Places, TensorNames
-from gradcli.parts.running.recording.recorder import Recorder
 from gradcli.parts.running.untracked_calls import (
     Given,
+    MemoryView,
     NotRepeatableError,
-    Part,
     StaleError,
     UntrackedCall,
     UntrackedCalls,
@@ -30,6 +26,10 @@ from gradcli.parts.running.untracked_calls import (
     given_to,
     repeated,
 )
+from gradcli.recording.aten_calls import DecidedValue, Leaf
+from gradcli.recording.memory import memory
+from gradcli.recording.places import CallPlace, Places, TensorNames
+from gradcli.recording.recorder import Recorder
 
 MOST_OF_BRANCH = 64
 """Most calls that make the condition of a branch that is looked at."""
@@ -68,8 +68,8 @@ class LateRecorder(Recorder):
         self.untracked = UntrackedCalls(self._is_moving)
         self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
         self._read_leaves: dict[str, tuple[Any, int]] = {}  # whose numbers left torch since a pass, by remark
-        self._put_off: dict[str, Part] = {}  # constants by name, with what is known of how they were made
-        self._branches: list[tuple[Part, int, CallPlace]] = []  # by truth values and positions among these
+        self._put_off: dict[str, MemoryView] = {}  # constants by name, with what is known of how they were made
+        self._branches: list[tuple[MemoryView, int, CallPlace]] = []  # by truth values and positions among these
 
     # -- while the script runs
 
@@ -193,7 +193,7 @@ class LateRecorder(Recorder):
             return True
         return False
 
-    def _record_branch(self, part: Part, number: int, place: CallPlace, moving: Collection[Atom]) -> None:
+    def _record_branch(self, part: MemoryView, number: int, place: CallPlace, moving: Collection[Atom]) -> None:
         """Record the decision by a number, if a few calls make it."""
         calls = calls_behind(part)
         if len(calls) <= MOST_OF_BRANCH and self._follows_from(calls, moving):
@@ -213,7 +213,7 @@ class LateRecorder(Recorder):
         _, reached = self.lines.lowering.builder.made_of(*atoms, known=moving)
         return not reached.isdisjoint(moving)
 
-    def _run_again(self, part: Part, calls: Sequence[UntrackedCall]) -> Tensor:
+    def _run_again(self, part: MemoryView, calls: Sequence[UntrackedCall]) -> Tensor:
         """Run the calls that a tensor is made of again, and record them.
 
         Raises:

@@ -20,9 +20,9 @@ from gradcli.autodiff.run import Tensor, Trace, trace as traced
 from gradcli.errors import GradcliError
 from gradcli.language.program.wengert import Line, number
 from gradcli.parts.running.recorded import Recorded
-from gradcli.parts.running.recording.aten_calls import name_of, tensors_in
-from gradcli.parts.running.recording.places import CallPlace
-from gradcli.parts.running.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.aten_calls import name_of, tensors_in
+from gradcli.recording.places import CallPlace
+from gradcli.recording.user_files import is_of_user, line_of_file
 from gradcli.results import VJP, Array
 
 _NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}

@@ -22,15 +22,15 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
-from gradcli.parts.paste.snippet_result import Snippet
+from gradcli.language.snippet_result import Snippet
 from gradcli.parts.running.calling import give_values, name_of, require_constants, require_names, signature
 from gradcli.parts.running.recorded import FunctionCall, Recorded
-from gradcli.parts.running.recording.aten_calls import WrongDtypeError
 from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
+from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm, RowSource
 
 Called = Callable[..., Any]

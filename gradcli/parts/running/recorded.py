@@ -36,14 +36,14 @@ from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import HeldConstant, cut_of, is_close, largest, replay
 from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
-from gradcli.parts.running.recording.aten_calls import Application, WrongDtypeError, numbers_of
-from gradcli.parts.running.recording.modes import TimeLimit
-from gradcli.parts.running.recording.places import TensorNames
-from gradcli.parts.running.recording.recorder import Recorder
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import patience
 from gradcli.questions.held_constant import Released
 from gradcli.questions.question import Dtype, Question
+from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.modes import TimeLimit
+from gradcli.recording.places import TensorNames
+from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}

@@ -14,9 +14,9 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.recording.aten_calls import can_be_recorded, changed_by, name_of, tensors_in
-from gradcli.parts.running.recording.memory import memory
-from gradcli.parts.running.recording.places import CallPlace
+from gradcli.recording.aten_calls import can_be_recorded, changed_by, name_of, tensors_in
+from gradcli.recording.memory import memory
+from gradcli.recording.places import CallPlace
 
 MOST_CHANGES = 8
 """Most changes in place that are kept of one memory, the last ones."""

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 
 from gradcli.autodiff._torch import torch
 from gradcli.parts.running.checkpoints import without_reentrance
-from gradcli.parts.running.recording.user_files import is_of_user
+from gradcli.recording.user_files import is_of_user
 
 _PACKAGE = str(Path(__file__).parents[2])
 

@@ -28,20 +28,20 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Atom
-from gradcli.parts.paste.snippet_result import Snippet
+from gradcli.language.snippet_result import Snippet
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
 from gradcli.parts.running.recorded import FunctionCall, Recorded, require_same
-from gradcli.parts.running.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
-from gradcli.parts.running.recording.decisions import NUMBERS_LEAVE
-from gradcli.parts.running.recording.memory import alias
-from gradcli.parts.running.recording.places import CallPlace, Places, TensorNames
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.watching import Watch, unrecorded
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
+from gradcli.recording.decisions import NUMBERS_LEAVE
+from gradcli.recording.memory import alias
+from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.results import Array, Pass
 
 MOST_PASSES = 100

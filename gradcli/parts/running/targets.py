@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from gradcli.complete_output import text_output
 from gradcli.errors import InputError, did_you_mean
-from gradcli.parts.running.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.user_files import is_of_user, line_of_file
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")

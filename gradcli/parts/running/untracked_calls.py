@@ -18,8 +18,8 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.recording.aten_calls import changed_by, copied, replaced, tensors_in, within
-from gradcli.parts.running.recording.memory import Geometry, alias, geometry, memory
+from gradcli.recording.aten_calls import changed_by, copied, replaced, tensors_in, within
+from gradcli.recording.memory import Geometry, alias, geometry, memory
 
 MOST_DEEP = 500
 """Longest chain of calls; sums over a whole evaluation are longer, and are constants."""
@@ -102,7 +102,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class MemoryView:
     """Tensor of a memory that calls made or wrote to.
 
     Attributes:
@@ -149,12 +149,12 @@ class UntrackedCalls:
         self._made.clear()
         self.is_over = False
 
-    def part(self, tensor: Tensor) -> Part | None:
+    def part(self, tensor: Tensor) -> MemoryView | None:
         """Find what calls a tensor is made of; None for one that follows from no leaf."""
         if not self._made or tensor.layout is not torch.strided:
             return None
         made = self._made.get(memory(tensor))
-        return None if made is None else Part(made.root, geometry(tensor), made.written)
+        return None if made is None else MemoryView(made.root, geometry(tensor), made.written)
 
     # -- noting
 
@@ -228,13 +228,13 @@ class UntrackedCalls:
         self, function: Any, given: Any, copies: Mapping[int, Given], where: Callable[[], Any]
     ) -> UntrackedCall | None:
         """Make the call that is kept; None if it cannot be run again."""
-        parts: list[Part | Given] = []
+        parts: list[MemoryView | Given] = []
 
-        def operand(tensor: Tensor) -> Part | Given:
-            found: Part | Given | None = self.part(tensor)
+        def operand(tensor: Tensor) -> MemoryView | Given:
+            found: MemoryView | Given | None = self.part(tensor)
             if found is None and copies and tensor.layout is torch.strided and memory(tensor) in copies:
                 copy = copies[memory(tensor)]
-                found = Part(Root(copy, 0, geometry(copy.tensor)), geometry(tensor))
+                found = MemoryView(Root(copy, 0, geometry(copy.tensor)), geometry(tensor))
             if found is None:
                 kept = tensor if tensor.is_leaf or not tensor.requires_grad else alias(tensor)
                 found = Given(kept, _version(tensor), self.is_moving(tensor))
@@ -244,7 +244,7 @@ class UntrackedCalls:
         with_parts = replaced(given, torch.Tensor, operand)
         depth = 1
         for part in parts:
-            if isinstance(part, Part):
+            if isinstance(part, MemoryView):
                 if part.root is None:
                     return None
                 depth = max([depth, *(1 + call.depth for call in _calls_of(part))])
@@ -269,7 +269,7 @@ class UntrackedCalls:
 # -- running again
 
 
-def calls_behind(part: Part) -> list[UntrackedCall]:
+def calls_behind(part: MemoryView) -> list[UntrackedCall]:
     """List the calls that a tensor is made of, in their order.
 
     Raises:
@@ -284,7 +284,7 @@ def calls_behind(part: Part) -> list[UntrackedCall]:
         for call in _calls_of(one):
             if call.number not in found:
                 found[call.number] = call
-                waiting += [other for other in _operands(call) if isinstance(other, Part)]
+                waiting += [other for other in _operands(call) if isinstance(other, MemoryView)]
         if len(found) > MOST_CALLS:
             raise NotRepeatableError
     return [found[number] for number in sorted(found)]
@@ -306,7 +306,7 @@ def given_to(calls: Sequence[UntrackedCall]) -> Iterator[Given]:
                     yield one
 
 
-def repeated(part: Part, calls: Sequence[UntrackedCall], run: Callable[[UntrackedCall, Any, Any], Any]) -> Tensor:
+def repeated(part: MemoryView, calls: Sequence[UntrackedCall], run: Callable[[UntrackedCall, Any, Any], Any]) -> Tensor:
     """Run the calls that a tensor is made of again, and give the tensor.
 
     Args:
@@ -320,7 +320,7 @@ def repeated(part: Part, calls: Sequence[UntrackedCall], run: Callable[[Untracke
     results: dict[int, Sequence[Tensor]] = {}
     copies: dict[int, Tensor] = {}
 
-    def tensor_of(one: Part | Given) -> Tensor:
+    def tensor_of(one: MemoryView | Given) -> Tensor:
         if isinstance(one, Given):
             return one.tensor
         assert one.root is not None  # noqa: S101
@@ -339,16 +339,16 @@ def repeated(part: Part, calls: Sequence[UntrackedCall], run: Callable[[Untracke
         return found.as_strided(shape, strides, first)
 
     for call in calls:
-        args, kwargs = replaced(call.given, (Part, Given), tensor_of)
+        args, kwargs = replaced(call.given, (MemoryView, Given), tensor_of)
         results[call.number] = tensors_in(run(call, args, kwargs))
     return tensor_of(part)
 
 
-def _operands(call: UntrackedCall) -> list[Part | Given]:
-    return within(call.given, (Part, Given))
+def _operands(call: UntrackedCall) -> list[MemoryView | Given]:
+    return within(call.given, (MemoryView, Given))
 
 
-def _calls_of(part: Part) -> list[UntrackedCall]:
+def _calls_of(part: MemoryView) -> list[UntrackedCall]:
     """List the calls that made and last wrote to the memory of a tensor."""
     made_by = None if part.root is None else part.root.made_by
     return [one for one in (made_by, part.written) if isinstance(one, UntrackedCall)]

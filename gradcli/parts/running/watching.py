@@ -17,7 +17,7 @@ from typing import Any, Self
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.parts.running.nonfinite import dense, kinds_in
-from gradcli.parts.running.recording.places import CallPlace, Places, TensorNames, user_frames
+from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
 
 MOST_NAMES = 10
 """Most tensors that a line names."""

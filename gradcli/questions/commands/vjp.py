@@ -41,8 +41,8 @@ from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
+from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
-from gradcli.parts.paste.snippet_result import ADD_UP
 from gradcli.progress import counted
 from gradcli.questions.judging import compared, differentiated, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
@@ -219,7 +219,7 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
     Raises:
         GradcliError: There is a v, the loss is empty or not in the language, or such a value is malformed.
 
-    >>> from gradcli.parts.paste import read
+    >>> from gradcli.questions.question import read
     >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
     >>> own.at, extra
     ({'x': '1,2'}, {'t': array([3., 4.])})
@@ -247,7 +247,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         GradcliError: The text is not in the language, or a name in it has no value.
         InputError: ℓ does not name y, or has not one element.
 
-    >>> from gradcli.parts.paste import read
+    >>> from gradcli.questions.question import read
     >>> question = Inquiry("x**2", read("x**2"), {"x": "1,2"}).question()
     >>> loss = derive_loss(question, "sum(y**2)", {})
     >>> loss.value, loss.v, loss.formula.text, loss.gradient["x"]

@@ -15,7 +15,7 @@ from gradcli.crosscheck.point import unravel
 from gradcli.language.program.shapes import infer
 from gradcli.parts.improve import diagnosis, error_trace
 from gradcli.parts.improve.error_trace import DiagnosisContext
-from gradcli.parts.running.recording.pass_recorder import record
+from gradcli.recording.pass_recorder import record
 from gradcli.results import Entry, Verdict
 from tests.parsing import parse
 

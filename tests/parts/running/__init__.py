@@ -1,1 +1,1 @@
-"""Tests of gradcli.parts.running.recording."""
+"""Tests of gradcli.recording."""

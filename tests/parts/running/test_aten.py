@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 
-from gradcli.parts.running.recording.aten_calls import functional, name_of
-from gradcli.parts.running.recording.aten_lowering import row_of
-from gradcli.parts.running.recording.aten_rules import RULES
-from gradcli.parts.running.recording.decompositions import DECOMPOSITIONS
+from gradcli.recording.aten_calls import functional, name_of
+from gradcli.recording.aten_lowering import row_of
+from gradcli.recording.aten_rules import RULES
+from gradcli.recording.decompositions import DECOMPOSITIONS
 
 WITHOUT = {
     "_fft_c2r": "complex numbers",

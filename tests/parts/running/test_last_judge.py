@@ -15,8 +15,8 @@ import gradcli
 from gradcli import record
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.summary import FamilyCheck
-from gradcli.parts.running.recording.aten_calls import name_of
-from gradcli.parts.running.recording.recorder import Recorder
+from gradcli.recording.aten_calls import name_of
+from gradcli.recording.recorder import Recorder
 from gradcli.results import SEVERITY, Entry, Verdict
 from tests.checks import check_of
 from tests.parts.running.functions_of_parts import build

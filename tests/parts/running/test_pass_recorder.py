@@ -12,8 +12,8 @@ from gradcli.crosscheck.compare import FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.parts.running.recording.pass_recorder import record
 from gradcli.questions.question import Inquiry, Question, read
+from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun

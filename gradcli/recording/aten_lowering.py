@@ -25,7 +25,7 @@ from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
-from gradcli.parts.running.recording.aten_calls import Overload
+from gradcli.recording.aten_calls import Overload
 
 Value = Any
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""

@@ -24,11 +24,11 @@ from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.parts.running.recording.aten_calls import Overload, name_of, numbers_of
-from gradcli.parts.running.recording.aten_lowering import row_of
-from gradcli.parts.running.recording.decompositions import decomposed, is_unread
-from gradcli.parts.running.recording.places import CallPlace, TensorNames
-from gradcli.parts.running.recording.recorder import Recorder
+from gradcli.recording.aten_calls import Overload, name_of, numbers_of
+from gradcli.recording.aten_lowering import row_of
+from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.places import CallPlace, TensorNames
+from gradcli.recording.recorder import Recorder
 from gradcli.results import Array
 
 AS_ROWS = frozenset(

@@ -9,7 +9,7 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
-from gradcli.parts.running.recording.aten_lowering import AtenLowering
+from gradcli.recording.aten_lowering import AtenLowering
 
 ASSIGNED = frozenset("copy_ fill_ zero_".split())
 """Operations in place whose result does not depend on the old numbers."""

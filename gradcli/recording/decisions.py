@@ -16,13 +16,13 @@ from gradcli.language.program import wengert
 from gradcli.language.program.expansion import released
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
-from gradcli.parts.running.recording.aten_calls import DecidedValue, tensors_in
-from gradcli.parts.running.recording.comparisons import comparison_at
-from gradcli.parts.running.recording.memory import memory
-from gradcli.parts.running.recording.places import CallPlace, called_at
+from gradcli.recording.aten_calls import DecidedValue, tensors_in
+from gradcli.recording.comparisons import comparison_at
+from gradcli.recording.memory import memory
+from gradcli.recording.places import CallPlace, called_at
 
 if TYPE_CHECKING:
-    from gradcli.parts.running.recording.recorder import Recorder
+    from gradcli.recording.recorder import Recorder
 
 _SMALLEST = frozenset(["argmin", "min"])
 

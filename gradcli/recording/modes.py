@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.parts.running.recording.aten_calls import is_wrapped, tensors_in
+from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
 PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
 """Functions of torch that run a backward pass."""

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-_LIBRARIES = (str(Path(__file__).parents[3]), os.path.dirname(os.__file__))
+_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
 _INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
 
 

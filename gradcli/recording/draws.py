@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
-from gradcli.parts.running.recording.aten_calls import can_be_recorded, copied
+from gradcli.recording.aten_calls import can_be_recorded, copied
 
 if TYPE_CHECKING:
-    from gradcli.parts.running.recording.recorder import Recorder
+    from gradcli.recording.recorder import Recorder
 
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "normal": ("mean", "std"),

@@ -23,10 +23,10 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
-from gradcli.parts.running.recording.places import TensorNames
+from gradcli.recording.places import TensorNames
 
 if TYPE_CHECKING:
-    from gradcli.parts.running.recording.recorder import Recorder
+    from gradcli.recording.recorder import Recorder
 
 
 MOST_ELEMENTS = 2**20

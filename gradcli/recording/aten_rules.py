@@ -14,8 +14,8 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.program.movement import Positions, Slice, indexed
 from gradcli.language.program.wengert import Atom, show
-from gradcli.parts.running.recording.aten_calls import Overload, name_of
-from gradcli.parts.running.recording.aten_lowering import AtenLowering, Rule, Value
+from gradcli.recording.aten_calls import Overload, name_of
+from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
 _ALL = Slice(None, None)
 

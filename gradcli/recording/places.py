@@ -15,8 +15,8 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.recording.aten_calls import Application, copied, is_plain, replaced
-from gradcli.parts.running.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.aten_calls import Application, copied, is_plain, replaced
+from gradcli.recording.user_files import is_of_user, line_of_file
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """Code that runs while a custom function is applied."""

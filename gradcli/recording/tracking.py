@@ -10,11 +10,11 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Atom
-from gradcli.parts.running.recording.aten_calls import Overload, tensors_in, unbound
-from gradcli.parts.running.recording.places import CallPlace
+from gradcli.recording.aten_calls import Overload, tensors_in, unbound
+from gradcli.recording.places import CallPlace
 
 if TYPE_CHECKING:
-    from gradcli.parts.running.recording.recorder import Recorder
+    from gradcli.recording.recorder import Recorder
 
 
 def is_tracked_by_autograd(tensor: Tensor) -> bool:

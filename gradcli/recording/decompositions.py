@@ -12,8 +12,8 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.recording import factors, layers, selections, windows
-from gradcli.parts.running.recording.aten_calls import Overload, name_of, unbound
+from gradcli.recording import factors, layers, selections, windows
+from gradcli.recording.aten_calls import Overload, name_of, unbound
 
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,18 +23,18 @@ from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.parts.running.recording import aten_calls as calls, draws
-from gradcli.parts.running.recording.aten_calls import Leaf, Overload, WrongDtypeError
-from gradcli.parts.running.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
-from gradcli.parts.running.recording.aten_rules import INDEXED, RULES, complex_call
-from gradcli.parts.running.recording.decisions import FOLDS, ORDERED, RecordedDecisions
-from gradcli.parts.running.recording.decompositions import decomposed, is_unread
-from gradcli.parts.running.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
-from gradcli.parts.running.recording.modes import RecordingMode
-from gradcli.parts.running.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
-from gradcli.parts.running.recording.steps import with_live_steps
-from gradcli.parts.running.recording.torch_meanings import ask
-from gradcli.parts.running.recording.tracking import followed_again, is_tracked_by_autograd, of_constants, require_seen
+from gradcli.recording import aten_calls as calls, draws
+from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError
+from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
+from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
+from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
+from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
+from gradcli.recording.modes import RecordingMode
+from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
+from gradcli.recording.steps import with_live_steps
+from gradcli.recording.torch_meanings import ask
+from gradcli.recording.tracking import followed_again, is_tracked_by_autograd, of_constants, require_seen
 
 MOST_CALLS = 100_000
 """Most calls of one recording."""

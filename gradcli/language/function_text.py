@@ -1,0 +1,95 @@
+"""The text of a function: an expression, or what a reader makes of it, such as one of pasted statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from gradcli.errors import GradcliError, UncalledFunctionError
+from gradcli.language.lower.scope import Ask, Scope
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Shape
+from gradcli.language.snippet_result import Snippet
+
+
+class MakeScope(Protocol):
+    """Maker of a new scope for each time that a text is read."""
+
+    def __call__(self) -> Scope:
+        """Return a scope in which nothing is named yet."""
+
+
+class TextReader(Protocol):
+    """Reader of texts that are no expression."""
+
+    def __call__(self, text: str, scope: MakeScope, *, shares: bool) -> Snippet | None:
+        """Read a text as `read` does; None where it is an expression, or something else that this does not read.
+
+        Raises:
+            GradcliError: As for `read`.
+        """
+
+
+def read_whole(text: str, readers: Sequence[TextReader] = (), ask: Ask | None = None) -> Snippet:
+    """Read the function of a text before any values are known: names of functions without arguments may be variables.
+
+    Raises:
+        GradcliError: As for `read`.
+
+    >>> read_whole("mean**2").program.names, list(read_whole("mean**2").uncalled)
+    (('mean',), ['mean'])
+    """
+    uncalled: dict[str, GradcliError] = {}
+    while True:
+        try:
+            found = read(text, readers, given=frozenset(uncalled), values={}, ask=ask)
+            return replace(found, uncalled=uncalled)
+        except UncalledFunctionError as error:
+            if error.name in uncalled:
+                raise
+            uncalled[error.name] = error
+        except GradcliError as error:  # the cause may be a name that was taken for a variable
+            raise next(iter(uncalled.values()), error) from None
+
+
+def read(
+    text: str,
+    readers: Sequence[TextReader] = (),
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    ask: Ask | None = None,
+) -> Snippet:
+    """Read the function of a text.
+
+    Args:
+        text: As typed or pasted.
+        readers: Readers of what is no expression, of which the first that reads the text is believed.
+        given: Names that are variables although they are also constants.
+        shapes: Of variables, where they are known.
+        shares: Whether operations that compute the same become one line, as in `parse`.
+        values: Of all variables, where the text is to be read at a point, as masks may ask; empty, to note that they
+            do; None refuses such a text.
+        ask: Asks torch for the operations that its own functions consist of.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is code.
+
+    >>> read("x**2 + y").program.names
+    ('x', 'y')
+    """
+
+    def scope() -> Scope:
+        return Scope(given, shapes=dict(shapes), values=values, ask=ask)
+
+    for reader in readers:
+        found = reader(text, scope, shares=shares)
+        if found is not None:
+            return found
+    return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))

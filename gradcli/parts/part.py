@@ -1,0 +1,40 @@
+"""What a part may supply: commands, sources of functions, advisers, formats, and readings of code.
+
+A part is an object of a class that inherits from `Part`, and overrides what it supplies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gradcli.crosscheck.advising import Adviser
+    from gradcli.language.function_text import TextReader
+    from gradcli.questions.asked_function import AskedFunction
+
+
+class Part(Protocol):
+    """Something that gradcli can do besides its main job; each attribute and method has a default, which is nothing."""
+
+    COMMANDS: tuple[str, ...] = ()
+    """Names of the commands that it adds to the shell, in the order of the help."""
+
+    def text_reader(self) -> TextReader | None:
+        """Return a reader of texts that are no expression, such as statements, which passes over any other text."""
+        return None
+
+    def adviser(self) -> Adviser | None:
+        """Return what is said after a check of numbers that cannot be trusted: what is to blame, a better form."""
+        return None
+
+    def function_named(self, word: str) -> AskedFunction | None:
+        """Return the function that a word names which stands in the place of an expression, such as `FILE.py::f`.
+
+        Raises:
+            GradcliError: It looks like one of these names, and there is no such function.
+        """
+        return None
+
+    def end_process(self, code: int) -> None:
+        """Prepare the end of a process of the shell, which is to have this exit code."""
+        return
