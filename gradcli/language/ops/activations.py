@@ -57,13 +57,6 @@ ACTIVATIONS: tuple[Op, ...] = (
         at={"x": "-2,0.3,4"},
     ),
     Op(
-        "squareplus",
-        ("x", Operand("b", default=4)),
-        "a smooth relu without exponentials",
-        meaning="(x + sqrt(x**2 + b))/2",
-        at={"x": "-2,0.3,4"},
-    ),
-    Op(
         "logsigmoid",
         ("x",),
         "log(sigmoid(x))",

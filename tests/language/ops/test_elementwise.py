@@ -65,7 +65,6 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "relu": (lambda x: max(x, mp.mpf(0)), [-1.0, 2.0]),
     "relu6": (lambda x: min(max(x, mp.mpf(0)), mp.mpf(6)), [-1.0, 2.0, 7.0]),
     "softplus": (lambda x: mp.log(1 + mp.exp(x)), [-1.0, 0.0, 2.0]),
-    "squareplus": (lambda x: (x + mp.sqrt(x**2 + 4)) / 2, [-1.0, 0.0, 2.0]),
     "logsigmoid": (lambda x: -mp.log(1 + mp.exp(-x)), [-1.0, 0.0, 2.0]),
     "silu": (lambda x: x / (1 + mp.exp(-x)), [-1.0, 0.0, 2.0]),
     "gelu": (lambda x: x * mp.ncdf(x), [-1.0, 0.0, 2.0]),
