@@ -28,6 +28,7 @@ signals, complete_output         interrupts; streams that write all they are giv
 progress                         the step being done, shown to waiting users; the time budget; pauses of the collector
 locking                          one question at a time, whichever thread asks
 showing                          display of an answer in Python: print, notebooks, JSON
+arrays                           the type of the arrays that all rooms hand on
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for
 functions of Python; and `GradcliError`, the base of all errors.  The answers are classes of `gradcli.results`.

@@ -15,13 +15,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.backward_errors import raise_of_backward
 from gradcli.autodiff.run import Forward, Tensor, derivative_of, dtype_name, tensor_of
-
-Array = npt.NDArray[Any]
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""

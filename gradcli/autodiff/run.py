@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.backward_errors import backward_error
 from gradcli.errors import InputError
@@ -25,8 +26,6 @@ from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, definition, expand, expansion, with_shapes
 from gradcli.language.program.library_calls import TorchCalls, is_in_torch, operand_shape, plain, undifferentiated
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
-
-Array = npt.NDArray[Any]
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""

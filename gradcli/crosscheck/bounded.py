@@ -20,6 +20,7 @@ import sympy
 from flint import arb
 
 from gradcli.adjoint.slopes import NoAdjointError
+from gradcli.arrays import Array
 from gradcli.crosscheck.bounded_gradient import MOST_ELEMENTS, GradientBounds
 from gradcli.crosscheck.compare import FORMATS, Tolerance, compare
 from gradcli.crosscheck.minor import is_of_matrices, left_over
@@ -32,7 +33,7 @@ from gradcli.progress import patience
 from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.ball_arrays import BallArray, RoundedArray
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
+from gradcli.reference.bounds import Bounds, NoRuleError, summed
 from gradcli.reference.contractions import contracted
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Entry

@@ -18,9 +18,10 @@ import numpy as np
 import sympy
 
 from gradcli.adjoint.gradient import GradientProgram, gradient
+from gradcli.arrays import Array
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.reference.array_values import Values
-from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact
+from gradcli.reference.bounds import Bounds, NoRuleError, exact
 
 MOST_ELEMENTS = 2**25
 """Most elements of the largest line, times the rows of weights at once."""

@@ -22,8 +22,15 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.decoding import Array, Start, choice, named_twice, quoted, require_room
+from gradcli.files.decoding import (
+    Start,
+    choice,
+    named_twice,
+    quoted,
+    require_room,
+)
 from gradcli.results import Block, Cells, RowSource
 
 MAGIC = np.lib.format.MAGIC_PREFIX

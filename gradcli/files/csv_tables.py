@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.errors import InputError
-from gradcli.files.decoding import Array, choice, quoted
+from gradcli.files.decoding import choice, quoted
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""

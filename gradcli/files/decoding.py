@@ -13,11 +13,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError, did_you_mean
-
-Array = npt.NDArray[np.float64]
 
 TEXT_BYTES = 2**25
 """Bytes of text that are read, 32 MiB: two million numbers of full length.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
 
 if TYPE_CHECKING:
-    from gradcli.files.decoding import Array
+    from gradcli.arrays import Array
 
 
 FORMATS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".dat", ".json")

@@ -20,9 +20,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
-from gradcli.files.decoding import Array, Start, array_of, named_twice, quoted
+from gradcli.files.decoding import (
+    Start,
+    array_of,
+    named_twice,
+    quoted,
+)
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called

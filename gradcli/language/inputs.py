@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.juxtaposed_names import meant, place_of
@@ -23,8 +24,6 @@ from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.numeric import require_room, run
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, broadcast, show
-
-Array = npt.NDArray[np.floating[Any]]
 
 Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
 """Types of a value: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Program
 
@@ -79,7 +77,7 @@ class Snippet:
     """
 
     program: Program
-    values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    values: Mapping[str, Array] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     v: Program | None = None
     passes: tuple[SnippetPass, ...] = ()

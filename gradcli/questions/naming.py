@@ -6,8 +6,9 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
+from gradcli.arrays import Array
 from gradcli.errors import InputError, constants_meant, did_you_mean
-from gradcli.language.inputs import Array, Value
+from gradcli.language.inputs import Value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import Snippet

@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import function_text, inputs
 from gradcli.language.function_text import TextReader
-from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_directions, require_shape
+from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show

@@ -17,6 +17,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.arrays import Array
 from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import NUMPY
@@ -24,7 +25,6 @@ from gradcli.reference import balls
 from gradcli.reference.balls import HEADS, Ball, precision
 from gradcli.reference.bounds import (
     LOSS,
-    Array,
     Bounds,
     Mask,
     NoRuleError,

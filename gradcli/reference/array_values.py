@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
@@ -32,7 +33,6 @@ from gradcli.reference.array_functions import (
 )
 from gradcli.reference.ball_arrays import BallArray, evaluated, of_bounds, of_constant
 from gradcli.reference.bounds import (
-    Array,
     Bounds,
     Mask,
     NoRuleError,

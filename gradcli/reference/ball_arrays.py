@@ -21,11 +21,11 @@ from flint import arb, arb_mat
 from sympy import Expr
 from sympy.core.relational import Relational
 
+from gradcli.arrays import Array
 from gradcli.reference import balls
 from gradcli.reference.array_functions import compile_bounds, determinant
 from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
 from gradcli.reference.bounds import (
-    Array,
     Bounds,
     Mask,
     NoRuleError,

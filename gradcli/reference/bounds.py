@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from gradcli.arrays import Array
 from gradcli.reference.deadline import require_time
 
-Array = npt.NDArray[np.floating[Any]]
 Mask = npt.NDArray[np.bool_]
 
 LOSS = 16

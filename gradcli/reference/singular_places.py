@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_values import Values, is_apart
-from gradcli.reference.bounds import Array
 from gradcli.reference.near_kinks import nearness, ties
 from gradcli.reference.rules import rule_of
 

@@ -7,6 +7,8 @@ views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses
 """
 
+from gradcli.arrays import Array as Array
+
 # Every name of these is public.
 from gradcli.results.answers import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403

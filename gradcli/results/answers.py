@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal
 
+from gradcli.arrays import Array
 from gradcli.notation import Element, Notation
 from gradcli.results.record import Record
-from gradcli.results.verdicts import SEVERITY, Allowed, Array, Check, Claim, Entry, Sampling, Verdict
+from gradcli.results.verdicts import SEVERITY, Allowed, Check, Claim, Entry, Sampling, Verdict
 from gradcli.showing import Shown
 
 

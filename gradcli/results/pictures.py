@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
 from gradcli.results.record import Record
-from gradcli.results.verdicts import Array
 
 MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap"]
 """Kinds of places: see `Mark`."""

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal, get_args
 
-import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.results.record import Record
-
-Array = npt.NDArray[np.floating[Any]]
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 

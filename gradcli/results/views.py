@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Literal
 
+from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
 from gradcli.results.pictures import Plotted
 from gradcli.results.record import Record
-from gradcli.results.verdicts import Array, Verdict
+from gradcli.results.verdicts import Verdict
 
 # -- explain
 

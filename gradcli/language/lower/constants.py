@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, ConstantEvaluation, Lines, Operand
+from gradcli.language.lower.scope import ConstantEvaluation, Lines, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, number

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.errors import Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Array, Index, Operand
+from gradcli.language.lower.scope import Index, Operand
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Shape, show
 from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer, name_alone

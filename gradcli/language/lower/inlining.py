@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.arguments import Bindings
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Array, Operand, Several
+from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.program.movement import Positions, indexed
 from gradcli.language.program.wengert import Atom, Call, Guard, Guards, Program, number
 

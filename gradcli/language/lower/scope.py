@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import Default, Kind
@@ -24,7 +23,6 @@ from gradcli.language.text.source import SourceText
 Operand = tuple[Atom, Span]
 """Value of an expression in the Program, and its range of the text."""
 
-Array = npt.NDArray[np.float64]
 
 _SIGNS: Mapping[str, tuple[str, str]] = {
     "logical_and": ("&", " and "),

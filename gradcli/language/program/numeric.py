@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
-
-Array = npt.NDArray[np.float64]
 
 PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
     "one_hot": lambda _, constants: int(constants["num_classes"]),

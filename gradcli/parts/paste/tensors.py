@@ -17,8 +17,9 @@ from typing import Literal, Protocol
 import numpy as np
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower.scope import Array, Operand
+from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape

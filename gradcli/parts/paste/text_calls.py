@@ -17,8 +17,9 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gradcli.arrays import Array
 from gradcli.errors import Span
-from gradcli.language.lower.scope import Array, Operand
+from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import ADD_UP, SnippetPass

@@ -64,12 +64,13 @@ from typing import Any, Unpack, get_args
 import numpy as np
 
 from gradcli import results
+from gradcli.arrays import Array
 from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
-from gradcli.language.inputs import Array, Value, read_range
+from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.parts.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
 from gradcli.progress import counted, each_with_time

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import Point
-from gradcli.language.inputs import Array, Value
+from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs

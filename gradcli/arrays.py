@@ -1,0 +1,11 @@
+"""Type of the arrays that all rooms hand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.floating[Any]]
+"""Array of floating-point numbers, of any shape."""
