@@ -137,12 +137,12 @@ class Binder(Constants):
         return next((ops.TABLE[WIDER[op.name, word]] for word in words if (op.name, word) in WIDER), op)
 
     def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
-        """Tell whether all arguments after one belong to the same parameter."""
+        """True if all arguments from one on belong to the same parameter."""
         is_whole = isinstance(argument.value, Items | GroupNode | Word) or self.is_meaning_constant(argument.value)
         return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
     def _take(self, bound: Bindings, parameter: str, arguments: list[Argument]) -> None:
-        """Bind one argument, with those that belong to it."""
+        """Bind one parameter; it may take several arguments, `x.view(3, 2)`."""
         op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
         if parameter in ("operands", "tensors"):
             is_list = bound.is_one or parameter == "tensors" or self.scope.list_of(argument.value) is not None
@@ -291,7 +291,9 @@ class Binder(Constants):
         if isinstance(word, Word) and word.token.kind == "string":
             value = self._named_number(word.token)
         else:
-            value = self.one(*self.by_name(replace(arguments, items=tuple(kept)), ["data"], name.text)["data"])
+            value = self.require_tensor(
+                *self.by_name(replace(arguments, items=tuple(kept)), ["data"], name.text)["data"]
+            )
         if name.text != "float":  # a number of Python, which decides no type
             self.note_types([name])
         for one in held:

@@ -173,7 +173,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         place = Span(member.span.start, name.span.stop)
         if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
             return several.parts[several.names.index(name.text)][0], span
-        operand = self.one(*operand), operand[1]
+        operand = self.require_tensor(*operand), operand[1]
         match name.text:
             case "T" | "H":  # of real numbers they are one
                 return self._transposed(operand[0], span)
@@ -208,7 +208,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """Lower a method with its arguments."""
         if name.text in CONVERSIONS:
-            return self.converted(name, span, self.one(*operand), arguments)
+            return self.converted(name, span, self.require_tensor(*operand), arguments)
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
@@ -285,8 +285,8 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return found
         if "keepdim" in bound.statics and bound.statics["dim"] is None:  # of all elements there is one number
             return found
-        parts = found, (self.scope.stand_in(None), whole)
-        return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
+        parts = found, (self.scope.placeholder(None), whole)
+        return self.scope.pack(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
     def _require_taken(self, bound: Bindings, name: Token, library: str) -> None:
         """Refuse the base of a logarithm, which torch lacks, and a third tensor, to which NumPy writes its result."""
@@ -325,7 +325,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if is_own and not terms:
             given = [self.lower(one.value) for one in items]
             terms = given if op.name in EXTREMES and len(items) > 1 else []
-            shapes = [self.needed_shape(self.one(*operand)) for operand in given]
+            shapes = [self.needed_shape(self.require_tensor(*operand)) for operand in given]
             if (len(items) > 1 and not terms) or any(len(s) > (len(items) == 1) for s in shapes if s is not None):
                 raise self.source.code(f"Python's own '{name.text}' of a tensor", name.span, f"write x.{name.text}()")
         elif op.name == "sum":
@@ -362,7 +362,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if op.has_equation and "..." in str(statics[0]) and (shapes := self.needed_shapes(atoms)) is not None:
             statics = (spelled_out(str(statics[0]), [len(shape) for shape in shapes]),)
         if op.of_shapes:
-            atoms = [self.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
+            atoms = [self.require_tensor(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
             call = Call(op.name, tuple(atoms), (*statics, None))
             statics = self.placed(span, lambda: self.fitted(call)).statics
         return self.emit(op.name, atoms, span, statics)

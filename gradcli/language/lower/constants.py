@@ -95,7 +95,7 @@ class ShapeInference(Lines):
         return Call(call.op.name, call.operands, (*call.typed, last))
 
     def _found(self, atom: Atom) -> Shape | None:
-        if not isinstance(atom := self.scope.first(atom), sympy.Symbol):
+        if not isinstance(atom := self.scope.first_part(atom), sympy.Symbol):
             return ()
         is_variable = self.scope.variables.get(atom.name) == atom
         return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
@@ -266,7 +266,7 @@ class Constants(ShapeInference):
         Raises:
             LanguageError: With this message, it is none, or depends on the values of variables.
         """
-        atom = self.one(atom, span)
+        atom = self.require_tensor(atom, span)
         if isinstance(atom, sympy.Integer):
             return int(atom)
         if atom in (sympy.oo, -sympy.oo):

@@ -107,7 +107,7 @@ class Indices(Constants):
         return atom, span
 
     def _position(self, node: Node, size: int | None) -> Atom:
-        """Lower an expression of indices, which leaves the tensor only where cases may leave that out."""
+        """Lower an expression of indices; beyond the tensor it is an error, except in a case that is guarded."""
         atom, span = self.lower(node)
         numbers = self._numbers(atom, span)
         is_free = size is None or self._is_guarded or not numbers.size
@@ -198,7 +198,7 @@ class Indices(Constants):
         return any(token.kind == "name" and token.text in names for token in self.source.within(span))
 
     def _range(self, one: Range) -> tuple[Index, list[Atom]]:
-        """Make an index, with its ends where they depend on others."""
+        """Make the index of a formula, with bounds that may depend on outer indices."""
         if not self.mentions(one.first.span.to(one.last.span)):
             ends = self.integer(one.first), self.integer(one.last)
             return Index(self._depth, *ends), []
@@ -207,7 +207,7 @@ class Indices(Constants):
         return Index(self._depth, int(np.min(low)), int(np.max(high))), [first, last]
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
-        """Stretch a value to the size of an index in its dimension, also where it does not depend on it."""
+        """Stretch a value to the size of an index in the dimension of that index."""
         shape = self.needed_shape(atom)
         if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
             return atom

@@ -75,7 +75,7 @@ class Inlining(Decisions):
         op, scope = bound.op, self.scope
         given = [(name, *bound.operands[name]) for name in op.operands if name in bound.operands]
         given += [("", *one) for one in bound.extra]
-        atoms = [self.one(atom, span) for _, atom, _ in given]
+        atoms = [self.require_tensor(atom, span) for _, atom, _ in given]
         mark, names = len(self.builder.lines), () if op.parts == ("...",) else op.parts
         try:
             fixed = tuple(
@@ -85,8 +85,8 @@ class Inlining(Decisions):
                 raise UnknownShapeError
         except UnknownShapeError:
             scope.needs_shapes = True
-            stand_ins = ((atoms[0], span),) * (len(names) or UNKNOWN_SIZE)
-            whole = scope.together(Several(op.name, stand_ins, names, is_provisional=True)) if op.parts else atoms[0]
+            placeholders = ((atoms[0], span),) * (len(names) or UNKNOWN_SIZE)
+            whole = scope.pack(Several(op.name, placeholders, names, is_provisional=True)) if op.parts else atoms[0]
             return whole, span
         if scope.ask is None:
             raise self.source.error(f"what {op.name} computes is asked of torch, which is not done here", span)
@@ -95,7 +95,7 @@ class Inlining(Decisions):
         parts = self.placed(span, lambda: scope.ask(asked, shapes, fixed))  # type: ignore[misc]
         programs = (None if one is None else one.record() for one in parts)
         found = tuple(
-            (scope.stand_in(None) if one is None else self.builder.inline(one, atoms, span, self.fitted), span)
+            (scope.placeholder(None) if one is None else self.builder.inline(one, atoms, span, self.fitted), span)
             for one in programs
         )
         if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements
@@ -103,7 +103,7 @@ class Inlining(Decisions):
         if bound.library and sum(one is not None for one in parts) == 1:  # as in np.sort
             return found[0]
         scope.spent.update(line.symbol for line in self.builder.lines[mark:])
-        return scope.together(Several(op.name, found, names)), span
+        return scope.pack(Several(op.name, found, names)), span
 
     def _fixed(self, bound: Bindings, name: str, atom: Atom, where: Span) -> Array | None:
         """Return the numbers of an operand that the call depends on: positions, a mask, a share."""

@@ -159,7 +159,7 @@ class Lowering(Calls):
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
         atom = self.as_number(atom, span)
         kept = {n: value for n, value in scope.names.items() if n not in scope.variables}
-        values = {n: scope.first(value) for n, value in kept.items() if value not in scope.objects}
+        values = {n: scope.first_part(value) for n, value in kept.items() if value not in scope.objects}
         names = {value: name for name, value in values.items()}
         written = self._lines(atom)
         lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
@@ -179,7 +179,7 @@ class Lowering(Calls):
         atom, span = output
         parts = self.scope.parts_of(atom)
         if parts is None or self.scope.several[atom].names or len({self.shape_of(a) for a, _ in parts}) != 1:
-            return self.one(atom, span), span
+            return self.require_tensor(atom, span), span
         return self.emit("stack", [a for a, _ in parts], span, (0,))
 
     def _lines(self, output: Atom) -> list[Line]:
@@ -307,11 +307,11 @@ class Lowering(Calls):
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
         """Lower all sizes of a tensor: `x.shape`."""
         span = operand[1].to(member.span)
-        shape = self.needed_shape(self.one(*operand))
+        shape = self.needed_shape(self.require_tensor(*operand))
         axes = range(1 if shape is None else len(shape))
         counts = tuple(self.emit("count", [operand[0]], span, (axis,)) for axis in axes)
         shown = self.source.single_line(span)
-        return self.scope.together(Several(shown, counts, is_provisional=shape is None)), span
+        return self.scope.pack(Several(shown, counts, is_provisional=shape is None)), span
 
     # -- indices
 
@@ -339,7 +339,7 @@ class Lowering(Calls):
             return self.scope.constants.get(nodes.name_alone(node))
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
-        operand = self.one(atom, span), span
+        operand = self.require_tensor(atom, span), span
         shape = self.shape_of(operand[0])
         _, leaves = self.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
         is_unknown = shape is None and not leaves.isdisjoint(self.scope.variables.values())

@@ -149,21 +149,21 @@ class Scope:
         return self.lists.get(name)
 
     def parts_of(self, atom: Atom) -> list[Operand] | None:
-        """Return the tensors that a value stands for, if it is several and no pair."""
-        return list(self.several[atom].parts) if self.first(atom) in self.several else None
+        """Return the tensors that a placeholder packs; None for a pair or one tensor."""
+        return list(self.several[atom].parts) if self.first_part(atom) in self.several else None
 
-    def first(self, atom: Atom) -> Atom:
-        """Return a value, or the values of a pair."""
+    def first_part(self, atom: Atom) -> Atom:
+        """Return a value; of a pair (values, indices), the values."""
         several = self.several.get(atom)
         return several.parts[0][0] if several is not None and several.is_pair else atom
 
-    def stand_in(self, value: object, name: str = "positions") -> Atom:
-        """Make a value that stands for something that no operation takes, as whole numbers that a function gives."""
+    def placeholder(self, value: object, name: str = "positions") -> Atom:
+        """Make a placeholder for an object that no operation takes, such as whole numbers that a function gives."""
         self.objects[found := sympy.Dummy(name, real=True)] = value
         return found
 
-    def together(self, several: Several) -> Atom:
-        """Make a value that stands for several tensors."""
+    def pack(self, several: Several) -> Atom:
+        """Pack several tensors into one placeholder."""
         whole = sympy.Dummy(several.call, real=True)
         self.several[whole] = several
         return whole
@@ -204,9 +204,9 @@ class Lines:
         return self.emit(op, [left[0], right[0]], left[1].to(right[1]))
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
-        """Append one line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
+        """Append one line; a condition as an operand is 1 or 0, but where the operation takes conditions."""
         if self.scope.several or self.scope.objects:
-            operands = [self.one(a, span) for a in operands]
+            operands = [self.require_tensor(a, span) for a in operands]
         if self.is_meaning:
             return self.builder.emit(op, tuple(operands), span, statics), span
         row = ops.TABLE[op]
@@ -227,20 +227,20 @@ class Lines:
         return result, span
 
     def placed(self, span: Span, compute: Callable[[], Any]) -> Any:
-        """Compute something, and give an error of it the place of a call."""
+        """Compute, and give an error that is raised the place of a call."""
         try:
             return compute()
         except GradcliError as error:
             error.place = error.place or Place(self.source.text, span, self.source.name)
             raise
 
-    def one(self, atom: Atom, span: Span) -> Atom:
-        """Return a value that is one tensor.
+    def require_tensor(self, atom: Atom, span: Span) -> Atom:
+        """Require a value to be one tensor, and return it.
 
         Raises:
             LanguageError: The value is several tensors.
         """
-        if (atom := self.scope.first(atom)) in self.scope.objects:
+        if (atom := self.scope.first_part(atom)) in self.scope.objects:
             raise self.source.code("a computation with positions", span)
         several = self.scope.several.get(atom)
         if several is None:
@@ -253,7 +253,7 @@ class Lines:
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
         """Return a condition as 1 or 0; anything else as it is."""
-        atom = self.one(atom, span)
+        atom = self.require_tensor(atom, span)
         if atom not in self.conditions:
             return atom
         return self.builder.emit("where", (atom, sympy.Integer(1), sympy.Integer(0)), span)

@@ -270,12 +270,12 @@ class Op:
 
     @cached_property
     def is_choice(self) -> bool:
-        """Tell whether it is elementwise and takes one of its operands."""
+        """True for where, maximum and minimum."""
         return self.kind is Kind.ELEMENTWISE and bool(self.is_branch or self.is_extreme)
 
     @cached_property
     def is_aggregate(self) -> bool:
-        """Tell whether an element of the result hangs on many of the operand, and not linearly."""
+        """True if an element of the result depends on many of the operand, and not linearly."""
         return self.is_nonlinear_fold or self.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
     @cached_property
@@ -346,7 +346,7 @@ class Op:
 
     @cached_property
     def is_nonlinear_fold(self) -> bool:
-        """Tell whether its elements are products or extremes of those of its operand."""
+        """True for prod, amax, amin, cumprod, cummax and cummin."""
         return self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is not Monoid.SUM
 
     @cached_property

@@ -210,7 +210,7 @@ _NORMS: Mapping[float, str] = {
 
 
 def _einsum(equation: str) -> str:
-    """Write the sum of a product: each operand with its dimensions in one order, new ones where it lacks a letter."""
+    """Write an einsum as the sum of a product of operands that are permuted and padded to one order of letters."""
     inputs, result = letters_of(equation)
     order = [*result, *sorted(set("".join(inputs)) - set(result))]
     factors = []

@@ -145,7 +145,7 @@ class TorchCalls:
         tensors = [self.tensor(a) for a in operands]
         match op.name:
             case "where":
-                return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
+                return self.torch.where(tensors[0], *_next_to_tensor(operands[1:], tensors[1:]))
             case "clamp" if any(not isinstance(a, int | float) for a in operands[1:]):
                 # of one shape, as torch's backward does not sum over the sizes that it stretched
                 return self.torch.clamp(*self.torch.broadcast_tensors(*tensors))
@@ -313,7 +313,7 @@ def _constants(call: Call, operand: Any) -> dict[str, Any]:
     return given | {"dim": axes[0] if len(axes) == 1 else axes}
 
 
-def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def _next_to_tensor(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Return values to choose from: numbers stay numbers next to a tensor."""
     if not any(map(is_tensor, operands)):
         return list(tensors)

@@ -145,7 +145,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Guards:
-    """Conditions that values decided, with the lines that they are made of, in the variables of the text."""
+    """Conditions that values decided, with the lines that compute them, in the variables of the text."""
 
     program: Program
     conditions: tuple[Guard, ...]
@@ -263,7 +263,7 @@ class Program:
 
     @cached_property
     def fitting(self) -> set[tuple[Any, ...]]:
-        """Lines with shapes of operands that were found to fit, as a Program may be run at many points."""
+        """Cache of pairs (line, shapes of its operands) that were found to fit."""
         return set()
 
     def transformed(self, make: Callable[[Program], Program]) -> Program:
@@ -275,7 +275,7 @@ class Program:
 
 @dataclass
 class Builder:
-    """Builder of lines, each distinct call once, or as often as it is asked for where lines are not shared.
+    """Builder of lines: each distinct call once, unless lines are not shared.
 
     Attributes:
         text: The text that the places of lines are in.
@@ -320,7 +320,7 @@ class Builder:
     def made_of(
         self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False, known: Container[Atom] = ()
     ) -> tuple[list[Line], set[Atom]]:
-        """Trace values back: the lines they are made of, in order, and the leaves of these, which are no lines.
+        """Return the backward slice of values: its lines in order, and its leaves, which are no lines.
 
         Args:
             atoms: The values.
@@ -358,7 +358,7 @@ class Builder:
         return inside.get(program.output, program.output)
 
     def program(self, value: Atom, variables: Iterable[sympy.Symbol] = (), *others: Atom) -> Program:
-        """Make a Program of a value, in those of these variables that it, and others, are made of."""
+        """Make the Program of `value`, with only the variables that it or `others` use."""
         lines, leaves = self.made_of(value, *others)
         return Program(self.text, tuple(s for s in variables if s in leaves), tuple(lines), value, self.source)
 
@@ -375,7 +375,7 @@ class Builder:
         del self.lines[mark:]
 
     def retain(self, lines: Sequence[Line]) -> None:
-        """Drop all lines except these, which need none of the others."""
+        """Keep exactly these lines (closed under operands)."""
         self.lines[:] = lines
         self._known = {one.call.key: one.symbol for one in lines}
         self._places = {one.symbol: place for place, one in enumerate(lines)}
@@ -405,7 +405,7 @@ class Builder:
 
 
 def _is_held(value: sympy.Rational, dtype: str) -> bool:
-    """Tell whether a whole number is one of a dtype; a fraction counts as held, as it is rounded where it is used."""
+    """True if a dtype holds a whole number exactly; True for a fraction, which is rounded where it is used."""
     if not value.is_Integer:
         return True
     with np.errstate(over="ignore"):
@@ -435,7 +435,7 @@ def number(value: Atom) -> float:
 
 
 def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
-    """List the lines that some values are made of, in order.
+    """List the lines of the backward slice of some values, in order.
 
     >>> from gradcli.language.parsing import parse
     >>> whole = parse("y = x**2; z = exp(x); y + 1")
@@ -452,7 +452,7 @@ def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
 
 
 def moving_lines(program: Program, variables: Iterable[Atom]) -> set[Atom]:
-    """List the lines that derivatives by some variables go through, these too; constants and sizes do not move.
+    """List the lines that tangents of some variables reach, and the variables; constants and sizes stop them.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("y = detach(x); z = x*y")

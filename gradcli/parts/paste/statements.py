@@ -116,7 +116,7 @@ class Statements(Drawing):
             raise self.source.error(message, first.span, hint="define it first, or choose another name")
         callee = self.callee(node)
         if node.name:
-            self.scope.names[node.name] = self.scope.stand_in(callee, node.name)
+            self.scope.names[node.name] = self.scope.placeholder(callee, node.name)
         self.defined = callee if is_outside else self.defined
 
     def _body(self, node: nodes.FunctionNode) -> Operand | None:
@@ -132,7 +132,7 @@ class Statements(Drawing):
         if not isinstance(value, nodes.Items) or value.opening.text != "(" or len(value.items) < 2:
             return None
         parts = tuple(self.lower(item) for item in value.items)
-        return self.scope.together(Several(shown or "this function", parts)), value.span
+        return self.scope.pack(Several(shown or "this function", parts)), value.span
 
     # -- statements
 
@@ -174,7 +174,7 @@ class Statements(Drawing):
         if operand[0] in self.scope.objects or len(self.passes) > count or self.running:
             return
         is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
-        self.statements.append((line.span, self.scope.first(operand[0])))
+        self.statements.append((line.span, self.scope.first_part(operand[0])))
         self.output = operand
         self.unused_value = operand if is_computed and not self.is_session else None
 
@@ -238,7 +238,7 @@ class Statements(Drawing):
         line = self.builder.line_of(atom)
         if line is not None and (line.call.op.name, line.call.statics) == ("stack", (0,)):
             return [(part, span) for part in line.call.operands]
-        shape = self.needed_shape(self.one(atom, span))
+        shape = self.needed_shape(self.require_tensor(atom, span))
         if shape == ():
             raise self.source.error("a number has no parts", span)
         length = count if shape is None else shape[0]
@@ -265,7 +265,7 @@ class Statements(Drawing):
             self.scope.unused.pop(name.text, None)
             return
         self.note_casts(line.span)
-        value = self.scope.first(value)
+        value = self.scope.first_part(value)
         self.statements.append((line.span, value))
         if not (self.is_torch and name.text in self.changed and not self.function_of(value).variables):
             self.output, self.unused_value = (value, name.span.to(span)), None
@@ -344,12 +344,12 @@ class Statements(Drawing):
         return self.scope.objects.get(several.parts[0][0] if several is not None and several.parts else atom)
 
     def _unread(self, value: Unread, span: Span) -> Operand:
-        return self.scope.stand_in(value, "unread"), span
+        return self.scope.placeholder(value, "unread"), span
 
-    def one(self, atom: Atom, span: Span) -> Atom:
+    def require_tensor(self, atom: Atom, span: Span) -> Atom:
         """Return a value that is one tensor; refuse functions and values that nothing is computed from."""
         if (value := self._uncomputed(atom)) is None:
-            return super().one(atom, span)
+            return super().require_tensor(atom, span)
         if isinstance(value, Callee):
             message = f"the function {value.shown} stands where a number or a tensor must"
             raise self.source.error(message, span, hint=f"write {value.shown}(...)")
@@ -359,7 +359,7 @@ class Statements(Drawing):
 
     def _function(self, node: nodes.FunctionNode) -> Operand:
         """Lower a lambda among arguments."""
-        return self.scope.stand_in(self.callee(node), "function"), node.span
+        return self.scope.placeholder(self.callee(node), "function"), node.span
 
     def named(self, node: nodes.NameNode, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
         """Lower a function of the text, a derivative or a draw; refuse a call that is code."""
@@ -386,7 +386,7 @@ class Statements(Drawing):
             case "torch.autograd.grad":
                 span, count = self.grad(node.token.span, arguments)
                 parts = tuple(self._unread(Unread("a derivative"), span) for _ in range(count))
-                return (self.scope.together(Several("grad", parts)), span), used
+                return (self.scope.pack(Several("grad", parts)), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
                 self.seed = self.whole(*self.by_name(arguments, ["seed"], "manual_seed")["seed"])
                 return self._unread(Unread("a generator"), span), used

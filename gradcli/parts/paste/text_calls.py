@@ -128,7 +128,7 @@ class TextCalls(Reader):
         self.running.pop()
         scope.names, scope.lists, scope.last_name = held, lists, last_name
         if result is not None and node.name:
-            self.statements.append((node.span, self.scope.first(result[0])))
+            self.statements.append((node.span, self.scope.first_part(result[0])))
         return result
 
     def of_parameters(self, callee: Callee) -> Operand | None:
