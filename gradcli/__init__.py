@@ -10,24 +10,22 @@ array([2., 4.])
 >>> answer.check.verdict
 'agree'
 
-Rooms, from the top:
+Rooms, from the top, each of which imports only what stands below it; `gradcli.parts` has what is not the main job:
 
-parts                            what is done besides the main job: a folder each, listed in `gradcli.parts`
 cli                              the shell
 function                         the Python API: a method a command
-questions, report                questions and their answers; answers to text
+questions                        questions, and the answer of each from the three readings
+parts                            the list of the parts, and what a part may supply
 crosscheck                       comparison of the readings: verdicts
-autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
-adjoint                          derivatives of a Program as a Program
 recording                        calls of ATen as lines of a Program: torch's own passes, and code while it runs
-language                         a text to a Program
-files, guide                     files of values and rows; the pages of the manual
-results, notation                classes of answers; notation of mathematics
-options, keywords, errors        every option, its name in Python, and every error
-signals, complete_output         interrupts; streams that write all they are given, or raise
-progress                         the step being done, shown to waiting users; the time budget; pauses of the collector
-locking                          one question at a time, whichever thread asks
+autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
+adjoint, files                   derivatives of a Program as a Program; files of values
+language, report                 a text to a Program; answers to text
+errors, results                  every error; classes of answers
+complete_output, keywords        streams that write all they are given, or raise; options in the words of Python
 showing                          display of an answer in Python: print, notebooks, JSON
+options, notation, guide         every option; notation of mathematics; the pages of the manual
+signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
 arrays                           the type of the arrays that all rooms hand on
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

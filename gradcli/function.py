@@ -15,6 +15,7 @@ from gradcli.options import QUESTIONS
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText, public
 
 if TYPE_CHECKING:
+    from gradcli.parts.tables.streaming import ColumnPlan, Stream
     from gradcli.questions.closed_form import GivenShape
     from gradcli.questions.commands import (
         check,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         plot,
         vjp,
     )
-    from gradcli.questions.streaming import ColumnPlan, Stream
 
 
 class Function(ParsedText):
@@ -134,9 +134,9 @@ class Function(ParsedText):
         >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
         ([[0.0, 4.0], [8.0, 12.0]], 4)
         """
-        from gradcli.questions.streaming import Stream
+        from gradcli.parts.tables.streaming import Stream, planned
 
-        return Stream(self._planned(source, at, **options), on_error, check=check, check_rows=check_rows)
+        return Stream(planned(self, source, at, **options), on_error, check=check, check_rows=check_rows)
 
     def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """Compute the value and the derivatives at many points, block by block on all cores.
@@ -151,17 +151,17 @@ class Function(ParsedText):
         >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
         {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
         """
-        from gradcli.files.columnar import alike, arrays_of, is_frame, source_of
-        from gradcli.questions.streaming import columns_of, mapped
+        from gradcli.parts.tables.columnar import alike, arrays_of, is_frame, source_of
+        from gradcli.parts.tables.streaming import columns_of, mapped, planned
 
-        def planned(source: results.RowSource) -> ColumnPlan:
-            return self._planned(source, at, **options)
+        def plan(source: results.RowSource) -> ColumnPlan:
+            return planned(self, source, at, **options)
 
         if not is_frame(columns):
-            return mapped(planned, columns)
+            return mapped(plan, columns)
         known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
         arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
-        return alike(columns, mapped(planned, arrays, is_flat=True))
+        return alike(columns, mapped(plan, arrays, is_flat=True))
 
     def map_partitions(self, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""

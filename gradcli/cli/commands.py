@@ -22,7 +22,7 @@ from gradcli.parts import all_parts, own_parts
 
 if TYPE_CHECKING:
     from gradcli.files import Files
-    from gradcli.questions.asked_function import AskedFunction
+    from gradcli.parts.part import AskedFunction
     from gradcli.results import Result
 
 _EXPRESSION = argument(

@@ -70,9 +70,9 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
-    from gradcli.files.rows import PointSource, format_of, part_of, require_suffix, rows_of
     from gradcli.function import Function
-    from gradcli.parts.tables import Work, apply, into_folder
+    from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
+    from gradcli.parts.tables.schedule import Work, apply, into_folder
 
     start = time.perf_counter()
     function = line.function

@@ -52,5 +52,4 @@ confirming, formulas             formulas compared with enclosures; those of an 
 formula_values                   values of formulas at the entries of an answer, and the entries where one does not hold
 curves                           curves along a line, and what its singular places are
 advising                         what is asked of those who say why numbers are wrong
-many_points                      the choice of the points to judge among many, and one check of them all
 """

@@ -5,9 +5,6 @@ decoding                         bytes to text, with bounds; JSON to arrays
 csv_tables                       CSV and TSV to an array
 binary                           NumPy's own files: arrays in and out, and rows in
 atomic                           files written whole or not at all
-rows                             many points in: one file or a folder of them; blocks of rows of any format
-text_rows, columnar              blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
-sinks                            blocks of rows out, and the cells that they keep of the input
 
 Knows formats and paths, and nothing of the language or of functions.  Input is hostile until it is parsed: no
 pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.

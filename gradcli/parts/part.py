@@ -5,12 +5,27 @@ A part is an object of a class that inherits from `Part`, and overrides what it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
     from gradcli.language.function_text import TextReader
-    from gradcli.questions.asked_function import AskedFunction
+    from gradcli.results import Result
+
+
+class AskedFunction(Protocol):
+    """A function that answers commands, whether it is a text or a function of Python."""
+
+    @property
+    def has_v(self) -> bool:
+        """Tell whether it has a gradient vector of its own."""
+
+    def wants_formula(self, given: Container[str]) -> bool:
+        """Tell whether a derivative is asked for without a point, as `ParsedText.wants_formula` does."""
+
+    def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
+        """Answer a command by its name, as `ParsedText.ask` does."""
 
 
 class Part(Protocol):

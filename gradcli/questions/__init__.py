@@ -1,14 +1,12 @@
 """Questions: the answer of each family of commands, put together from the three readings.
 
 question                         one function at one point: read and validated without torch; then torch's numbers
-asked_function                   what the shell asks of a function
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge torch's numbers; remarks; branches that differ next to the point
 gradients                        the gradient as a Program, in torch's form, and its numbers
 local_adjoints                   what one line adds to the adjoint of an operand, as text and in numbers
 held_constant                    kinks, jumps and missing parts of derivatives, as values are held constant
 commands                         a module a command: its options, its help, its method of `Function`
-streaming                        map: columns bound to variables; blocks of rows computed in order
 closed_form                      formulas of derivatives without a point; forms in whole tensors, where proved
 functions                        functions: the op table, and a page for one function
 

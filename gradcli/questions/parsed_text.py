@@ -5,18 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
+from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.options import DERIVATIVES, QUESTIONS
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
-from gradcli.results import Result, RowSource
-
-if TYPE_CHECKING:
-    from gradcli.questions.streaming import ColumnPlan
+from gradcli.results import Result
 
 __all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
 
@@ -182,10 +180,19 @@ class ParsedText:
     def _give_back(self) -> None:
         """Undo changes that answering a question made; a text makes none."""
 
-    def _planned(
-        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
-    ) -> ColumnPlan:
-        """Bind the variables to columns."""
-        from gradcli.questions.streaming import plan
+    def _asked_at_rows(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
+    ) -> Inquiry:
+        """Ask about the function at many points, each a row of columns.
 
-        return plan(self._asked(at, wrt, dtype), source)
+        Args:
+            at: The values that all points have.
+            wrt: The variables to differentiate by; by default those with columns.
+            dtype: Of the computation.
+            shapes: Returns of some names the shapes of those that have columns.
+        """
+        return self._asked(at, wrt, dtype)

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradcli.files import Files, text_rows
-from gradcli.files.rows import PointSource
-from gradcli.parts.tables import Work, folder as folder_of_parts, into_folder, schedule
-from gradcli.parts.tables.schedule import function_of
+from gradcli.files import Files
+from gradcli.parts.tables import folder as folder_of_parts, schedule, text_rows
+from gradcli.parts.tables.rows import PointSource
+from gradcli.parts.tables.schedule import Work, function_of, into_folder
 from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
 from tests.examples import examples

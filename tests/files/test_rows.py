@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from gradcli import Function
 from gradcli.errors import InputError
-from gradcli.files.text_rows import Delimited
+from gradcli.parts.tables.text_rows import Delimited
 from gradcli.results import Block, Fault, RowSource
 from tests.examples import examples
 

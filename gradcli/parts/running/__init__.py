@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
-    from gradcli.questions.asked_function import AskedFunction
+    from gradcli.parts.part import AskedFunction
 
 
 class RunningPart(Part):

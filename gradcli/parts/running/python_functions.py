@@ -22,6 +22,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.parts.running.calling import give_values, name_of, require_constants, require_names, signature
 from gradcli.parts.running.recorded import FunctionCall, Recorded
@@ -29,9 +30,8 @@ from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.aten_calls import WrongDtypeError
-from gradcli.results import Array, Checking, ClosedForm, RowSource
+from gradcli.results import Array, Checking, ClosedForm
 
 Called = Callable[..., Any]
 
@@ -105,16 +105,20 @@ class PythonFunction(Function):
                 values[name] = read_range(text, f"--in {name}")[0]
         return super().check(values, v, **options)
 
-    def _planned(
-        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
-    ) -> ColumnPlan:
-        """Bind parameters to columns; only the shapes of their values count, so the function is recorded at zeros."""
+    def _asked_at_rows(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
+    ) -> Inquiry:
+        """As of any function; it is recorded at zeros, as only the shapes of what has columns count."""
         given = self._by_name(at)
-        bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
-        zeros = {name: np.zeros(found[1]) for name, found in bound.items() if found is not None}
+        zeros = {
+            name: np.zeros(shape) for name, shape in shapes([n for n in self.parameters if n not in given]).items()
+        }
         inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype)
-        others = {name: value for name, value in inquiry.at.items() if name not in zeros}
-        return plan(replace(inquiry, at=others), source)
+        return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in zeros})
 
     def _give_back(self) -> None:
         """Give tensors found elsewhere their numbers back."""

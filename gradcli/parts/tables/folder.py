@@ -23,8 +23,8 @@ from gradcli.results import Check
 from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.many_points import Sample
-    from gradcli.questions.streaming import Tally
+    from gradcli.parts.tables.many_points import Sample
+    from gradcli.parts.tables.streaming import Tally
 
 MANIFEST = "_gradcli.json"
 
@@ -70,7 +70,7 @@ class FolderPart(Record):
     @property
     def tally(self) -> Tally:
         """The rows that went by."""
-        from gradcli.questions.streaming import Tally
+        from gradcli.parts.tables.streaming import Tally
 
         return Tally(self.read, self.written, self.faulty, self.first_fault or "", _sample(self.sample))
 
@@ -189,6 +189,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.parts.tables.many_points import Sample
 
     return Sample.from_facts(facts) if facts else None

@@ -30,16 +30,16 @@ import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.files.rows import Cut, Joined, PointSource, within
-from gradcli.files.sinks import Layout, open_sink
 from gradcli.parts.running.targets import target
 from gradcli.parts.tables.folder import MANIFEST, Folder, FolderPart, input_facts
+from gradcli.parts.tables.rows import Cut, Joined, PointSource, within
+from gradcli.parts.tables.sinks import Layout, open_sink
 from gradcli.results import RowSource
 from gradcli.results.record import Record
 
 if TYPE_CHECKING:
     from gradcli.function import Function
-    from gradcli.questions.streaming import Stream, Tally
+    from gradcli.parts.tables.streaming import Stream, Tally
 
 _RETRIES = 2
 """Times that Dask tries a failed task again, on another worker if there is one."""

@@ -25,9 +25,9 @@ import pytest
 
 from gradcli import guide
 from gradcli.errors import OutputError
-from gradcli.files.rows import PointSource
-from gradcli.parts.tables import Work, into_folder, schedule
-from gradcli.parts.tables.schedule import function_of
+from gradcli.parts.tables import schedule
+from gradcli.parts.tables.rows import PointSource
+from gradcli.parts.tables.schedule import Work, function_of, into_folder
 from tests import warm
 from tests.conftest import Command
 

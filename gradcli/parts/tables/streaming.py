@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.crosscheck.point import Torch
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
+from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.questions.judging import advised, compared, explained
-from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.questions.parsed_text import Inputs, ParsedText
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
 if TYPE_CHECKING:
@@ -90,6 +91,22 @@ class ColumnPlan:
             if name in self.source.twice:
                 message = f"{self.source.name} has two columns '{name}', and --keep keeps one"
                 raise InputError(message, hint="rename one")
+
+
+def planned(
+    function: ParsedText,
+    source: RowSource,
+    at: Inputs | None,
+    wrt: Sequence[str] | None = None,
+    dtype: Dtype | None = None,
+) -> ColumnPlan:
+    """Plan a stream of a function: bind its variables to columns, as `plan` does."""
+
+    def shapes(names: Sequence[str]) -> dict[str, Shape]:
+        found = {name: columns_of(name, function.parameters, source) for name in names}
+        return {name: one[1] for name, one in found.items() if one is not None}
+
+    return plan(function._asked_at_rows(at, wrt, dtype, shapes), source)
 
 
 def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:

@@ -14,11 +14,11 @@ from typing import BinaryIO, NamedTuple, cast
 
 from gradcli.errors import InputError, UsageError
 from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
-from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, named_twice, quoted
 from gradcli.files.reader import FileReference, Files
-from gradcli.files.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.options import ROW_SUFFIXES
+from gradcli.parts.tables.columnar import ParquetRows
+from gradcli.parts.tables.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record
 

@@ -26,9 +26,9 @@ import numpy.typing as npt
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.atomic import TEMPORARY, target
 from gradcli.files.binary import write_npy, write_npz
-from gradcli.files.columnar import is_numeric, pyarrow
 from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import array_of, quoted
+from gradcli.parts.tables.columnar import is_numeric, pyarrow
 from gradcli.results import Array, Cells, Mapped, Quantity, RowSource
 from gradcli.results.record import Record
 
