@@ -170,7 +170,7 @@ def _meaning(op: Op) -> str:
     if op.is_primitive:
         ruled = "torch and" if op.kind is Kind.SPECTRAL else "torch, the formula and"
         return f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
-    if op.is_recorded or op.kind is Kind.INLINED:
+    if op.is_defined_by_torch:
         return "torch says what it is made of, for the shapes of its operands"
     if op.has_equation or op.of_shapes:
         each = "equation" if op.has_equation else "shape"

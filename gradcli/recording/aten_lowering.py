@@ -20,7 +20,7 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import exact_number
 from gradcli.language.lower.scope import Ask, Scope
-from gradcli.language.ops import Kind, Op
+from gradcli.language.ops import Meaning, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
@@ -223,7 +223,7 @@ class AtenLowering:
             Its atom; a list of atoms, where it gives several.
         """
         row = ops.TABLE[name]
-        if row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
+        if row.defined_by is Meaning.TORCH_INLINE or (self.records_meaning and row.defined_by is Meaning.TORCH_CALL):
             raise NoRowError
         named = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
         given = {**row.statics, **row.defaults, **{key: value for key, value in named.items() if value is not None}}

@@ -20,7 +20,7 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, TooLargeError
-from gradcli.language.ops import TABLE, Kind
+from gradcli.language.ops import TABLE, Meaning
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
 from gradcli.recording.places import TensorNames
@@ -56,7 +56,7 @@ def ask(
     Raises:
         InputError: Torch refuses it.
     """
-    is_inlined = call.op.kind is Kind.INLINED
+    is_inlined = call.op.defined_by is Meaning.TORCH_INLINE
     if is_inlined:
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
         counts = [math.prod(shape) for shape in shapes]

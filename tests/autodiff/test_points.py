@@ -12,7 +12,7 @@ from gradcli import Function
 from gradcli.autodiff import batched
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Meaning
 from tests.examples import examples, quarter
 from tests.programs import Random, programs
 
@@ -44,7 +44,9 @@ def require_same(text: str, at: Mapping[str, Any], names: Sequence[str], dtype: 
 
 
 @pytest.mark.parametrize(
-    "op", quarter((op for op in ops.TABLE.values() if op.kind is not Kind.INLINED), 1), ids=lambda op: op.name
+    "op",
+    quarter((op for op in ops.TABLE.values() if op.defined_by is not Meaning.TORCH_INLINE), 1),
+    ids=lambda op: op.name,
 )
 def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:
     """Every variable mapped, then only the first, whose others are then leaves with a copy a point."""

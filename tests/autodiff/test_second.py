@@ -19,7 +19,7 @@ ROUNDED = {"binary_cross_entropy": 1e-10, "hardsigmoid": 1e-7}
 """Relative errors of torch's own backward passes: 1e-12 is added to a denominator; 1/6 is held to seven digits."""
 
 
-OWN = [op for op in ops.TABLE.values() if not op.is_recorded and op.kind is not ops.Kind.INLINED]
+OWN = [op for op in ops.TABLE.values() if not op.is_defined_by_torch]
 """Operations that are not made of others as a text is read."""
 
 

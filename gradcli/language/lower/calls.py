@@ -21,7 +21,7 @@ from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
 from gradcli.language.lower.scope import Operand, Several
-from gradcli.language.ops import Default, Kind, Op, gives_positions
+from gradcli.language.ops import Default, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.torch_functions import CODE_FUNCTIONS, OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS, Atom, Call
 from gradcli.language.text import hints
@@ -274,7 +274,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
-        if bound.op.kind is Kind.INLINED:
+        if bound.op.defined_by is Meaning.TORCH_INLINE:
             return self.inlined_call(bound, whole)
         meaning = libraries.ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):

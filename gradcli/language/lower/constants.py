@@ -20,7 +20,7 @@ from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeErr
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
 from gradcli.language.lower.scope import ConstantEvaluation, Lines, Operand
-from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.ops import Default, Kind, Meaning, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
 from gradcli.language.text import nodes
@@ -90,7 +90,7 @@ class ShapeInference(Lines):
             return call
         shapes = None if self.is_meaning else self.needed_shapes(call.operands)
         blank = Call(call.op.name, call.operands, (*call.typed, None))
-        is_asked = shapes is not None and call.op.is_recorded and self.scope.ask is not None
+        is_asked = shapes is not None and call.op.defined_by is Meaning.TORCH_CALL and self.scope.ask is not None
         last = self.scope.ask(blank, shapes, ())[0] if is_asked else shapes  # type: ignore[misc, arg-type]
         return Call(call.op.name, call.operands, (*call.typed, last))
 
@@ -129,7 +129,7 @@ class Constants(ShapeInference):
         is_fit = not is_flag and (value is not None or default is None)
         is_fit &= not isinstance(value, tuple) or (is_several and None not in value)
         is_fit &= not isinstance(value, bool) or parameter == "correction"
-        if not (is_fit or op.is_asked):  # else torch refuses them
+        if not (is_fit or op.is_defined_by_torch):  # else torch refuses them
             kind = "true or false" if is_flag else "a number" if parameter in NUMBERS else "a whole number"
             takes = "whole numbers" if is_several else kind
             raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
@@ -152,7 +152,7 @@ class Constants(ShapeInference):
             return _PLAIN[node.token.text]
         if parameter in GATHERED and op.name != "full":
             return self._joined([one.value for one in arguments])
-        if op.is_asked:
+        if op.is_defined_by_torch:
             return self._literal(node)
         words = WORDS.get(f"{op.name}.{parameter}", WORDS.get(parameter))
         if words is not None and (isinstance(node, nodes.Word) or parameter not in NUMBERS):

@@ -39,7 +39,7 @@ from gradcli.language.ops import (
     torch_pieces,
     torch_positions,
 )
-from gradcli.language.ops.row import Kind, Monoid, Op
+from gradcli.language.ops.row import Kind, Meaning, Monoid, Op
 from gradcli.language.ops.signature import REQUIRED, Constant, Default, Operand
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "Constant",
     "Default",
     "Kind",
+    "Meaning",
     "Monoid",
     "Op",
     "Operand",
@@ -143,7 +144,7 @@ def is_member(name: str) -> bool:
 
 def gives_positions(op: Op) -> bool:
     """Tell whether torch gives the positions of elements next to their values, which are what it computes."""
-    return op.parts == ("values", "indices") and op.kind is not Kind.INLINED
+    return op.parts == ("values", "indices") and op.defined_by is not Meaning.TORCH_INLINE
 
 
 def names() -> list[str]:

@@ -55,6 +55,15 @@ class Kind(Enum):
     INLINED = "inlined"
 
 
+class Meaning(Enum):
+    """What defines an operation."""
+
+    PRIMITIVE = "a rule in each reading"
+    TEXT = "a text of the language"
+    TORCH_CALL = "what torch makes of its call, for the shapes of the operands; the call stays in the Program"
+    TORCH_INLINE = "what torch makes of its call, in place of which that stands in the Program"
+
+
 BY_TORCH = "what torch makes of it"
 """Meaning of an operation whose definition torch is asked for."""
 
@@ -216,19 +225,28 @@ class Op:
         return not self.meaning
 
     @cached_property
+    def defined_by(self) -> Meaning:
+        """What defines it.
+
+        >>> Op("relu", ("x",), "max(x, 0)", meaning="maximum(x, 0)").defined_by
+        <Meaning.TEXT: 'a text of the language'>
+        """
+        if self.is_primitive:
+            return Meaning.PRIMITIVE
+        if self.meaning != BY_TORCH:
+            return Meaning.TEXT
+        return Meaning.TORCH_INLINE if self.kind is Kind.INLINED else Meaning.TORCH_CALL
+
+    @cached_property
+    def is_defined_by_torch(self) -> bool:
+        """Tell whether torch says what it is made of, and which values its constants may take."""
+        return self.defined_by in (Meaning.TORCH_CALL, Meaning.TORCH_INLINE)
+
+    @cached_property
     def of_shapes(self) -> bool:
         """Tell whether its meaning depends on the shapes of its operands, which the text is read for."""
-        return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
-
-    @cached_property
-    def is_asked(self) -> bool:
-        """Tell whether torch is asked for its meaning, and for the values that its constants may take."""
-        return self.meaning == BY_TORCH
-
-    @cached_property
-    def is_recorded(self) -> bool:
-        """Tell whether its meaning is recorded from torch, for operands of certain shapes."""
-        return self.is_asked and self.kind is Kind.DEFINED
+        is_of_shapes = self.written is not None and len(parameters_of(self.written).parameters) > 1
+        return is_of_shapes or self.defined_by is Meaning.TORCH_CALL
 
     # -- facts that follow from the others
 

@@ -15,6 +15,7 @@ from typing import Any
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
+from gradcli.language.ops import Meaning
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
 
@@ -147,7 +148,7 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
     op = ops.TABLE[name]
-    if op.is_recorded:
+    if op.defined_by is Meaning.TORCH_CALL:
         if not isinstance(statics[-1], AskedMeaning):
             raise _depends(op)
         return statics[-1].record()

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from gradcli.language.ops import REQUIRED, ROWS, Kind, Op, gives_positions
+from gradcli.language.ops import REQUIRED, ROWS, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
@@ -341,7 +341,7 @@ def _has_positions(call: Call) -> bool:
 
 def _is_method(op: Op) -> bool:
     """Tell whether an operation is written x.sum() and not torch.sum(x)."""
-    is_reduction = "keepdim" in op.statics and op.kind is not Kind.INLINED
+    is_reduction = "keepdim" in op.statics and op.defined_by is not Meaning.TORCH_INLINE
     is_plain = "." not in op.torch and (is_reduction or op.kind in (Kind.MOVEMENT, Kind.SCAN))
     return is_plain or op.torch.startswith("Tensor.")
 

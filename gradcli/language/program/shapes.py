@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind, Meaning, Monoid
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.wengert import (
     MAX_DIMENSIONS,
@@ -154,7 +154,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
             raise ShapeError(said, hint="leave it out")
     if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
-    last = call.statics[-1] if call.op.is_recorded else None
+    last = call.statics[-1] if call.op.defined_by is Meaning.TORCH_CALL else None
     if isinstance(last, AskedMeaning) and last.shapes == tuple(map(tuple, operands)):
         return last.shape
     meaning = definition(call.op.name, with_shapes(call, operands), len(operands))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from gradcli.language import ops
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Meaning
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from tests.language.operation_count import REASONS, is_read, listed, reason
@@ -38,18 +38,13 @@ def test_rows_are_whole(op: ops.Op) -> None:
         assert op.is_primitive == (op.name in MEANINGS)
     is_defined = op.kind in (Kind.DEFINED, Kind.INLINED)
     assert op.is_primitive != is_defined or op.kind is Kind.ELEMENTWISE
-    is_whole = (
-        op.kind is not Kind.INLINED
-        and not op.is_recorded
-        and op.written is None
-        and ops.REQUIRED not in op.statics.values()
-    )
+    is_whole = not op.is_defined_by_torch and op.written is None and ops.REQUIRED not in op.statics.values()
     if not op.is_primitive and is_whole and not op.has_equation:
         statics = tuple(op.statics.values())
         assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
     text, at = op.worked_example
     is_met = any(line.call.op is op for line in parse(text).lines)
-    assert is_met or op.kind is Kind.INLINED or op.name in ("max", "min")
+    assert is_met or op.defined_by is Meaning.TORCH_INLINE or op.name in ("max", "min")
     assert set(parse(text).names) == set(at)
 
 
