@@ -4,6 +4,7 @@ run                              a Program to tensors; every line with its adjoi
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
 backward_passes                  backward passes as a user runs them, and the graph that torch built
 backward_errors                  errors of a backward pass: torch's, and those of the user's code
+torch_internals                  the private names of torch that are used, each behind a function
 batched                          many points at once; many more, block by block on all cores; finite differences
 
 Knows nothing of formulas, and not whether its numbers are right.

@@ -12,6 +12,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError, InputError, UserCodeError
 
@@ -52,7 +53,7 @@ def backward_error(error: RuntimeError) -> Exception:
 def _error_of_user(error: BaseException, y: Any) -> UserCodeError | None:
     """Make the error that names the user's code which a backward pass failed in; None if it failed in no such code."""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    engines = [n for n, (code, _) in enumerate(frames) if code.co_name == "_engine_run_backward"]
+    engines = [n for n, (code, _) in enumerate(frames) if code.co_name == torch_internals.BACKWARD_FRAME]
     inside = frames[engines[-1] :] if engines else []
     called = [(code, line) for code, line in inside if not code.co_filename.startswith(_NOT_OF_USERS)]
     said = " ".join(str(error).split())
@@ -80,7 +81,7 @@ def _functions(y: Any, name: str | None) -> list[Any]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        function = getattr(node, "_forward_cls", None)
+        function = torch_internals.custom_function_of(node)
         if function is not None and name in (None, function.__name__):
             found[function] = None
         waiting += [following for following, _ in node.next_functions]

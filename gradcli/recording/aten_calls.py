@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, array_of
+from gradcli.autodiff.torch_internals import arguments_of
 from gradcli.errors import InputError
 from gradcli.results import Array
-
-_pytree = torch.utils._pytree
 
 LOW = (torch.bfloat16, torch.float16)
 """Dtypes with fewer digits than are judged."""
@@ -122,7 +122,7 @@ def replaced(value: Any, kind: type | tuple[type, ...], by: Callable[[Any], Any]
         return {key: replaced(one, kind, by) for key, one in value.items()}
     if value is None or isinstance(value, str | int | float):
         return value
-    return _pytree.tree_map_only(kind, by, value)
+    return torch_internals.map_nested(kind, by, value)
 
 
 def tensors_in(value: Any) -> list[Tensor]:
@@ -137,13 +137,13 @@ def floating_dtypes(value: Any) -> set[Any]:
 
 def copied(tensor: Tensor) -> Tensor:
     """Copy the present numbers of a tensor, without its graph."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with torch_internals.without_dispatch(), torch_internals.without_functions(), torch.no_grad():
         return torch.Tensor.clone(torch.Tensor.detach(tensor))
 
 
 def is_wrapped(tensor: Tensor) -> bool:
     """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
-    return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return tensor.layout is not torch.strided or torch_internals.is_transformed(tensor)
 
 
 def is_plain(value: Any) -> bool:
@@ -169,32 +169,32 @@ def name_of(function: Overload) -> str:
     >>> name_of(torch.ops.aten.add_.Tensor)
     'add_'
     """
-    return str(function._schema.name.partition("::")[2])
+    return torch_internals.full_name_of(function).partition("::")[2]
 
 
 @functools.lru_cache(maxsize=4096)
 def parameters(function: Overload) -> tuple[str, ...]:
     """List the names of the arguments of an operation."""
-    return tuple(one.name for one in function._schema.arguments)
+    return tuple(one.name for one in arguments_of(function))
 
 
 def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Bind the arguments of a call by name, with defaults, except the `out` arguments."""
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
-    known = (one for one in function._schema.arguments if one.name in given or one.has_default_value())
+    known = (one for one in arguments_of(function) if one.name in given or one.has_default_value())
     return {one.name: given.get(one.name, one.default_value) for one in known if not one.is_out}
 
 
 def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Split arguments by name into positional ones and keyword ones."""
-    known = [one for one in function._schema.arguments if one.name in given]
+    known = [one for one in arguments_of(function) if one.name in given]
     by_name = {one.name: given[one.name] for one in known if one.kwarg_only}
     return [given[one.name] for one in known if not one.kwarg_only], by_name
 
 
 @functools.lru_cache(maxsize=4096)
 def _writes(function: Overload) -> tuple[str, ...]:
-    found = [one for one in function._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
+    found = [one for one in arguments_of(function) if one.alias_info is not None and one.alias_info.is_write]
     return tuple(one.name for one in found)
 
 
@@ -216,11 +216,11 @@ def functional(function: Overload) -> Overload | None:
     """
     if not _writes(function):
         return function
-    wanted = [(one.name, str(one.type)) for one in function._schema.arguments if not one.is_out]
+    wanted = [(one.name, str(one.type)) for one in arguments_of(function) if not one.is_out]
     for name in dict.fromkeys((name_of(function).rstrip("_"), name_of(function))):
         packet = getattr(torch.ops.aten, name, None)
         for overload in () if packet is None else packet.overloads():
             other = getattr(packet, overload)
-            if not _writes(other) and [(one.name, str(one.type)) for one in other._schema.arguments] == wanted:
+            if not _writes(other) and [(one.name, str(one.type)) for one in arguments_of(other)] == wanted:
                 return other
     return None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
@@ -266,7 +267,7 @@ def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -
     plain = {_RENAMED.get(key, key): value for key, value in arguments.items() if key not in _HELD}
     others = (one for one in row.signature if one not in plain)
     found = {key if key in row.signature else next(others, f"{key}="): value for key, value in plain.items()}
-    for one in function._schema.arguments:
+    for one in torch_internals.arguments_of(function):
         if f"{one.name}=" in found and not (one.has_default_value() and plain[one.name] == one.default_value):
             raise NoRowError
     return found

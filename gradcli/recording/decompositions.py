@@ -3,13 +3,12 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import contextlib
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording import factors, layers, selections, windows
@@ -30,10 +29,6 @@ def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     return self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(self.shape)
-
-
-def _broadcast_in_dim(*given: Any) -> Any:
-    return torch._prims._broadcast_in_dim_aten(*given)  # loaded when it is needed
 
 
 def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tensor:
@@ -90,8 +85,7 @@ def _all_distances(x1: Tensor, x2: Tensor, p: float) -> Tensor:
 
 def _back(forward: Callable[..., Tensor], grad: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     """Go back through a function as autograd does."""
-    is_above = torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutogradFunctionality, False)
-    with is_above, torch.enable_grad():
+    with torch_internals.with_autograd(), torch.enable_grad():
         leaves = [one.detach().requires_grad_() for one in inputs]
         return torch.autograd.grad(forward(*leaves), leaves, grad)
 
@@ -120,7 +114,7 @@ def _linear(name: str) -> Callable[..., Tensor]:
 
     def backward(grad: Tensor, *how: Any) -> Tensor:
         function = getattr(torch.ops.aten, name).default
-        with torch._C._DisableTorchDispatch():
+        with torch_internals.without_dispatch():
             units = torch.eye(grad.numel(), dtype=grad.dtype).reshape(-1, *grad.shape)
             found = function(torch.zeros_like(units[0]), *how)
             if found.numel() * grad.numel() > MOST_LINEAR:
@@ -188,7 +182,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "multilabel_margin_loss_forward": layers.multilabel_margin_loss,
     "masked_scatter": _masked_scatter,
     "put": _put,
-    "broadcast_in_dim": _broadcast_in_dim,
+    "broadcast_in_dim": torch_internals.broadcast_in_dim,
     "_trilinear": _trilinear,
     "linalg_cholesky_ex": factors.cholesky,
     "_linalg_solve_ex": factors.solved,
@@ -205,21 +199,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
 """Decompositions by the name of an operation."""
 
 
-def _free_of_compiler(function: Any) -> None:
-    """Let a reference of torch's run as it is: the first would import the compiler to be kept from it, for 1.4 s.
-
-    That holds for the whole process, which may still compile what is its own.
-    """
-    is_of_torch = isinstance(function, FunctionType) and function.__module__.startswith("torch.")
-    if is_of_torch and not hasattr(function, "__dynamo_disable"):
-        function.__dynamo_disable = function
-        for cell in function.__closure__ or ():
-            with contextlib.suppress(ValueError):  # an empty cell
-                _free_of_compiler(cell.cell_contents)
-
-
-for _reference in (*torch._decomp.decomposition_table.values(), *vars(torch._refs).values()):
-    _free_of_compiler(_reference)
+torch_internals.free_of_compiler()
 
 
 def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
@@ -229,7 +209,7 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
         The result of the call; `NotImplemented` if it has no decomposition.
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
-    made_of = DECOMPOSITIONS.get(name_of(function)) or torch._decomp.decomposition_table.get(function)
+    made_of = DECOMPOSITIONS.get(name_of(function)) or torch_internals.decompositions().get(function)
     with torch.no_grad():
         found = (made_of or function.decompose)(*args, **kwargs)
     torch.set_rng_state(state)

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
@@ -57,7 +58,7 @@ def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
 def lu_unpack(LU: Tensor, pivots: Tensor, *_: Any) -> Any:
     """Take the two triangles apart; the permutation is a constant."""
     lower = LU.tril(-1)[..., : LU.shape[-2]]
-    with torch._C._DisableTorchDispatch():
+    with torch_internals.without_dispatch():
         P = torch.lu_unpack(LU, pivots, unpack_data=False)[0]
     return P, lower + torch.eye(*lower.shape[-2:], dtype=LU.dtype), LU.triu()[..., : LU.shape[-1], :]
 
@@ -97,7 +98,7 @@ def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: Iterable[int]) -> Tenso
 @of_each
 def lu(A: Tensor, pivot: bool = True) -> tuple[Any, ...]:
     """Eliminate below the diagonal of a matrix whose rows are in the order that torch has: P, L and U."""
-    with torch._C._DisableTorchDispatch():
+    with torch_internals.without_dispatch():
         P = torch.linalg.lu(A, pivot=pivot)[0] if pivot else torch.eye(len(A), dtype=A.dtype)
         order = P.argmax(0)
     count, upper, columns = min(A.shape), A[order], []

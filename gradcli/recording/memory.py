@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
@@ -48,7 +49,7 @@ class Memory:
 
     def _memory(self, tensor: Tensor) -> int:
         """Name the memory of a tensor, by itself where it, or the tensor that it is a view of, was set apart."""
-        root = tensor if tensor._base is None else tensor._base
+        root = torch_internals.base_of(tensor)
         return int(self._apart.get(root, memory(tensor))) if self._apart else memory(tensor)
 
     def set_apart(self, tensor: Tensor) -> None:
@@ -132,12 +133,12 @@ class Memory:
 
 def memory(tensor: Tensor) -> int:
     """Name the memory of a tensor."""
-    return int(tensor.untyped_storage()._cdata)
+    return torch_internals.storage_number(tensor)
 
 
 def alias(tensor: Tensor) -> Tensor:
     """Hold the memory of a tensor, even if `tensor.data = …` gives the tensor another one."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+    with torch_internals.without_dispatch(), torch_internals.without_functions():
         return tensor.detach()
 
 
@@ -145,7 +146,7 @@ def as_real(tensor: Tensor) -> Tensor:
     """View complex numbers as two parts in a last dimension, in the same memory; give real ones as they are."""
     if not tensor.is_complex():
         return tensor
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with torch_internals.without_dispatch(), torch_internals.without_functions(), torch.no_grad():
         return torch.view_as_real(tensor.resolve_conj())
 
 
@@ -177,7 +178,7 @@ def places_in(own: Geometry, other: Geometry, count: int) -> Tensor | None:
     (first, shape, strides, dtype), (other_first, other_shape, other_strides, other_dtype) = own, other
     if dtype is not other_dtype or 0 in shape or 0 in other_shape:
         return None
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with torch_internals.without_dispatch(), torch_internals.without_functions(), torch.no_grad():
         flat = torch.arange(count).as_strided(shape, strides, first).reshape(-1)
         places = torch.full((count,), -1, dtype=torch.int64).index_put((flat,), torch.arange(flat.numel()))
         found = places.as_strided(other_shape, other_strides, other_first).clone()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.recording.aten_calls import is_wrapped, tensors_in
@@ -32,7 +33,7 @@ _DATA = torch.Tensor.data.__get__  # type: ignore[attr-defined]
 """Getter of `.data`, a tensor of the same memory that autograd does not follow."""
 
 
-class TimeLimit(torch.utils._python_dispatch.TorchDispatchMode):
+class TimeLimit(torch_internals.DispatchMode):
     """Mode that ends code that takes too long: a loop until a number is small may not end at other points.
 
     Args:
@@ -96,17 +97,13 @@ class Surface(torch.overrides.TorchFunctionMode):
         return found
 
 
-class RecordingMode(torch.utils._python_dispatch.TorchDispatchMode):
+class RecordingMode(torch_internals.DispatchMode):
     """Mode below autograd, with one above it, that can be paused, and entered again within a call."""
 
     def __init__(self) -> None:
         super().__init__()
         self._surface = Surface(self)
         self._pauses = self._inside = 0
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first call imports torch._dynamo, which takes a second
 
     def __enter__(self) -> Self:
         """See calls from here on."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of, prepared
 from gradcli.errors import GradcliError, Span
@@ -106,15 +107,16 @@ class PassRecorder(Recorder):
             self.lines.span = spans[call]
             found = _run(call, values, calls)
             self._spans.append(spans[call])
-            self._ends.append(torch._C._autograd._get_sequence_nr())
+            self._ends.append(torch_internals.next_number())
             return found
 
         return run
 
     def __torch_dispatch__(self, function: Overload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run a call and record it; on the way back, as part of the operation that autograd goes back through."""
-        node = torch._C._current_autograd_node()
-        if node is not None and (place := bisect.bisect_right(self._ends, node._sequence_nr())) < len(self._ends):
+        node = torch_internals.current_node()
+        place = len(self._ends) if node is None else bisect.bisect_right(self._ends, torch_internals.number_of(node))
+        if place < len(self._ends):
             self.lines.span = self._spans[place]
         return super().__torch_dispatch__(function, types, args, kwargs)
 
@@ -127,7 +129,7 @@ class PassRecorder(Recorder):
         return function(*args, **kwargs)
 
     def _is_made_up(self, function: Overload, given: Mapping[str, Any]) -> bool:
-        name, is_listed = name_of(function), function in torch._decomp.decomposition_table
+        name, is_listed = name_of(function), function in torch_internals.decompositions()
         row = row_of(name)
         is_composite = (row is not None and not row.is_primitive and name not in AS_ROWS) or name == "sinc"
         if is_listed and ((is_composite and name not in self.lines.rules) or name.startswith("native_")):
@@ -231,7 +233,7 @@ def _recorded(
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
         found = dict(zip(wrt, _passes(way, y, [leaves[name] for name in wrt], wrt, seed), strict=True))
     atoms = {
-        name: None if tensor is None or tensor._is_zerotensor() else recorder.number(tensor)
+        name: None if tensor is None or torch_internals.is_zero_tensor(tensor) else recorder.number(tensor)
         for name, tensor in {**found, OF_Y: y}.items()
     }
     whole = expansion(

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import Application, copied, is_plain, replaced
 from gradcli.recording.user_files import is_of_user, line_of_file
-
-_APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
-"""Code that runs while a custom function is applied."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Places:
         for frame, _ in traceback.walk_stack(sys._getframe(2)):
             if own is None and is_of_user(frame.f_code.co_filename):
                 own = frame
-            if frame.f_code is _APPLY and custom is None:
+            if frame.f_code is torch_internals.APPLY and custom is None:
                 custom = self._application(frame)
         where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
         return CallPlace(own, where, custom)
@@ -96,9 +94,9 @@ def called_at(frame: FrameType | None) -> str:
 
 def next_node() -> int:
     """Give the number of a node that autograd makes now; later nodes have larger numbers."""
-    with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():
+    with torch.inference_mode(False), torch.enable_grad(), torch_internals.without_functions():
         node = torch.ones((), requires_grad=True).clone().grad_fn
-        return 0 if node is None else int(node._sequence_nr())
+        return 0 if node is None else torch_internals.number_of(node)
 
 
 def tensors_of(frame: FrameType | None) -> Iterator[tuple[str, Tensor]]:

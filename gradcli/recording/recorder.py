@@ -18,6 +18,7 @@ from typing import Any
 
 import sympy
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
@@ -160,8 +161,7 @@ class Recorder(RecordingMode):
     ) -> Any:
         """Run a call, and record it: its operands before it runs, its results after that."""
         kwargs = kwargs or {}
-        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which is lazy
-            function = torch.ops.aten._conj_physical.default
+        function = torch_internals.without_laziness(function)
         recording = self._recorded(function, args, kwargs)
         self._advance(recording)
         with self.paused():
@@ -177,7 +177,7 @@ class Recorder(RecordingMode):
     def _recorded(self, function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Recording:
         """Record a call, unless no operand follows from arguments or from tensors found elsewhere."""
         tensors = calls.tensors_in((args, dict(kwargs)))
-        if self._pauses or not function._schema.returns or any(one.is_meta for one in tensors):  # without numbers
+        if self._pauses or not torch_internals.has_result(function) or any(one.is_meta for one in tensors):
             return
         name, changed = calls.name_of(function), calls.changed_by(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
@@ -228,7 +228,7 @@ class Recorder(RecordingMode):
     ) -> _Recording:
         """Record a call that writes to tensors."""
         results, inputs = self._lowered(function, given, changed, place)
-        base = changed[0] if changed[0]._base is None else changed[0]._base
+        base = torch_internals.base_of(changed[0])
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             self.decisions.change_unseen(place)
             results = [self._changed_unseen(one, results[0], place) for one in changed[:1]]
@@ -428,7 +428,7 @@ class Recorder(RecordingMode):
             return self._held(atom, place)
         if is_tracked and tensor.is_leaf and not self._is_leaf_of(tensor, atom):
             return self._new_leaf(tensor, atom, place)
-        is_dual = torch.autograd.forward_ad._current_level >= 0  # autograd follows its zeros, and no line does
+        is_dual = torch_internals.is_within_dual_level()  # autograd follows its zeros, and no line does
         if is_tracked and atom not in self._followed and not is_dual:
             return followed_again(self, tensor, atom, place)
         return atom

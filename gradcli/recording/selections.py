@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
@@ -56,7 +57,7 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Te
     if dim is None:
         return nanmedian(self.reshape(-1), 0)
     lines = self.movedim(dim, -1)
-    with torch._C._DisableTorchDispatch():
+    with torch_internals.without_dispatch():
         known = [line.isnan().logical_not().nonzero().flatten() for line in lines.reshape(-1, lines.shape[-1])]
     if not all(len(places) for places in known):
         return NotImplemented
@@ -67,7 +68,7 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Te
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Tensor:
     """Take the smallest element, if no two are equal: then each is as frequent as the others."""
-    with torch._C._DisableTorchDispatch():
+    with torch_internals.without_dispatch():
         are_equal = bool((self.sort(dim).values.diff(dim=dim) == 0).any())
     return NotImplemented if are_equal else self.amin(dim, keepdim)
 
@@ -132,6 +133,6 @@ def mantissa(self: Tensor) -> tuple[Any, ...]:
 
 def nextafter(self: Tensor, other: Tensor) -> Tensor:
     """Add the step to the next number, which is a constant: between powers of two all steps are equal."""
-    with torch._C._DisableTorchDispatch():
+    with torch_internals.without_dispatch():
         step = torch.nextafter(self, other) - self
     return self + step

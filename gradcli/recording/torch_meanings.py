@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, TooLargeError
@@ -141,8 +142,7 @@ class _Asked:
 @contextlib.contextmanager
 def _unseen() -> Iterator[None]:
     """Run a block unseen by any recorder, with autograd."""
-    modes = torch.utils._python_dispatch._disable_current_modes()
-    with modes, torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings():
+    with torch_internals.without_modes(), torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
@@ -26,7 +27,8 @@ def is_tracked_by_autograd(tensor: Tensor) -> bool:
     >>> view.requires_grad, is_tracked_by_autograd(view), is_tracked_by_autograd(w)
     (True, False, True)
     """
-    is_view = tensor.is_leaf and tensor._base is not None and tensor._base.requires_grad
+    base = torch_internals.base_of(tensor)
+    is_view = tensor.is_leaf and base is not tensor and base.requires_grad
     return bool(tensor.requires_grad) and not is_view
 
 
@@ -59,7 +61,7 @@ def require_seen(recorder: Recorder, tensor: Tensor, place: CallPlace) -> None:
     Raises:
         InputError: It is one.
     """
-    if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= recorder._first_node:
+    if tensor.grad_fn is not None and torch_internals.number_of(tensor.grad_fn) >= recorder._first_node:
         why = "code which cannot be seen, or is a part of what a call gives that is not recorded"
         hint = "compute it by functions of torch"
         raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)

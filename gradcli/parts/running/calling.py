@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, did_you_mean
@@ -100,8 +101,7 @@ def name_of(function: Callable[..., Any]) -> str:
 def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
     runs: Any = custom or function
-    without_setup = torch.autograd.function._SingleLevelFunction.setup_context
-    skipped = int(custom is not None and custom.setup_context is without_setup)  # ctx
+    skipped = int(custom is not None and torch_internals.has_context_in_forward(custom))
     try:
         forward = runs.forward if custom is not None or isinstance(function, torch.nn.Module) else function
         return list(inspect.signature(forward).parameters.values())[skipped:]

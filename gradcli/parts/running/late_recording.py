@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
@@ -83,17 +84,17 @@ class LateRecorder(Recorder):
         self._read_leaves.pop(remark, None)
         for leaf in map(self.leaf_of, tensors if self.is_over else ()):
             if leaf is not None:
-                self._read_leaves[remark] = torch.utils.weak.TensorWeakRef(leaf), leaf._version
+                self._read_leaves[remark] = torch.utils.weak.TensorWeakRef(leaf), torch_internals.version_of(leaf)
 
     def has_other_numbers(self, remark: str) -> bool:
         """Tell whether a remark is on numbers that left torch since the last pass, and that their leaf has no more."""
         ref, version = self._read_leaves.get(remark, (None, 0))
         leaf = None if ref is None else ref()
-        return ref is not None and (leaf is None or leaf._version != version)
+        return ref is not None and (leaf is None or torch_internals.version_of(leaf) != version)
 
     def leaf_of(self, tensor: Tensor) -> Tensor | None:
         """Find the leaf that a tensor is a view of, or has the memory of; None if there is none."""
-        base = tensor if tensor._base is None else tensor._base
+        base = torch_internals.base_of(tensor)
         if base.requires_grad and base.is_leaf:
             return base
         found = self._aliases.get(memory(tensor)) if tensor.layout is torch.strided else None
@@ -271,7 +272,7 @@ class LateRecorder(Recorder):
 
 
 def _require_same(found: Tensor, leaf: Leaf) -> None:
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+    with torch_internals.without_dispatch(), torch_internals.without_functions():
         is_same = found.shape == leaf.value.shape and found.dtype is leaf.value.dtype
         if not (is_same and torch.allclose(found, leaf.value, equal_nan=True)):
             raise NotRepeatableError

@@ -11,7 +11,6 @@ import io
 import itertools
 import math
 import random
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
@@ -90,17 +90,18 @@ def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
     """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
     if not changed:
         return contextlib.nullcontext()
-    places = {tensor.untyped_storage()._cdata for tensor in changed}
+    places = {torch_internals.storage_number(tensor) for tensor in changed}
 
     def pack(tensor: Tensor) -> Tensor:
-        return tensor if tensor.requires_grad or tensor.untyped_storage()._cdata not in places else tensor.clone()
+        is_changed = not tensor.requires_grad and torch_internals.storage_number(tensor) in places
+        return tensor.clone() if is_changed else tensor
 
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 
 
 def uncompiled() -> contextlib.AbstractContextManager[Any]:
     """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
-    if "torch._dynamo" not in sys.modules:  # nothing was compiled
+    if not torch_internals.is_dynamo_loaded():  # nothing was compiled
         return contextlib.nullcontext()
     stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
     return stance

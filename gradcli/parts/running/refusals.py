@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import can_be_recorded, changed_by, name_of, tensors_in
@@ -63,7 +64,7 @@ class RefusalNotes:
             if not tensor.is_inference():
                 _, changes = self._changes.setdefault(memory(tensor), (_alive(tensor), []))
                 # The version is raised after this call.
-                changes.append(_Change(tensor._version + 1, tuple(tensor.shape), f"{name}{find()}"))
+                changes.append(_Change(torch_internals.version_of(tensor) + 1, tuple(tensor.shape), f"{name}{find()}"))
                 del changes[:-MOST_CHANGES]
         operands = tensors_in(given)
         reason = next((found[1] for one in operands if (found := self._lost.get(memory(one))) is not None), "")

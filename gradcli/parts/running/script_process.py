@@ -22,13 +22,14 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any, TextIO
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.recording.user_files import is_of_user
 
 _PACKAGE = str(Path(__file__).parents[2])
 
-RUNNING = (_PACKAGE, torch.overrides.__file__, torch.utils._python_dispatch.__file__)
+RUNNING = (_PACKAGE, torch.overrides.__file__, torch_internals.DISPATCH_FILE)
 """Prefixes of the files whose frames run and record a script."""
 
 _LOADING = ("<frozen ", importlib.abc.__file__)

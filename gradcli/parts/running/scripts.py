@@ -23,6 +23,7 @@ from typing import Any, Self, cast
 import numpy as np
 import sympy
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
 from gradcli.crosscheck.formulas import Derived, Formulas
@@ -195,7 +196,7 @@ class ScriptRecorder(LateRecorder):
         return False
 
     def _base(self, tensor: Tensor) -> Tensor | None:
-        base = tensor if tensor._base is None else tensor._base
+        base = torch_internals.base_of(tensor)
         return None if base.requires_grad else alias(base)
 
     def _constant(self, *found: Any) -> None:

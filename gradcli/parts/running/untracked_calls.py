@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import changed_by, copied, replaced, tensors_in, within
@@ -355,7 +356,7 @@ def _calls_of(part: MemoryView) -> list[UntrackedCall]:
 
 
 def _version(tensor: Tensor) -> int:
-    return 0 if tensor.is_inference() else int(tensor._version)
+    return 0 if tensor.is_inference() else torch_internals.version_of(tensor)
 
 
 def _size(tensor: Tensor) -> int:
@@ -364,7 +365,7 @@ def _size(tensor: Tensor) -> int:
 
 def _whole(tensor: Tensor) -> Tensor:
     """View all elements of the memory of a tensor."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with torch_internals.without_dispatch(), torch_internals.without_functions(), torch.no_grad():
         count = tensor.untyped_storage().nbytes() // tensor.element_size()
         return tensor.detach().as_strided((count,), (1,), 0)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.parts.running.nonfinite import dense, kinds_in
@@ -247,5 +248,5 @@ def _listed(value: Any) -> list[Tensor]:
 @contextmanager
 def unrecorded() -> Iterator[None]:
     """Compute in a block what no recorder sees, and what must not end a script: some tensors have no numbers."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad(), suppress(Exception):
+    with torch_internals.without_dispatch(), torch_internals.without_functions(), torch.no_grad(), suppress(Exception):
         yield

@@ -1,0 +1,198 @@
+"""Private names of torch, each behind a function that says which one it is, and why it is needed.
+
+torch promises none of them.  `tests/autodiff/test_torch_internals.py` has a test for each, whose failure names what
+became different; no other module uses a private name of torch.  Names of ATen's operations, `_to_copy`, are not meant:
+an operation that a recording does not know is decomposed, or refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from types import CodeType, FunctionType
+from typing import Any
+
+from gradcli.autodiff._torch import torch
+
+Tensor = Any
+"""A `torch.Tensor`."""
+
+# -- what sees the calls of torch
+
+
+class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Base of modes below autograd (`torch.utils._python_dispatch.TorchDispatchMode`), which see each call of ATen."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports torch._dynamo, which takes a second
+
+
+DISPATCH_FILE: str = torch.utils._python_dispatch.__file__
+"""File whose frames stand between the code of a user and a `DispatchMode`."""
+
+APPLY: CodeType = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
+"""Code that runs while a custom function is applied (`Function.apply.__func__`, which torch writes in Python)."""
+
+BACKWARD_FRAME = "_engine_run_backward"
+"""Name of the function of torch whose frame stands between a caller and the backward functions that it runs."""
+
+
+def without_dispatch() -> AbstractContextManager[Any]:
+    """Compute in a block what no `DispatchMode` sees (`torch._C._DisableTorchDispatch`)."""
+    guard: AbstractContextManager[Any] = torch._C._DisableTorchDispatch()
+    return guard
+
+
+def without_functions() -> AbstractContextManager[Any]:
+    """Compute in a block what no `__torch_function__` sees (`torch._C.DisableTorchFunction`)."""
+    guard: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
+    return guard
+
+
+def without_modes() -> AbstractContextManager[Any]:
+    """Leave all modes in a block, to enter others (`torch.utils._python_dispatch._disable_current_modes`)."""
+    modes: AbstractContextManager[Any] = torch.utils._python_dispatch._disable_current_modes()
+    return modes
+
+
+def with_autograd() -> AbstractContextManager[Any]:
+    """Let autograd follow calls within a `DispatchMode`, which is below it (`torch._C._SetExcludeDispatchKeyGuard`)."""
+    key = torch._C.DispatchKey.AutogradFunctionality
+    guard: AbstractContextManager[Any] = torch._C._SetExcludeDispatchKeyGuard(key, False)
+    return guard
+
+
+def is_dynamo_loaded() -> bool:
+    """Tell whether torch._dynamo was imported, without which nothing is compiled."""
+    return "torch._dynamo" in sys.modules
+
+
+# -- tensors
+
+
+def base_of(tensor: Tensor) -> Tensor:
+    """Return the tensor that one is a view of, or itself (`Tensor._base`)."""
+    return tensor if tensor._base is None else tensor._base
+
+
+def version_of(tensor: Tensor) -> int:
+    """Count the changes in place of a tensor (`Tensor._version`), which an inference tensor does not count."""
+    return int(tensor._version)
+
+
+def storage_number(tensor: Tensor) -> int:
+    """Name the memory of a tensor by a number, equal for its views (`UntypedStorage._cdata`)."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+def is_zero_tensor(tensor: Tensor) -> bool:
+    """Tell whether a tensor is a zero without memory (`Tensor._is_zerotensor`), as autograd makes them."""
+    return bool(tensor._is_zerotensor())
+
+
+def is_transformed(tensor: Tensor) -> bool:
+    """Tell whether a transform of torch.func wraps a tensor (`torch._C._functorch.is_functorch_wrapped_tensor`)."""
+    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+
+
+def map_nested(kind: type | tuple[type, ...], by: Callable[[Any], Any], value: Any) -> Any:
+    """Map what is of a type in a nested value (`torch.utils._pytree.tree_map_only`), as torch looks into it."""
+    return torch.utils._pytree.tree_map_only(kind, by, value)
+
+
+# -- autograd
+
+
+def current_node() -> Any:
+    """Return the node that autograd goes back through, or None (`torch._C._current_autograd_node`)."""
+    return torch._C._current_autograd_node()
+
+
+def number_of(node: Any) -> int:
+    """Return the number of a node of the graph (`Node._sequence_nr`): later ones of a thread have larger numbers."""
+    return int(node._sequence_nr())
+
+
+def next_number() -> int:
+    """Return the number that the next node gets (`torch._C._autograd._get_sequence_nr`)."""
+    return int(torch._C._autograd._get_sequence_nr())
+
+
+def custom_function_of(node: Any) -> type | None:
+    """Return the `autograd.Function` that made a node (`_forward_cls`), or None."""
+    found: type | None = getattr(node, "_forward_cls", None)
+    return found
+
+
+def is_within_dual_level() -> bool:
+    """Tell whether forward-mode derivatives are being computed (`torch.autograd.forward_ad._current_level`)."""
+    return torch.autograd.forward_ad._current_level >= 0
+
+
+def has_context_in_forward(function: type[torch.autograd.Function]) -> bool:
+    """Tell whether the `forward` of a custom function takes ctx, as it has no `setup_context` of its own.
+
+    That of its base is `torch.autograd.function._SingleLevelFunction.setup_context`.
+    """
+    return function.setup_context is torch.autograd.function._SingleLevelFunction.setup_context
+
+
+# -- operations
+
+
+def full_name_of(function: Any) -> str:
+    """Return the name of an operation without its overload, `aten::add` (`OpOverload._schema`)."""
+    return str(function._schema.name)
+
+
+def arguments_of(function: Any) -> Sequence[Any]:
+    """List an operation's arguments, each with name, type, default and alias (`OpOverload._schema`)."""
+    found: Sequence[Any] = function._schema.arguments
+    return found
+
+
+def has_result(function: Any) -> bool:
+    """Tell whether an operation gives anything back (`OpOverload._schema`)."""
+    return bool(function._schema.returns)
+
+
+def decompositions() -> Mapping[Any, Callable[..., Any]]:
+    """Map operations to functions that compute them by others (`torch._decomp.decomposition_table`)."""
+    table: Mapping[Any, Callable[..., Any]] = torch._decomp.decomposition_table
+    return table
+
+
+def references() -> Mapping[str, Any]:
+    """Map names to what torch's reference implementations define (`torch._refs`)."""
+    return vars(torch._refs)
+
+
+def broadcast_in_dim(*given: Any) -> Any:
+    """Compute the primitive of that name (`torch._prims._broadcast_in_dim_aten`), whose module is loaded for it."""
+    return torch._prims._broadcast_in_dim_aten(*given)  # type: ignore[no-untyped-call]
+
+
+def without_laziness(function: Any) -> Any:
+    """Give for the conjugate that is a view (`aten._conj`) the one that computes it, and any other operation itself."""
+    return torch.ops.aten._conj_physical.default if function is torch.ops.aten._conj.default else function
+
+
+def free_of_compiler() -> None:
+    """Let torch's decompositions run as they are (`__dynamo_disable`).
+
+    The first of them would import the compiler to be kept from it, for 1.4 s.  That holds for the whole process, which
+    may still compile what is its own.
+    """
+    for function in (*decompositions().values(), *references().values()):
+        _free_of_compiler(function)
+
+
+def _free_of_compiler(function: Any) -> None:
+    is_of_torch = isinstance(function, FunctionType) and function.__module__.startswith("torch.")
+    if is_of_torch and not hasattr(function, "__dynamo_disable"):
+        function.__dynamo_disable = function
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # an empty cell
+                _free_of_compiler(cell.cell_contents)

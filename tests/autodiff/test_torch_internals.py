@@ -1,0 +1,355 @@
+"""Torch's private names do what is said of them: of a torch that changes one, the test of it fails first."""
+
+import ast
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradcli
+from gradcli.autodiff import torch_internals
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.torch_internals import DispatchMode
+from tests.conftest import process
+
+aten = torch.ops.aten
+
+
+class Seen(DispatchMode):  # type: ignore[no-untyped-call]
+    """Mode that lists the names of the operations that it sees."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Note the call."""
+        self.names.append(function.name().partition(".")[0])
+        return function(*args, **(kwargs or {}))
+
+
+class Functions(torch.overrides.TorchFunctionMode):
+    """Mode that counts the functions of torch that are called."""
+
+    count = 0
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count the call."""
+        self.count += 1
+        return function(*args, **(kwargs or {}))
+
+
+class Doubled(torch.autograd.Function):
+    """A custom function, with what is seen while it runs forward and backward."""
+
+    frames: tuple[list[Any], list[Any]] = [], []
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        """Return 2x."""
+        Doubled.frames[0][:] = [frame.f_code for frame, _ in traceback.walk_stack(sys._getframe())]
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        """Go back, and note the node that autograd goes back through."""
+        Doubled.frames[1][:] = [frame.f_code for frame, _ in traceback.walk_stack(sys._getframe())]
+        Doubled.node = torch_internals.current_node()
+        return 2 * grads[0]
+
+    node: Any = None
+
+
+class WithSetup(torch.autograd.Function):
+    """A custom function whose forward takes no ctx."""
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        """Return 2x."""
+        return 2 * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep nothing."""
+
+
+def _doubled() -> tuple[torch.Tensor, torch.Tensor]:
+    x = torch.ones(2, requires_grad=True)
+    y = Doubled.apply(x)  # type: ignore[no-untyped-call]
+    return x, y
+
+
+# -- what sees the calls of torch
+
+
+def test_a_dispatch_mode_sees_the_calls_of_aten() -> None:
+    """And no `torch._dynamo` is imported for it."""
+    with Seen() as seen:
+        torch.ones(2).neg()
+    assert seen.names == ["aten::ones", "aten::neg"]
+    script = (
+        "import sys; from tests.autodiff.test_torch_internals import Seen, torch\n"
+        "with Seen(): torch.ones(2).neg()\nassert 'torch._dynamo' not in sys.modules"
+    )
+    assert process(sys.executable, "-c", script).code == 0
+
+
+def test_the_file_of_a_mode_is_the_one_of_its_frames() -> None:
+    """Where the mode of torch is written."""
+    assert DispatchMode.__enter__.__code__.co_filename == torch_internals.DISPATCH_FILE
+
+
+def test_without_dispatch_no_mode_sees_a_call() -> None:
+    """Until the block ends."""
+    with Seen() as seen:
+        with torch_internals.without_dispatch():
+            torch.ones(2)
+        assert seen.names == []
+        torch.zeros(2)
+    assert seen.names == ["aten::zeros"]
+
+
+def test_without_functions_no_function_mode_sees_a_call() -> None:
+    """Until the block ends."""
+    with Functions() as seen:
+        with torch_internals.without_functions():
+            torch.ones(2)
+        assert seen.count == 0
+        torch.ones(2)
+    assert seen.count == 1
+
+
+def test_without_modes_other_modes_can_be_entered() -> None:
+    """The one outside sees nothing of it."""
+    with Seen() as outer, torch_internals.without_modes(), Seen() as inner:
+        torch.ones(2)
+    assert (outer.names, inner.names) == ([], ["aten::ones"])
+
+
+def test_with_autograd_a_mode_can_differentiate() -> None:
+    """Below autograd nothing is followed."""
+    found = []
+
+    class Differentiating(DispatchMode):  # type: ignore[no-untyped-call]
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            x = torch.ones(2)
+            with torch_internals.without_dispatch(), torch.enable_grad():
+                found.append((x.requires_grad_() * 2).requires_grad)
+                with torch_internals.with_autograd():
+                    found.append((x * 2).grad_fn is not None)
+            return function(*args, **(kwargs or {}))
+
+    with Differentiating():  # type: ignore[no-untyped-call]
+        torch.zeros(2)
+    assert found == [False, True]
+
+
+def test_apply_is_a_frame_of_a_custom_function() -> None:
+    """Its code is that of torch's method."""
+    _doubled()
+    assert torch_internals.APPLY in Doubled.frames[0]
+
+
+def test_the_engine_is_a_frame_of_a_backward_pass() -> None:
+    """By its name."""
+    _doubled()[1].sum().backward()  # type: ignore[no-untyped-call]
+    assert torch_internals.BACKWARD_FRAME in [code.co_name for code in Doubled.frames[1]]
+
+
+def test_dynamo_is_loaded_once_something_was_compiled() -> None:
+    """And not before."""
+    script = (
+        "import torch; from gradcli.autodiff import torch_internals as it\n"
+        "assert not it.is_dynamo_loaded(); torch.compile(torch.sin); assert it.is_dynamo_loaded()"
+    )
+    assert process(sys.executable, "-c", script).code == 0
+
+
+def test_free_of_the_compiler_a_decomposition_imports_none() -> None:
+    """It runs as it is written."""
+    script = (
+        "import sys, torch; from gradcli.autodiff import torch_internals as it\n"
+        "it.free_of_compiler()\n"
+        "it.decompositions()[torch.ops.aten.silu_backward.default](torch.ones(2), torch.ones(2))\n"
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    assert process(sys.executable, "-c", script).code == 0
+
+
+# -- tensors
+
+
+def test_a_view_has_a_base() -> None:
+    """Any other tensor is its own."""
+    x = torch.ones(3)
+    assert torch_internals.base_of(x[1:][1:]) is x
+    assert torch_internals.base_of(x) is x
+
+
+def test_a_change_in_place_is_a_new_version() -> None:
+    """Also one through a view."""
+    x = torch.ones(3)
+    before = torch_internals.version_of(x)
+    x[1:].mul_(2)
+    assert torch_internals.version_of(x) == before + 1
+
+
+def test_views_share_the_number_of_their_memory() -> None:
+    """And copies have another one."""
+    x = torch.ones(3)
+    assert torch_internals.storage_number(x.detach()[1:]) == torch_internals.storage_number(x)
+    assert torch_internals.storage_number(x.clone()) != torch_internals.storage_number(x)
+
+
+def test_a_zero_without_memory_is_known() -> None:
+    """A zero that has memory is another."""
+    assert torch_internals.is_zero_tensor(torch._efficientzerotensor(2))
+    assert not torch_internals.is_zero_tensor(torch.zeros(2))
+
+
+def test_a_tensor_within_a_transform_is_known() -> None:
+    """Of `vmap` and of `grad`."""
+    found = []
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        found.append(torch_internals.is_transformed(x))
+        return x.sum()
+
+    torch.vmap(f)(torch.ones(2, 3))
+    torch.func.grad(f)(torch.ones(2))
+    f(torch.ones(2))
+    assert found == [True, True, False]
+
+
+def test_nested_values_are_mapped() -> None:
+    """In lists, tuples and dictionaries."""
+    nested = [1, (2.0, {"a": 3}), "b"]
+    assert torch_internals.map_nested(int, lambda one: -one, nested) == [-1, (2.0, {"a": -3}), "b"]
+
+
+# -- autograd
+
+
+def test_the_node_of_a_backward_pass_is_known() -> None:
+    """And there is none outside."""
+    _, y = _doubled()
+    y.sum().backward()  # type: ignore[no-untyped-call]
+    assert type(Doubled.node).__name__ == "DoubledBackward"
+    assert torch_internals.current_node() is None
+
+
+def test_nodes_are_numbered_in_order() -> None:
+    """In each thread from its first on; the number that comes next is known."""
+    x = torch.ones(2, requires_grad=True)
+    expected = torch_internals.next_number()
+    first, second = x * 2, x + 1
+    assert torch_internals.number_of(first.grad_fn) == expected
+    assert torch_internals.number_of(second.grad_fn) == expected + 1
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(torch_internals.next_number()))
+    thread.start()
+    thread.join()
+    assert found == [0]
+
+
+def test_a_node_names_its_custom_function() -> None:
+    """One of torch's names none."""
+    x, y = _doubled()
+    assert torch_internals.custom_function_of(y.grad_fn) is Doubled
+    assert torch_internals.custom_function_of((x * 2).grad_fn) is None
+
+
+def test_forward_mode_has_a_level() -> None:
+    """Inside of it alone."""
+    assert not torch_internals.is_within_dual_level()
+    with torch.autograd.forward_ad.dual_level():
+        assert torch_internals.is_within_dual_level()
+    assert not torch_internals.is_within_dual_level()
+
+
+def test_forward_takes_ctx_unless_there_is_a_setup() -> None:
+    """As torch decides it."""
+    assert torch_internals.has_context_in_forward(Doubled)
+    assert not torch_internals.has_context_in_forward(WithSetup)
+
+
+# -- operations
+
+
+def test_an_operation_has_a_schema() -> None:
+    """The name, the arguments, their defaults, and what is written to."""
+    assert torch_internals.full_name_of(aten.add_.Tensor) == "aten::add_"
+    written, other, alpha = torch_internals.arguments_of(aten.add_.Tensor)
+    assert [one.name for one in (written, other, alpha)] == ["self", "other", "alpha"]
+    assert written.alias_info.is_write
+    assert other.alias_info is None
+    assert (alpha.has_default_value(), alpha.default_value, alpha.kwarg_only, alpha.is_out) == (True, 1, True, False)
+    assert str(other.type) == "Tensor"
+
+
+def test_an_operation_has_a_result_or_none() -> None:
+    """Of an assertion there is none."""
+    assert torch_internals.has_result(aten.add.Tensor)
+    assert not torch_internals.has_result(aten._assert_async.default)
+
+
+def test_decompositions_compute_what_the_operation_does() -> None:
+    """By others."""
+    x, grad = torch.tensor([-1.0, 2.0]), torch.ones(2)
+    made_of = torch_internals.decompositions()[aten.silu_backward.default]
+    assert torch.allclose(made_of(grad, x), aten.silu_backward(grad, x))
+
+
+def test_references_are_functions_by_name() -> None:
+    """Among other things."""
+    assert torch.equal(torch_internals.references()["square"](torch.tensor(3.0)), torch.tensor(9.0))
+
+
+def test_the_primitive_of_broadcasting_broadcasts() -> None:
+    """To a shape, with the dimensions that are kept."""
+    assert torch_internals.broadcast_in_dim(torch.tensor([1, 2]), [2, 3], [0]).tolist() == [[1] * 3, [2] * 3]
+
+
+def test_a_lazy_conjugate_is_computed() -> None:
+    """Any other operation is left as it is."""
+    computed = torch_internals.without_laziness(aten._conj.default)
+    assert not computed(torch.tensor([1j])).is_conj()
+    assert torch_internals.without_laziness(aten.neg.default) is aten.neg.default
+
+
+# -- one module
+
+PACKAGE = Path(gradcli.__file__).parent
+HOME = Path(torch_internals.__file__)
+
+
+def _private(tree: ast.AST) -> list[ast.Attribute]:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return [node for node in nodes if node.attr.startswith("_") and not node.attr.endswith("__")]
+
+
+def _is_of_torch(node: ast.Attribute, names: set[str]) -> bool:
+    """Tell whether a private attribute is one of torch's, or of what is no object of our own."""
+    written = ast.unparse(node.value)
+    return written.split(".")[0] == "torch" or (node.attr in names and written not in ("self", "cls", "super()"))
+
+
+NAMES = {node.attr for node in _private(ast.parse(HOME.read_text(encoding="utf-8")))}
+
+
+@pytest.mark.parametrize("room", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=lambda path: path.name)
+def test_no_other_module_uses_a_private_name(room: Path) -> None:
+    """Of torch, or of its tensors, nodes and operations."""
+    for module in set(room.glob("*.py")) - {HOME}:
+        found = [node for node in _private(ast.parse(module.read_text(encoding="utf-8"))) if _is_of_torch(node, NAMES)]
+        assert [f"{module}:{node.lineno} {ast.unparse(node)}" for node in found] == []
+
+
+@pytest.mark.parametrize("text", ["torch._C.f()", "torch.utils._pytree", "x._base", "node._sequence_nr()"])
+def test_a_private_name_is_seen(text: str) -> None:
+    """As it would be written."""
+    assert {"_C", "_pytree", "_base", "_sequence_nr"} <= NAMES
+    assert any(_is_of_torch(node, NAMES) for node in _private(ast.parse(text)))
