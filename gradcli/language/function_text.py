@@ -10,23 +10,16 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError, UncalledFunctionError
-from gradcli.language.lower.scope import Ask, Scope
-from gradcli.language.parsing import parse
+from gradcli.language.lower.context import Ask, Known
+from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
-
-
-class MakeScope(Protocol):
-    """Maker of a new scope for each time that a text is read."""
-
-    def __call__(self) -> Scope:
-        """Return a scope in which nothing is named yet."""
 
 
 class TextReader(Protocol):
     """Reader of texts that are no expression."""
 
-    def __call__(self, text: str, scope: MakeScope, *, shares: bool) -> Snippet | None:
+    def __call__(self, text: str, known: Known, *, shares: bool) -> Snippet | None:
         """Read a text as `read` does; None where it is an expression, or something else that this does not read.
 
         Raises:
@@ -84,12 +77,9 @@ def read(
     >>> read("x**2 + y").program.names
     ('x', 'y')
     """
-
-    def scope() -> Scope:
-        return Scope(given, shapes=dict(shapes), values=values, ask=ask)
-
+    known = Known(given, shapes, values, ask, evaluation=EVALUATION)
     for reader in readers:
-        found = reader(text, scope, shares=shares)
+        found = reader(text, known, shares=shares)
         if found is not None:
             return found
     return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))

@@ -9,22 +9,21 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy.typing as npt
 import sympy
 
 from gradcli import progress
-from gradcli.language.lower.programs import EntryFormulas, Lowering
-from gradcli.language.lower.scope import Ask, ConstantEvaluation, Scope
+from gradcli.language.lower.context import Ask, ConstantEvaluation, Context, Known, start
+from gradcli.language.lower.programs import RULES
+from gradcli.language.lower.statements import EntryFormulas, lower_entries, lower_program, lower_value
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, shape_of
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.text import grammar
 from gradcli.language.text.source import SourceText
 
-
-class Reader(Lowering):
-    """Lowering of a text whose constants NumPy evaluates."""
-
-    evaluation = ConstantEvaluation(run, shape_of, count_of)
+EVALUATION = ConstantEvaluation(run, shape_of, count_of)
+"""Evaluation of the constants of a text by NumPy."""
 
 
 def parse(
@@ -33,7 +32,7 @@ def parse(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, npt.NDArray[Any]] | None = None,
     ask: Ask | None = None,
 ) -> Program:
     """Parse the text of a function to its Program.
@@ -57,55 +56,58 @@ def parse(
     """
     with progress.collector_paused():
         source = SourceText(text, "EXPR")
-        lowering = Reader(source, Scope(given, shapes=dict(shapes), values=values, ask=ask), shares=shares)
-        return lowering.program(grammar.parse(source))
+        known = Known(given, shapes, values, ask, evaluation=EVALUATION)
+        return lower_program(start(source, known, RULES, shares=shares), grammar.parse(source))
 
 
 def parse_value(text: str, source: str) -> Program:
     """Parse a value to its Program: the same language without free names; a comma at the top makes a vector."""
-    return _value(SourceText(text, source), Scope(is_value=True))
+    read = SourceText(text, source)
+    return _value(start(read, Known(is_value=True, evaluation=EVALUATION), RULES))
 
 
 def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
     """Parse a gradient vector to its Program: a value that may name y and the variables, of these shapes."""
-    return _value(SourceText(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
+    read = SourceText(text, source)
+    return _value(start(read, Known(frozenset(shapes), shapes, evaluation=EVALUATION), RULES))
 
 
 def parse_claim(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
     """Parse a formula as `parse_formula` does, with the names that formulas have: `e`, `oo`."""
-    return _parse_in(read, _formula_scope(names, shapes), names)
+    return _parse_in(_formula_context(read, names, shapes), names)
 
 
 def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
     """Parse a formula in these variables: statements, or one value, in which a comma makes a vector."""
-    return _parse_in(read, Scope(names, shapes=dict(shapes)), names)
+    return _parse_in(start(read, Known(names, shapes, evaluation=EVALUATION), RULES), names)
 
 
-def _parse_in(read: SourceText, scope: Scope, names: frozenset[str]) -> Program:
+def _parse_in(context: Context, names: frozenset[str]) -> Program:
+    read = context.source
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
         raise read.error("there is no formula", first.span, hint=hint)
     if first.kind == "name" and second.text == "=":
-        return Reader(read, scope).program(grammar.parse(read))
-    return _value(read, scope)
+        return lower_program(context, grammar.parse(read))
+    return _value(context)
 
 
 def parse_entries(
     source: SourceText, cases: Sequence[EntryFormulas], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
 ) -> Program:
     """Build the Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
-    return Reader(source, _formula_scope(names, shapes)).entries(cases, shape)
+    return lower_entries(_formula_context(source, names, shapes), cases, shape)
 
 
-def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
-    """Make the scope of a formula, in which `e` may be Euler's number, as answers print it."""
-    scope = Scope(names, shapes=dict(shapes), is_formula=True)
+def _formula_context(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Context:
+    """Start a formula, in which `e` may be Euler's number, as answers print it."""
+    context = start(read, Known(names, shapes, is_formula=True, evaluation=EVALUATION), RULES)
     for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
         if name not in names:
-            scope.names[name] = constant
-    return scope
+            context.names.values[name] = constant
+    return context
 
 
-def _value(source: SourceText, scope: Scope) -> Program:
-    return Reader(source, scope).value(grammar.parse_value(source))
+def _value(context: Context) -> Program:
+    return lower_value(context, grammar.parse_value(context.source))

@@ -20,7 +20,7 @@ from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut

@@ -23,7 +23,7 @@ from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import function_text, inputs
 from gradcli.language.function_text import TextReader
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import Replay, Snippet

@@ -20,9 +20,14 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import exact_number
-from gradcli.language.lower.scope import Ask, Scope
+from gradcli.language.lower.calls import result_of
+from gradcli.language.lower.constants import inline_text
+from gradcli.language.lower.context import Ask, Known, start
+from gradcli.language.lower.lines import as_number, emit
+from gradcli.language.lower.programs import RULES
+from gradcli.language.lower.sizes import shape_of
 from gradcli.language.ops import Meaning, Op
-from gradcli.language.parsing import Reader
+from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
@@ -68,7 +73,7 @@ class AtenLowering:
         records_meaning: Whether the recording makes such a meaning itself: rows that need one count as missing then.
 
     Attributes:
-        lowering: The reader that appends lines.
+        context: The text that the lines are appended to.
         written: The lines so far.
         variables: The variables by name.
         span: The place of the next lines, where there is a text already.
@@ -79,16 +84,16 @@ class AtenLowering:
 
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
-        self.lowering = Reader(SourceText("0", called), Scope(values={}, ask=ask))
-        self.written, self.variables = self.lowering.builder.lines, self.lowering.scope.variables
+        self.context = start(SourceText("0", called), Known(values={}, ask=ask, evaluation=EVALUATION), RULES)
+        self.written, self.variables = self.context.builder.lines, self.context.findings.variables
         self.instead: dict[Atom, Atom] = {}
 
     # -- operands
 
     def variable(self, name: str, shape: Shape) -> Atom:
         """Add a variable of a shape."""
-        self.lowering.scope.shapes[name] = shape
-        return self.lowering.scope.variable(name)
+        self.context.findings.shapes[name] = shape
+        return self.context.findings.variable(name)
 
     def literal(self, tensor: Tensor) -> Atom:
         """Add a constant tensor by its numbers."""
@@ -102,18 +107,18 @@ class AtenLowering:
             atom = self.row("arange", 0, len(array), 1)
         else:
             numbers = DrawnNumbers(array.tobytes(), str(array.tolist()), is_whole=True)
-            atom = self.lowering.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
+            atom = self.context.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
     def shape(self, atom: Atom) -> Shape:
         """Give the shape of a value."""
-        found = self.lowering.shape_of(atom)
+        found = shape_of(self.context, atom)
         assert found is not None  # noqa: S101
         return found
 
     def is_condition(self, atom: Atom) -> bool:
         """Tell whether a value is true or false."""
-        return atom in self.lowering.conditions
+        return atom in self.context.findings.conditions
 
     # -- lines
 
@@ -132,27 +137,27 @@ class AtenLowering:
         for line in self.written:
             if not gone.isdisjoint(line.call.operands):
                 gone.add(line.symbol)
-        lines, _ = self.lowering.builder.made_of(*(values - gone))
+        lines, _ = self.context.builder.made_of(*(values - gone))
         kept = {one for line in lines for one in (line.symbol, *line.call.operands) if one.is_Symbol}
         for condition in conditions:
-            others, asked = self.lowering.builder.made_of(condition)
+            others, asked = self.context.builder.made_of(condition)
             if condition not in gone and asked.intersection(self.variables.values()) <= kept:
                 kept.update(line.symbol for line in others)
-        self.lowering.builder.retain([line for line in self.written if line.symbol in kept])
+        self.context.builder.retain([line for line in self.written if line.symbol in kept])
         for name in [name for name, symbol in self.variables.items() if symbol not in kept]:
             del self.variables[name]
         return kept
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the Program that computes some values, of which the last is the output."""
-        lines, leaves = self._made_of_all(*atoms) if self.instead else self.lowering.builder.made_of(*atoms)
+        lines, leaves = self._made_of_all(*atoms) if self.instead else self.context.builder.made_of(*atoms)
         variables = tuple(one for one in self.variables.values() if one in leaves)
         output = atoms[-1] if atoms else sympy.Integer(0)
-        return Program("", variables, tuple(lines), output, self.lowering.source.name)
+        return Program("", variables, tuple(lines), output, self.context.source.name)
 
     def _made_of_all(self, *atoms: Atom) -> tuple[list[Line], set[Atom]]:
         """Trace values back as `made_of` does, also through what stands for variables."""
-        line_of, leaves = self.lowering.builder.line_of, set[Atom]()
+        line_of, leaves = self.context.builder.line_of, set[Atom]()
         found, begun, waiting = dict[Atom, Line](), set[Atom](), [*reversed(atoms)]
         while waiting:
             atom = self.instead.get(waiting[-1], waiting[-1])
@@ -170,15 +175,15 @@ class AtenLowering:
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""
-        return self.lowering.emit(name, [as_atom(one) for one in operands], self.span, statics)[0]
+        return emit(self.context, name, [as_atom(one) for one in operands], self.span, statics)[0]
 
     def number(self, atom: Atom) -> Atom:
         """Give a condition as 1 and 0, anything else as it is."""
-        return self.lowering.as_number(atom, self.span)
+        return as_number(self.context, atom, self.span)
 
     def text(self, text: str, **operands: Atom) -> Atom:
         """Append the lines of a text of the language, whose names stand for these operands."""
-        return self.lowering.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
+        return inline_text(self.context, text, {n: as_atom(a) for n, a in operands.items()}, self.span)
 
     def expanded(self, atom: Atom, size: Sequence[int]) -> Atom:
         """Append a value broadcast to a shape; -1 keeps its own size."""
@@ -207,13 +212,13 @@ class AtenLowering:
             is_left_out: Tells the operations in whose place their operand stands.
             derived: Notes that a value follows from others, and returns it.
         """
-        builder, renamed = self.lowering.builder, dict[Atom, Atom]()
+        builder, renamed = self.context.builder, dict[Atom, Atom]()
         for line in builder.made_of(atom)[0]:
             call = line.call.renamed(renamed)
             if is_left_out(call):
                 renamed[line.symbol] = call.operands[0]
             else:
-                copy = self.lowering.emit(call.op.name, [*call.operands], line.span, call.statics)[0]
+                copy = emit(self.context, call.op.name, [*call.operands], line.span, call.statics)[0]
                 renamed[line.symbol] = derived(copy, *call.operands)
         return renamed.get(atom, atom)
 
@@ -233,7 +238,7 @@ class AtenLowering:
             value = given.get(parameter, ())
             operands += value if isinstance(value, list | tuple) else [value]
         statics = tuple(_static(parameter, given[parameter]) for parameter in row.signature if parameter in row.statics)
-        return self.lowering.result_of(row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
+        return result_of(self.context, row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
 
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.

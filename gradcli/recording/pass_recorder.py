@@ -91,7 +91,7 @@ class PassRecorder(Recorder):
 
     def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
-        self.lines.lowering.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
+        self.lines.context.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
         self.is_sound, self.faults, self.wrong = is_sound, dict[str, None](), dict[str, None]()
         self._has_zero_pivot = False
         self._ends, self._spans = list[int](), list[Span]()

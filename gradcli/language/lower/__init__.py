@@ -1,17 +1,30 @@
-"""A tree to a Program: meanings of names and calls, constants and loops.
+"""A tree to a Program: a function for each kind of node, which is handed the `Context` of the node.
 
-The lowering is one class in layers, each of which extends those before it: `Lines`, `ShapeInference`, `Constants`,
-then `Binder`, `Indices`, `Decisions`, `Inlining` and `Libraries`, then `Calls` and `Lowering`.  The reader of
-statements extends it too.
+    source = SourceText("x**2", "EXPR")                  text and tokens
+    tree = grammar.parse(source)                         nodes
+    context = start(source, known, RULES)                what is known, nothing found yet
+    program = lower_program(context, tree)               lower(context, node) for each node, then finish
 
-programs      one rule a node, and the statements of a text
-scope         state shared by the rules: meanings of names, and the lines so far, the first layer
-calls         names with the modules before them, functions and methods
-libraries     the library of a name: torch, NumPy, others; variables with dots in their names
-arguments     arguments, bound to a signature, and calls that have no row in the op table
+`RULES` says which function lowers which node.  Who reads more than the language hands other `Rules` to `start`, with
+nodes of their own in the tables.
+
+programs      the rules of the language, and the meanings of the op table
+statements    statements, and the Program that they make
+expressions   one rule a node of an expression
+names         names with the modules before them: variables, constants, functions
+members       methods, members and indices after an operand
+calls         calls of functions and methods
+conversions   calls that have no row in the op table: constructors, conversions, `Piecewise`
+arguments     arguments, bound to a signature
 argument_kinds  names of arguments, and the constants that they take
-constants     constant arguments and indices, lists and loops that are written out
-indices       formulas in index notation, as operations on whole tensors
+libraries     the library of a name: torch, NumPy, others
 inlining      calls whose lines are other operations: of functions that torch is asked for, and indices with tensors
+values_at_point  conditions that values decide
+indices       formulas in index notation, as operations on whole tensors
+loops         elements of lists and loops, which are written out
+constants     constant arguments and indices
+sizes         shapes of lines
+lines         lines, and values that are true or false
+context       what the rules are handed: the names and the indices around a node, what is known and what is found
 juxtaposed_names  names that are several words written together
 """

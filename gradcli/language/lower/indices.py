@@ -9,22 +9,23 @@ index may be any expression of others: then the element is picked by comparing, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
 from gradcli.arrays import Array
 from gradcli.errors import Span
-from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Index, Operand
+from gradcli.language.lower.constants import UNKNOWN_SIZE, constant_numbers, index_item, integer
+from gradcli.language.lower.context import Context, Index, Operand, lower
+from gradcli.language.lower.lines import as_number, emit
+from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Shape, show
 from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer, name_alone
 from gradcli.language.text.tokens import Token
-
-Result = TypeVar("Result")
 
 _ALL = Slice(None, None)
 
@@ -43,263 +44,263 @@ DELTAS = ("δ", "KroneckerDelta")
 """Names of the Kronecker delta: 1 where two indices are equal, and 0 elsewhere."""
 
 
-class Indices(Constants):
-    """Lowering of values that depend on indices."""
+class _Entered(NamedTuple):
+    """Context of the body of ranges, their indices, and the conditions on indices whose ends depend on others."""
 
-    _depth = 0  # dimensions that indices have so far
-    _is_guarded = False  # true if cases may leave out elements outside of a tensor
+    inner: Context
+    indices: list[Index]
+    masks: list[Atom]
 
-    def declare(self, names: Sequence[str], shape: Shape) -> None:
-        """Declare names for the indices of a tensor of this shape, which is asked for as a whole."""
-        self._depth = len(shape)
-        for n, (name, size) in enumerate(zip(names, shape, strict=True)):
-            if name:
-                self.scope.indices[name] = Index(len(shape) - 1 - n, 0, size - 1)
 
-    def mentions(self, span: Span) -> bool:
-        """Tell whether an index stands in a range of the text."""
-        tokens = self.source.within(span) if self.scope.indices else ()
-        return any(token.kind == "name" and token.text in self.scope.indices for token in tokens)
+def declared(context: Context, names: Sequence[str], shape: Shape) -> Context:
+    """Declare names for the indices of a tensor of this shape, which is asked for as a whole."""
+    sizes = enumerate(zip(names, shape, strict=True))
+    own = {name: Index(len(shape) - 1 - n, 0, size - 1) for n, (name, size) in sizes if name}
+    return context.with_indices({**context.indices, **own}, len(shape))
 
-    # -- values
 
-    def index_number(self, name: Token) -> Operand:
-        """Return an index as a number."""
-        index = self.scope.indices[name.text]
-        numbers = self.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
-        return self._placed(numbers, [index.place], name.span), name.span
+def mentions(context: Context, span: Span) -> bool:
+    """Tell whether an index stands in a range of the text."""
+    tokens = context.source.within(span) if context.indices else ()
+    return any(token.kind == "name" and token.text in context.indices for token in tokens)
 
-    def element(self, operand: Operand, subscript: Subscript) -> Operand:
-        """Lower `x[i,k]`, an element of a tensor."""
-        atom, span = operand[0], operand[1].to(subscript.span)
-        shape = self.needed_shape(atom)
-        is_known = shape is not None
-        shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
-        if len(shape) != len(subscript.items):
-            message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
-            raise self.source.error(message, span)
-        key: list[Any] = []
-        places: list[int] = []
-        picked: list[tuple[int, int, Atom]] = []
-        for bound, size in zip(subscript.items, shape, strict=True):
-            node = bound.only
-            if node is None or not self.mentions(bound.span):
-                if not isinstance(item := self.item(bound), int):
-                    raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
-                key.append(item)
-                continue
-            index = self.scope.indices.get(name_alone(node))
-            is_within = index is not None and (not is_known or (index.first >= 0 and index.last < size))
-            if index is not None and is_within and index.place not in places:
-                is_whole = index.first == 0 and index.size == size
-                key.append(_ALL if is_whole else Slice(index.first, index.last + 1))
-                places.append(index.place)
-            else:
-                place = self._depth + len(picked)
-                picked.append((place, size, self._position(node, size if is_known else None)))
-                key.append(_ALL)
-                places.append(place)
-        if any(part != _ALL for part in key):
-            atom = self.emit("index", [atom], span, (tuple(key),))[0]
-        atom = self._placed(atom, places, span)
-        for place, size, at in picked:
-            atom = self._picked(atom, at, place, size, span)
-        return atom, span
 
-    def _position(self, node: Node, size: int | None) -> Atom:
-        """Lower an expression of indices; beyond the tensor it is an error, except in a case that is guarded."""
-        atom, span = self.lower(node)
-        numbers = self._numbers(atom, span)
-        is_free = size is None or self._is_guarded or not numbers.size
-        if not is_free and not 0 <= numbers.min() <= numbers.max() < size:
-            message = f"this index is from {numbers.min():g} to {numbers.max():g}, and the dimension has size {size}"
-            raise self.source.error(message, span)
+def index_number(context: Context, name: Token) -> Operand:
+    """Return an index as a number."""
+    index = context.indices[name.text]
+    numbers = emit(context, "arange", [], name.span, (index.first, index.last + 1, 1))[0]
+    return _placed(context, numbers, [index.place], name.span), name.span
+
+
+def element(context: Context, operand: Operand, subscript: Subscript) -> Operand:
+    """Lower `x[i,k]`, an element of a tensor."""
+    atom, span = operand[0], operand[1].to(subscript.span)
+    shape = needed_shape(context, atom)
+    is_known = shape is not None
+    shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
+    if len(shape) != len(subscript.items):
+        message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
+        raise context.source.error(message, span)
+    key: list[Any] = []
+    places: list[int] = []
+    picked: list[tuple[int, int, Atom]] = []
+    for bound, size in zip(subscript.items, shape, strict=True):
+        node = bound.only
+        if node is None or not mentions(context, bound.span):
+            if not isinstance(item := index_item(context, bound), int):
+                raise context.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
+            key.append(item)
+            continue
+        index = context.indices.get(name_alone(node))
+        is_within = index is not None and (not is_known or (index.first >= 0 and index.last < size))
+        if index is not None and is_within and index.place not in places:
+            is_whole = index.first == 0 and index.size == size
+            key.append(_ALL if is_whole else Slice(index.first, index.last + 1))
+            places.append(index.place)
+        else:
+            place = context.depth + len(picked)
+            picked.append((place, size, _position(context, node, size if is_known else None)))
+            key.append(_ALL)
+            places.append(place)
+    if any(part != _ALL for part in key):
+        atom = emit(context, "index", [atom], span, (tuple(key),))[0]
+    atom = _placed(context, atom, places, span)
+    for place, size, at in picked:
+        atom = _picked(context, atom, at, place, size, span)
+    return atom, span
+
+
+def _position(context: Context, node: Node, size: int | None) -> Atom:
+    """Lower an expression of indices; beyond the tensor it is an error, except in a case that is guarded."""
+    atom, span = lower(context, node)
+    numbers = _numbers(context, atom, span)
+    is_free = size is None or context.is_guarded or not numbers.size
+    if not is_free and not 0 <= numbers.min() <= numbers.max() < size:
+        message = f"this index is from {numbers.min():g} to {numbers.max():g}, and the dimension has size {size}"
+        raise context.source.error(message, span)
+    return atom
+
+
+def _picked(context: Context, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
+    """Pick the elements at positions, along a dimension that is then of size 1."""
+    numbers = emit(context, "arange", [], span, (0, size, 1))[0]
+    is_it = emit(context, "eq", [at, _placed(context, numbers, [place], span)], span)[0]
+    kept = emit(context, "where", [is_it, atom, sympy.Integer(0)], span)[0]
+    return emit(context, "sum", [kept], span, (-1 - place, True))[0]
+
+
+def _placed(context: Context, atom: Atom, places: Sequence[int], span: Span) -> Atom:
+    """Move each dimension of a tensor to the place of its index, the others of size 1."""
+    order = sorted(range(len(places)), key=lambda n: -places[n])
+    if order != list(range(len(places))):
+        atom = emit(context, "permute", [atom], span, (tuple(order),))[0]
+    if len(places) <= max(places, default=-1):
+        key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
+        atom = emit(context, "index", [atom], span, (tuple(key),))[0]
+    return atom
+
+
+def _numbers(context: Context, atom: Atom, span: Span) -> Array:
+    """Evaluate a value that depends on indices alone.
+
+    Raises:
+        LanguageError: The value depends on variables.
+    """
+    if (found := constant_numbers(context, atom)) is None:
+        raise context.source.error("an index may depend on other indices only", span)
+    return found
+
+
+def ranged(context: Context, node: Ranged) -> Operand:
+    """Lower `Σ[k=0..2] body`."""
+    if not node.sign:
+        message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
+        raise context.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
+    return _reduced(context, node.sign, node.ranges, node.body, node.span, node.conditions)
+
+
+def _reduced(
+    context: Context, sign: str, ranges: Sequence[Range], body: Node, span: Span, conditions: Sequence[Node] = ()
+) -> Operand:
+    op, identity = _REDUCTIONS[sign]
+    is_outermost = context.depth == 0
+    inner, found, masks = _entered(replace(context, is_formula=True), ranges)
+    is_empty = any(index.size < 1 for index in found)
+    atom = identity if is_empty else as_number(inner, *lower(inner, body))
+    if not is_empty:
+        masks += [lower(inner, condition)[0] for condition in conditions]
+        for mask in masks:
+            atom = emit(context, "where", [mask, atom, identity], span)[0]
+        for index in found:
+            atom = _filled(context, atom, index, span)
+            is_last = is_outermost and index is found[-1]
+            statics = (None, False) if is_last else (-1 - index.place, True)
+            atom = emit(context, op, [atom], span, statics)[0]
+    return atom, span
+
+
+def _entered(context: Context, ranges: Sequence[Range]) -> _Entered:
+    """Make the indices of ranges, of which one may depend on another."""
+    waiting, found, masks = list(ranges), list[Index](), list[Atom]()
+    while waiting:
+        names = {one.name.text for one in waiting}
+        free = (one for one in waiting if not _names(context, one, names))
+        if (one := next(free, None)) is None:
+            raise context.source.error("these ranges depend on each other", waiting[0].name.span)
+        waiting.remove(one)
+        index, inside = _range(context, one)
+        context = context.with_indices({**context.indices, one.name.text: index}, context.depth + 1)
+        found.append(index)
+        masks += inside
+        if inside and index.size > 0:
+            number, span = index_number(context, one.name)
+            ends = zip(("le", "ge"), inside, strict=True)
+            masks[-2:] = [emit(context, op, [end, number], span)[0] for op, end in ends]
+    return _Entered(context, found, masks)
+
+
+def _names(context: Context, one: Range, names: set[str]) -> bool:
+    span = one.first.span.to(one.last.span)
+    return any(token.kind == "name" and token.text in names for token in context.source.within(span))
+
+
+def _range(context: Context, one: Range) -> tuple[Index, list[Atom]]:
+    """Make the index of a formula, with bounds that may depend on outer indices."""
+    if not mentions(context, one.first.span.to(one.last.span)):
+        ends = integer(context, one.first), integer(context, one.last)
+        return Index(context.depth, *ends), []
+    (first, span), (last, until) = lower(context, one.first), lower(context, one.last)
+    low, high = _numbers(context, first, span), _numbers(context, last, until)
+    return Index(context.depth, int(np.min(low)), int(np.max(high))), [first, last]
+
+
+def _filled(context: Context, atom: Atom, index: Index, span: Span) -> Atom:
+    """Stretch a value to the size of an index in the dimension of that index."""
+    shape = needed_shape(context, atom)
+    if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
         return atom
+    zeros = emit(context, "zeros", [], span, ((index.size, *(1,) * index.place),))[0]
+    return emit(context, "add", [atom, zeros], span)[0]
 
-    def _picked(self, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
-        """Pick the elements at positions, along a dimension that is then of size 1."""
-        numbers = self.emit("arange", [], span, (0, size, 1))[0]
-        is_it = self.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
-        kept = self.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
-        return self.emit("sum", [kept], span, (-1 - place, True))[0]
 
-    def _placed(self, atom: Atom, places: Sequence[int], span: Span) -> Atom:
-        """Move each dimension of a tensor to the place of its index, the others of size 1."""
-        order = sorted(range(len(places)), key=lambda n: -places[n])
-        if order != list(range(len(places))):
-            atom = self.emit("permute", [atom], span, (tuple(order),))[0]
-        if len(places) <= max(places, default=-1):
-            key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
-            atom = self.emit("index", [atom], span, (tuple(key),))[0]
-        return atom
+def called_in_formula(context: Context, name: Token, arguments: Arguments) -> Operand | None:
+    """Lower a call that only formulas have; None for others."""
+    span = name.span.to(arguments.span)
+    values = [one.value for one in arguments.items]
+    if name.text in DELTAS and len(values) == 2:
+        return _delta(context, (values[0], values[1]), span)
+    if name.text not in _SIGN_OF or not values:
+        return None
+    sign, first = _SIGN_OF[name.text], values[0]
+    if isinstance(first, Ranged) and not first.sign and not sign:
+        return _matrix(context, name.text, first.ranges, first.body, span)
+    ranges = [one for value in values[1:] if (one := _limits(context, value)) is not None]
+    if not ranges or len(ranges) < len(values) - 1:
+        return None
+    return _reduced(context, sign, ranges, first, span) if sign else _matrix(context, name.text, ranges, first, span)
 
-    def _numbers(self, atom: Atom, span: Span) -> Array:
-        """Evaluate a value that depends on indices alone.
 
-        Raises:
-            LanguageError: The value depends on variables.
-        """
-        if (found := self.numbers(atom)) is None:
-            raise self.source.error("an index may depend on other indices only", span)
-        return found
+def _limits(context: Context, node: Node) -> Range | None:
+    """Read the range `(k, 0, 2)`."""
+    if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
+        return None
+    name, first, last = node.items
+    is_free = name_alone(name) not in ("", *context.findings.variables)
+    return Range(name.token, first, last) if is_free and isinstance(name, NameNode) else None
 
-    # -- over indices
 
-    def ranged(self, node: Ranged) -> Operand:
-        """Lower `Σ[k=0..2] body`."""
-        if not node.sign:
-            message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
-            raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
-        return self._reduced(node.sign, node.ranges, node.body, node.span, node.conditions)
+def _matrix(context: Context, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
+    """Lower a function of the matrix whose elements are a body's values."""
+    if len(ranges) != 2:
+        raise context.source.error("a matrix has two ranges, of its rows and of its columns", span)
+    if context.indices and mentions(context, body.span):
+        raise context.source.error("a matrix whose elements depend on other indices is not read", span)
+    inner, (columns, rows), _ = _entered(context.with_indices({}, 0), ranges[::-1])
+    atom = whole_tensor(inner, lower(inner, body)[0], (rows.size, columns.size), span)
+    return emit(context, op, [atom], span)
 
-    def _reduced(
-        self, sign: str, ranges: Sequence[Range], body: Node, span: Span, conditions: Sequence[Node] = ()
-    ) -> Operand:
-        op, identity = _REDUCTIONS[sign]
-        outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula
-        self.scope.indices, self.scope.is_formula = dict(outer), True
-        found, masks = self._entered(ranges)
-        is_empty = any(index.size < 1 for index in found)
-        atom = identity if is_empty else self.as_number(*self.lower(body))
-        if not is_empty:
-            masks += [self.lower(condition)[0] for condition in conditions]
-            for mask in masks:
-                atom = self.emit("where", [mask, atom, identity], span)[0]
-            for index in found:
-                atom = self._filled(atom, index, span)
-                is_last = depth == 0 and index is found[-1]
-                statics = (None, False) if is_last else (-1 - index.place, True)
-                atom = self.emit(op, [atom], span, statics)[0]
-        self.scope.indices, self._depth, self.scope.is_formula = outer, depth, is_formula
-        return atom, span
 
-    def _entered(self, ranges: Sequence[Range]) -> tuple[list[Index], list[Atom]]:
-        """Make the indices of ranges, of which one may depend on another, and the conditions that they fulfil."""
-        waiting, found, masks = list(ranges), list[Index](), list[Atom]()
-        while waiting:
-            names = {one.name.text for one in waiting}
-            free = (one for one in waiting if not self._names(one, names))
-            if (one := next(free, None)) is None:
-                raise self.source.error("these ranges depend on each other", waiting[0].name.span)
-            waiting.remove(one)
-            index, inside = self._range(one)
-            self.scope.indices[one.name.text] = index
-            self._depth += 1
-            found.append(index)
-            masks += inside
-            if inside and index.size > 0:
-                number, span = self.index_number(one.name)
-                ends = zip(("le", "ge"), inside, strict=True)
-                masks[-2:] = [self.emit(op, [end, number], span)[0] for op, end in ends]
-        return found, masks
+def kronecker_delta(context: Context, name: Node, subscript: Trailer) -> Operand | None:
+    """Lower `δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
+    if name_alone(name) != DELTAS[0] or not isinstance(subscript, Subscript) or context.is_taken(DELTAS[0]):
+        return None
+    if not mentions(context, subscript.span) or len(subscript.items) != 2:
+        return None
+    first, second = (bound.only for bound in subscript.items)
+    return None if first is None or second is None else _delta(context, (first, second), name.span.to(subscript.span))
 
-    def _names(self, one: Range, names: set[str]) -> bool:
-        span = one.first.span.to(one.last.span)
-        return any(token.kind == "name" and token.text in names for token in self.source.within(span))
 
-    def _range(self, one: Range) -> tuple[Index, list[Atom]]:
-        """Make the index of a formula, with bounds that may depend on outer indices."""
-        if not self.mentions(one.first.span.to(one.last.span)):
-            ends = self.integer(one.first), self.integer(one.last)
-            return Index(self._depth, *ends), []
-        (first, span), (last, until) = self.lower(one.first), self.lower(one.last)
-        low, high = self._numbers(first, span), self._numbers(last, until)
-        return Index(self._depth, int(np.min(low)), int(np.max(high))), [first, last]
+def _delta(context: Context, nodes: tuple[Node, Node], span: Span) -> Operand:
+    """Compare two expressions of indices: 1 where they are equal, 0 elsewhere."""
+    first, second = (context.indices.get(name_alone(node)) for node in nodes)
+    if first and second and first.place != second.place and first.first == second.first == 0:
+        above, below = (first, second) if first.place > second.place else (second, first)
+        statics = above.size, None if above.size == below.size else below.size
+        unit = emit(context, "eye", [], span, statics)[0]
+        return _placed(context, unit, [above.place, below.place], span), span
+    values = [lower(context, node)[0] for node in nodes]
+    if all(isinstance(value, sympy.Integer) for value in values):
+        return sympy.Integer(int(values[0] == values[1])), span
+    return as_number(context, emit(context, "eq", values, span)[0], span), span
 
-    def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
-        """Stretch a value to the size of an index in the dimension of that index."""
-        shape = self.needed_shape(atom)
-        if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
-            return atom
-        zeros = self.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
-        return self.emit("add", [atom, zeros], span)[0]
 
-    # -- calls and brackets
+def whole_tensor(context: Context, atom: Atom, shape: Shape, span: Span) -> Atom:
+    """Return a value that depends on the declared indices as the tensor of all its elements."""
+    atom = as_number(context, atom, span)
+    own = needed_shape(context, atom)
+    own = shape if own is None else own
+    if len(own) > len(shape):
+        key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
+        atom, own = emit(context, "index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
+    return atom if own == shape else emit(context, "expand", [atom], span, (shape,))[0]
 
-    def called_in_formula(self, name: Token, arguments: Arguments) -> Operand | None:
-        """Lower a call that only formulas have; None for others."""
-        span = name.span.to(arguments.span)
-        values = [one.value for one in arguments.items]
-        if name.text in DELTAS and len(values) == 2:
-            return self._delta((values[0], values[1]), span)
-        if name.text not in _SIGN_OF or not values:
-            return None
-        sign, first = _SIGN_OF[name.text], values[0]
-        if isinstance(first, Ranged) and not first.sign and not sign:
-            return self._matrix(name.text, first.ranges, first.body, span)
-        ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
-        if not ranges or len(ranges) < len(values) - 1:
-            return None
-        return self._reduced(sign, ranges, first, span) if sign else self._matrix(name.text, ranges, first, span)
 
-    def _limits(self, node: Node) -> Range | None:
-        """Read the range `(k, 0, 2)`."""
-        if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
-            return None
-        name, first, last = node.items
-        is_free = name_alone(name) not in ("", *self.scope.variables)
-        return Range(name.token, first, last) if is_free and isinstance(name, NameNode) else None
-
-    def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
-        """Lower a function of the matrix whose elements are a body's values."""
-        if len(ranges) != 2:
-            raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
-        outer, depth = self.scope.indices, self._depth
-        if outer and self.mentions(body.span):
-            raise self.source.error("a matrix whose elements depend on other indices is not read", span)
-        self.scope.indices, self._depth = {}, 0
-        (columns, rows), _ = self._entered(ranges[::-1])
-        atom = self.whole_tensor(self.lower(body)[0], (rows.size, columns.size), span)
-        self.scope.indices, self._depth = outer, depth
-        return self.emit(op, [atom], span)
-
-    def delta(self, name: Node, subscript: Trailer) -> Operand | None:
-        """Lower `δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
-        if name_alone(name) != DELTAS[0] or not isinstance(subscript, Subscript) or self.scope.is_taken(DELTAS[0]):
-            return None
-        if not self.mentions(subscript.span) or len(subscript.items) != 2:
-            return None
-        first, second = (bound.only for bound in subscript.items)
-        return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
-
-    def _delta(self, nodes: tuple[Node, Node], span: Span) -> Operand:
-        """Compare two expressions of indices: 1 where they are equal, 0 elsewhere."""
-        first, second = (self.scope.indices.get(name_alone(node)) for node in nodes)
-        if first and second and first.place != second.place and first.first == second.first == 0:
-            above, below = (first, second) if first.place > second.place else (second, first)
-            statics = above.size, None if above.size == below.size else below.size
-            unit = self.emit("eye", [], span, statics)[0]
-            return self._placed(unit, [above.place, below.place], span), span
-        values = [self.lower(node)[0] for node in nodes]
-        if all(isinstance(value, sympy.Integer) for value in values):
-            return sympy.Integer(int(values[0] == values[1])), span
-        return self.as_number(self.emit("eq", values, span)[0], span), span
-
-    def guarded(self, read: Callable[[], Result]) -> Result:
-        """Read cases, which may leave out elements outside of a tensor."""
-        outer, self._is_guarded = self._is_guarded, True
-        result = read()
-        self._is_guarded = outer
-        return result
-
-    # -- the whole
-
-    def whole_tensor(self, atom: Atom, shape: Shape, span: Span) -> Atom:
-        """Return a value that depends on the declared indices as the tensor of all its elements."""
-        atom = self.as_number(atom, span)
-        own = self.needed_shape(atom)
-        own = shape if own is None else own
-        if len(own) > len(shape):
-            key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
-            atom, own = self.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
-        return atom if own == shape else self.emit("expand", [atom], span, (shape,))[0]
-
-    def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
-        """Choose the first of two tensors at these positions, and the other elsewhere."""
-        for n, at in enumerate(fixed):
-            if at is not None:
-                numbers = self.emit("arange", [], span, (0, shape[n], 1))[0]
-                placed = self._placed(numbers, [len(shape) - 1 - n], span)
-                is_it = self.emit("eq", [placed, sympy.Integer(at)], span)[0]
-                atom = self.emit("where", [is_it, atom, other], span)[0]
-        return atom
+def chosen(context: Context, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
+    """Choose the first of two tensors at these positions, and the other elsewhere."""
+    for n, at in enumerate(fixed):
+        if at is not None:
+            numbers = emit(context, "arange", [], span, (0, shape[n], 1))[0]
+            placed = _placed(context, numbers, [len(shape) - 1 - n], span)
+            is_it = emit(context, "eq", [placed, sympy.Integer(at)], span)[0]
+            atom = emit(context, "where", [is_it, atom, other], span)[0]
+    return atom

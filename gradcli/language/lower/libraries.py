@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
-from gradcli.language import ops
-from gradcli.language.lower.argument_kinds import CONVERSIONS
-from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
-from gradcli.language.program.wengert import CONSTANTS
-from gradcli.language.text.nodes import Member, NameNode, Trailer
+from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 
 _LIBRARIES = {"np": "numpy", "numpy": "numpy", "sympy": "sympy", "sp": "sympy", "math": "math"}
@@ -76,30 +71,26 @@ def library_of(modules: Sequence[str]) -> str:
     return _LIBRARIES.get(modules[0], "") if modules else ""
 
 
-class Libraries(Lines):
-    """Lowering that chooses the library of methods and of functions without a module.
+@dataclass
+class Libraries:
+    """Libraries that the words of a text name.
 
     Attributes:
+        source: The text.
+        is_code: Whether it is Python's, whose own functions have no module.
         imported: The whole names of imported objects, by the names that they have here.
     """
 
-    imported: Mapping[str, str] = MappingProxyType({})
+    source: SourceText
+    is_code: bool = False
+    imported: Mapping[str, str] = field(default_factory=dict)
 
-    def _in_full(self, words: Sequence[str]) -> list[str]:
+    def in_full(self, words: Sequence[str]) -> list[str]:
         """Return the modules before a name in full: `from numpy import var`."""
         every = self.imported.get("*", "")
         if len(words) == 1 and words[0] not in self.imported and every.rpartition(".")[2] in ("numpy", "torch"):
             return [*every.split("."), *words]
         return [*self.imported.get(words[0], words[0]).split("."), *words[1:]]
-
-    def _renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
-        """Rename a function or a module that an import gave another name."""
-        whole = self.imported[token.text]
-        last = whole.rpartition(".")[2]
-        is_own = token.text in self.scope.names or token.text in self.scope.variables
-        is_known = is_called and ops.find(last) is not None
-        is_known = last in PREFIXES or whole == "scipy.stats.norm" if is_module else is_known
-        return replace(token, text=last) if is_known and not is_own else token
 
     @cached_property
     def has_numpy(self) -> bool:
@@ -124,7 +115,7 @@ class Libraries(Lines):
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
         return self.is_code or (is_long and (self.has_numpy or self.has_torch))
 
-    def library_of_method(self, name: Token) -> str:
+    def of_method(self, name: Token) -> str:
         """Return the library whose methods values have; empty for torch's.
 
         Raises:
@@ -136,27 +127,3 @@ class Libraries(Lines):
             instead = f"write torch.{name.text}(x), or np.{name.text}(x)"
             raise self.source.code(f"'.{name.text}' in a text of NumPy's and torch's", name.span, instead)
         return ""
-
-    # -- variables with dots in their names, `fc1.weight`
-
-    def dotted_name(self, node: NameNode, trailers: Sequence[Trailer]) -> Token | None:
-        """Return the name of a variable with dots, `fc1.weight`, if its first part stands for nothing of its own."""
-        first = node.token
-        if node.arguments is not None or not isinstance(trailers[0], Member):
-            return None
-        path, found = first, None
-        for member in trailers:
-            if not isinstance(member, Member) or member.arguments is not None or member.name.kind == "operator":
-                break
-            path = Token("name", f"{path.text}.{member.name.text}", path.span.to(member.span))
-            if path.text in self.scope.given:
-                found = path
-            elif not any(name.startswith(f"{path.text}.") for name in self.scope.given):
-                if self._is_own(first) or member.name.text in CONVERSIONS or ops.is_member(member.name.text):
-                    break  # each tensor has such a member, so that no variable has it
-                found = path
-        return found
-
-    def _is_own(self, name: Token) -> bool:
-        """Tell whether a name stands for something by itself, without the part after its dot, so far in the text."""
-        return self.scope.is_taken(name.text) or name.text in (*PREFIXES, *FOREIGN, *CONSTANTS, *self.imported)

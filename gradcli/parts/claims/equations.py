@@ -17,7 +17,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span
 from gradcli.language.lower.indices import DELTAS
-from gradcli.language.lower.programs import EntryFormulas
+from gradcli.language.lower.statements import EntryFormulas
 from gradcli.language.parsing import parse_entries
 from gradcli.language.program.wengert import Program, Shape, show
 from gradcli.language.text.grammar import parse_equations

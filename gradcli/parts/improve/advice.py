@@ -19,7 +19,7 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, worth_listing
 from gradcli.errors import GradcliError, Span
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.diagnosis import diagnose

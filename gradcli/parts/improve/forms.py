@@ -15,7 +15,7 @@ from types import MappingProxyType
 import sympy
 
 from gradcli.errors import GradcliError, Span
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.program_text import MOST_INLINE, ProgramText
 from gradcli.language.program.shapes import infer

@@ -1,9 +1,14 @@
 """Texts of several statements: definitions, functions, backward passes, and the questions that they ask.
 
 reading         a whole text to its result
-statements      the statements: the last layer of the lowering
-text_calls      functions of the text, backward() and torch.autograd.grad; imported names, and those that are code
+text_statements  a rule for each kind of statement
+assigned_names  names that take values
+text_rules      rules of expressions that mean something else in statements, or stand only there
+text_calls      functions of the text, and their calls
+text_passes     backward() and torch.autograd.grad
+imported_names  names that imports give, and those that are code
 tensors         the floating-point types that are written, and random numbers, which torch draws
+text_state      what is known of a text so far: tensors, draws, passes, definitions
 
 A text that has none of this is parsed as one expression: the reader of statements is imported where there are some.
 """
@@ -19,14 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from gradcli.language import function_text
-from gradcli.language.lower.scope import Ask
+from gradcli.language.lower.context import Ask, Known
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
-    from gradcli.language.function_text import MakeScope, TextReader
-    from gradcli.parts.paste.tensors import Generator
+    from gradcli.language.function_text import TextReader
+    from gradcli.parts.paste.text_state import Generator
 
 __all__ = ["PART", "read"]
 
@@ -109,7 +114,7 @@ def _torch_generator() -> Generator:
 
 
 def _read_statements(
-    text: str, scope: MakeScope, *, shares: bool, generator: Callable[[], Generator] | None
+    text: str, known: Known, *, shares: bool, generator: Callable[[], Generator] | None
 ) -> Snippet | None:
     """Read a text of statements; None for any other."""
     typed, text = text, _without_prompts(text) if ">>> " in text else text
@@ -117,9 +122,9 @@ def _read_statements(
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):
         return None
-    from gradcli.parts.paste.reading import read_statements
+    from gradcli.parts.paste.reading import HowToRead, read_statements
 
-    return read_statements(text, scope, shares=shares, generator=generator, is_torch=is_torch, is_session=is_session)
+    return read_statements(text, known, HowToRead(generator, is_torch, is_session), shares=shares)
 
 
 def _without_prompts(text: str) -> str:

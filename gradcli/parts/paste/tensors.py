@@ -11,21 +11,22 @@ tensor; a name for it makes a variable, as for other tensors of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import sympy
 
 from gradcli.arrays import Array
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower.scope import Operand
+from gradcli.language.lower.arguments import bind
+from gradcli.language.lower.context import Context, Operand
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.numeric import DrawnNumbers
-from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
-from gradcli.parts.paste.text_calls import TextCalls
+from gradcli.parts.paste.text_state import Tensors, TextState, TypeName
 
 MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
@@ -33,7 +34,7 @@ MIXED = (
 )
 """Remark on a text with both types."""
 
-_TYPES = {
+_TYPES: Mapping[str, TypeName] = {
     **dict.fromkeys(("float32", "float", "FloatTensor", "Tensor"), "float32"),
     **dict.fromkeys(("float64", "double", "DoubleTensor", "ndarray"), "float64"),
     **dict.fromkeys(("int", "long", "short", "int8", "int16", "int32", "int64", "uint8"), "int"),
@@ -47,83 +48,76 @@ CONSTRUCTORS = frozenset("tensor as_tensor from_numpy array asarray Variable Par
 _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack cat".split())
 """Operations that give whole numbers of whole numbers."""
 
+UNSEEDED = "no seed is set: random numbers are those that torch draws after torch.manual_seed(0)"
+"""Remark on random numbers that differ from one run to the next."""
 
-class Dtypes(TextCalls):
-    """Lowering that notes the types that are written.
 
-    Attributes:
-        types: The type of each variable; empty for the type that torch takes where nothing is written.
-        default: The type that `set_default_dtype` names.
-        casts: The types that the function names.
-        said: The types that the statement names, in order, each with the word that names it.
+def note_types(tensors: Tensors, words: Sequence[Token], is_cast: bool) -> None:
+    """Note the types that some words name, a method first; a call of NumPy names one too.
+
+    `torch.float` and `x.float()` are float32, and Python's own `float` is float64.
     """
+    for n, word in enumerate(words):
+        kind = _TYPES.get(word.text, "")
+        kind = tensors.default or kind if word.text == "Tensor" else kind
+        is_of_torch = (n > 0 and words[n - 1].text == ".") or (is_cast and n == 0)
+        kind = "float64" if word.text == "float" and not is_of_torch else kind
+        tensors.said += [(kind, "cast" * is_cast or word.text)] * bool(kind)
 
-    types: dict[str, str]
-    default = ""
-    casts: set[str]
-    said: list[tuple[str, str]]
 
-    def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
-        """Note the types that some words name, a method first; a call of NumPy names one too.
+def set_default(tensors: Tensors, context: Context, span: Span) -> None:
+    """Note the type of `torch.set_default_dtype(torch.float64)`."""
+    words = (_TYPES.get(token.text) for token in context.source.within(span))
+    tensors.default = next(filter(None, words), tensors.default)
 
-        `torch.float` and `x.float()` are float32, and Python's own `float` is float64.
-        """
-        for n, word in enumerate(words):
-            kind = _TYPES.get(word.text, "")
-            kind = self.default or kind if word.text == "Tensor" else kind
-            is_of_torch = (n > 0 and words[n - 1].text == ".") or (is_cast and n == 0)
-            kind = "float64" if word.text == "float" and not is_of_torch else kind
-            self.said += [(kind, "cast" * is_cast or word.text)] * bool(kind)
 
-    def set_default(self, span: Span) -> None:
-        """Note the type of `torch.set_default_dtype(torch.float64)`."""
-        words = (_TYPES.get(token.text) for token in self.source.within(span))
-        self.default = next(filter(None, words), self.default)
+def note_casts(tensors: Tensors, context: Context, span: Span) -> None:
+    """Note the types of a statement of the function, which was lowered."""
+    tokens = context.source.within(span)
+    said = {kind for kind, _ in tensors.said} - {"int"}
+    is_made = any(token.text in CONSTRUCTORS for token in tokens)
+    has_fraction = any(token.kind == "number" and not token.text.isdecimal() for token in tokens)
+    tensors.casts |= said or ({tensors.default} if is_made and has_fraction else set())
 
-    def note_casts(self, span: Span) -> None:
-        """Note the types of a statement of the function, which was lowered."""
-        tokens = self.source.within(span)
-        said = {kind for kind, _ in self.said} - {"int"}
-        is_made = any(token.text in CONSTRUCTORS for token in tokens)
-        has_fraction = any(token.kind == "number" and not token.text.isdecimal() for token in tokens)
-        self.casts |= said or ({self.default} if is_made and has_fraction else set())
 
-    def define_type(self, name: str, value: Atom) -> None:
-        """Note the type of a variable that was just defined, and round its numbers to those before a cast."""
-        said = self.said
-        is_int = self.is_whole(value, is_typed=any(kind == "int" for kind, _ in said))
-        _, leaves = self.builder.made_of(value)
-        known = {self.types[str(leaf)] for leaf in leaves if str(leaf) in self.types}
-        kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "ndarray")]
-        inherited = next((kind for kind in ("float64", "float32") if kind in known), self.default)
-        self.types[name] = kinds[-1] if kinds else "int" if is_int else inherited
-        is_cast = bool(said) and said[-1] == ("float64", "cast")
-        if is_cast and "float64" not in {*known, self.default, *(kind for kind, _ in said[:-1])}:
-            self.values[name] = _rounded(self.values[name])
+def define_type(tensors: Tensors, context: Context, name: str, value: Atom) -> None:
+    """Note the type of a variable that was just defined, and round its numbers to those before a cast."""
+    said = tensors.said
+    is_int = is_whole(tensors, context, value, is_typed=any(kind == "int" for kind, _ in said))
+    _, leaves = context.builder.made_of(value)
+    known = {tensors.types[str(leaf)] for leaf in leaves if str(leaf) in tensors.types}
+    kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "ndarray")]
+    inherited = next((kind for kind in ("float64", "float32") if kind in known), tensors.default)
+    tensors.types[name] = kinds[-1] if kinds else "int" if is_int else inherited
+    is_cast = bool(said) and said[-1] == ("float64", "cast")
+    if is_cast and "float64" not in {*known, tensors.default, *(kind for kind, _ in said[:-1])}:
+        tensors.values[name] = _rounded(tensors.values[name])
 
-    def is_whole(self, atom: Atom, *, is_typed: bool = False) -> bool:
-        """Tell whether a value has whole numbers in Python, or is of a type of them."""
-        lines, leaves = self.builder.made_of(atom, stop=lambda call: call.op.name == "trunc")
-        for line in lines:
-            op, statics = line.call.op, line.call.statics
-            if op.kind is Kind.SOURCE:
-                is_counted = op.name in ("arange", "full") and not any(isinstance(n, float) for n in statics)
-                if not (is_typed or is_counted):
-                    return False
-            elif op.kind is not Kind.MOVEMENT and op.name not in _WHOLE:
+
+def is_whole(tensors: Tensors, context: Context, atom: Atom, *, is_typed: bool = False) -> bool:
+    """Tell whether a value has whole numbers in Python, or is of a type of them."""
+    lines, leaves = context.builder.made_of(atom, stop=lambda call: call.op.name == "trunc")
+    for line in lines:
+        op, statics = line.call.op, line.call.statics
+        if op.kind is Kind.SOURCE:
+            is_counted = op.name in ("arange", "full") and not any(isinstance(n, float) for n in statics)
+            if not (is_typed or is_counted):
                 return False
-        return all(isinstance(leaf, sympy.Integer) or self.types.get(str(leaf)) == "int" for leaf in leaves)
+        elif op.kind is not Kind.MOVEMENT and op.name not in _WHOLE:
+            return False
+    return all(isinstance(leaf, sympy.Integer) or tensors.types.get(str(leaf)) == "int" for leaf in leaves)
 
-    def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
-        """Return the type in which torch computes some variables; None where none of them is a tensor of its own."""
-        found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
-        found |= self.casts if found else set()
-        if "float64" in found and len(found) > 1:
-            self.scope.warnings.append(MIXED)
-            for name in names:
-                if self.types.get(name) in ("", "float32"):
-                    self.values[name] = _rounded(self.values[name])
-        return "float64" if "float64" in found else "float32" if found else None
+
+def type_of(tensors: Tensors, context: Context, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
+    """Return the type in which torch computes some variables; None where none of them is a tensor of its own."""
+    found = {tensors.types.get(name, "int") for name in names} - {"int"}
+    found |= tensors.casts if found else set()
+    if "float64" in found and len(found) > 1:
+        context.findings.warnings.append(MIXED)
+        for name in names:
+            if tensors.types.get(name) in ("", "float32"):
+                tensors.values[name] = _rounded(tensors.values[name])
+    return "float64" if "float64" in found else "float32" if found else None
 
 
 def _rounded(array: Array) -> Array:
@@ -132,57 +126,28 @@ def _rounded(array: Array) -> Array:
         return array.astype(np.float32).astype(np.float64)
 
 
-# -- random numbers
-
-UNSEEDED = "no seed is set: random numbers are those that torch draws after torch.manual_seed(0)"
-"""Remark on random numbers that differ from one run to the next."""
-
-
-class Generator(Protocol):
-    """Generator of random numbers, torch's own."""
-
-    def seed(self, number: int) -> None:
-        """Restart, as after `torch.manual_seed(number)`."""
-
-    def draw(self, name: str, shape: Shape, *, is_double: bool) -> Array:
-        """Draw numbers of `torch.rand` or `torch.randn`."""
-
-
-class Drawing(Dtypes):
-    """Lowering that draws the random numbers of a text, in the order of its statements.
-
-    Attributes:
-        make_generator: Makes a generator; None refuses draws.
-        seed: The seed of the next draw; None where it continues the sequence.
-    """
-
-    make_generator: Callable[[], Generator] | None
-    seed: int | None = None
-    _generator: Generator | None = None
-    _count = 0
-
-    def draw(self, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
-        """Lower a call that draws random numbers, which torch draws."""
-        if self.make_generator is None:
-            raise self.source.code(f"'{path}'", span)
-        name, mark = path.rpartition(".")[2], len(self.said)
-        given = self.bind(TABLE[name], Token("name", name, span), arguments, []).statics
-        if given["seed"]:
-            raise self.source.error(
-                f"{path} takes sizes, or a tuple of them", span, hint="torch.manual_seed(0) before it"
-            )
-        found = given["shape"]
-        sizes = found if isinstance(found, tuple) else (found,)
-        if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
-            message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
-            raise self.source.error(message, span, kind=TooLargeError)
-        self._generator = self._generator or self.make_generator()
-        if self.seed is not None:
-            self._generator.seed(self.seed)
-        elif not self._count:
-            self.scope.warnings.append(UNSEEDED)
-        self.seed, self._count = None, self._count + 1
-        is_double = "float64" in (self.said[mark:] or [(self.default, "")])[-1]
-        numbers = self._generator.draw(name, sizes, is_double=is_double)
-        held = DrawnNumbers(numbers.tobytes(), f"{name} {self._count}")
-        return self.builder.emit("drawn", (), span, (sizes, held)), span
+def draw(text: TextState, context: Context, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
+    """Lower a call that draws random numbers, which torch draws."""
+    if text.draws.make_generator is None:
+        raise context.source.code(f"'{path}'", span)
+    name, mark = path.rpartition(".")[2], len(text.tensors.said)
+    given = bind(context, TABLE[name], Token("name", name, span), arguments, []).statics
+    if given["seed"]:
+        raise context.source.error(
+            f"{path} takes sizes, or a tuple of them", span, hint="torch.manual_seed(0) before it"
+        )
+    found = given["shape"]
+    sizes = found if isinstance(found, tuple) else (found,)
+    if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
+        message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
+        raise context.source.error(message, span, kind=TooLargeError)
+    text.draws.generator = text.draws.generator or text.draws.make_generator()
+    if text.draws.seed is not None:
+        text.draws.generator.seed(text.draws.seed)
+    elif not text.draws.count:
+        context.findings.warnings.append(UNSEEDED)
+    text.draws.seed, text.draws.count = None, text.draws.count + 1
+    is_double = "float64" in (text.tensors.said[mark:] or [(text.tensors.default, "")])[-1]
+    numbers = text.draws.generator.draw(name, sizes, is_double=is_double)
+    held = DrawnNumbers(numbers.tobytes(), f"{name} {text.draws.count}")
+    return context.builder.emit("drawn", (), span, (sizes, held)), span

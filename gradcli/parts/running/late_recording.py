@@ -211,7 +211,7 @@ class LateRecorder(Recorder):
             if leaf is None and given.tensor not in self._values:
                 raise NotRepeatableError
             atoms.append(self._value(given.tensor if leaf is None else leaf, place))
-        _, reached = self.lines.lowering.builder.made_of(*atoms, known=moving)
+        _, reached = self.lines.context.builder.made_of(*atoms, known=moving)
         return not reached.isdisjoint(moving)
 
     def _run_again(self, part: MemoryView, calls: Sequence[UntrackedCall]) -> Tensor:

@@ -245,7 +245,7 @@ class ScriptRecorder(LateRecorder):
         if output in others:
             raise NothingToAnswerError(f"{called} is by its output itself")
         leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
-        builder = self.lines.lowering.builder
+        builder = self.lines.context.builder
         _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
         followed = {others[one][0] if one in others else str(one): one for one in reached}
         free = {name: leaves[name].tensor for name in followed if name in leaves and leaves[name].tensor.requires_grad}

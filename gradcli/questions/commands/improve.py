@@ -28,7 +28,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.inputs import read_range
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program

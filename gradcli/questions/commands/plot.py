@@ -37,7 +37,7 @@ import numpy.typing as npt
 from gradcli.crosscheck import curves
 from gradcli.errors import InputError, TooLargeError
 from gradcli.language.inputs import Value, read_range, read_value
-from gradcli.language.lower.calls import shadowed
+from gradcli.language.lower.names import shadowed
 from gradcli.language.program.wengert import show
 from gradcli.notation import PARTIAL, Element, Named, Notation, second
 from gradcli.progress import doing

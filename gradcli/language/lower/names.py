@@ -1,0 +1,188 @@
+"""Names: variables, constants, values of the text, and functions, each with the modules before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import sympy
+
+from gradcli.errors import Span, UncalledFunctionError, UnknownFunctionError
+from gradcli.language import ops
+from gradcli.language.lower import juxtaposed_names, libraries
+from gradcli.language.lower.argument_kinds import CONVERSIONS
+from gradcli.language.lower.calls import call
+from gradcli.language.lower.context import Context, NameRead, Operand
+from gradcli.language.lower.indices import called_in_formula
+from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
+from gradcli.language.ops.torch_functions import OTHERWISE
+from gradcli.language.program.wengert import CONSTANTS
+from gradcli.language.text import hints
+from gradcli.language.text.nodes import Arguments, Member, NameNode, Trailer
+from gradcli.language.text.tokens import POWERS, Token
+
+_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
+"""Constants after a module's name, `math.e`."""
+
+
+def shadowed(names: Iterable[str]) -> frozenset[str]:
+    """Select the names that mean something else where no variable has them: constants, modules, functions.
+
+    >>> sorted(shadowed(["x", "pi", "mean", "np"]))
+    ['mean', 'np', 'pi']
+    """
+    return frozenset(name for name in names if name in (*CONSTANTS, *PREFIXES) or ops.find(name) is not None)
+
+
+def _renamed(context: Context, token: Token, *, is_module: bool, is_called: bool) -> Token:
+    """Rename a function or a module that an import gave another name."""
+    whole = context.libraries.imported[token.text]
+    last = whole.rpartition(".")[2]
+    is_own = token.text in context.names.values or token.text in context.findings.variables
+    is_known = is_called and ops.find(last) is not None
+    is_known = last in PREFIXES or whole == "scipy.stats.norm" if is_module else is_known
+    return replace(token, text=last) if is_known and not is_own else token
+
+
+def dotted_name(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Token | None:
+    """Return the name of a variable with dots, `fc1.weight`, if its first part stands for nothing of its own."""
+    first = node.token
+    if node.arguments is not None or not isinstance(trailers[0], Member):
+        return None
+    path, found = first, None
+    for member in trailers:
+        if not isinstance(member, Member) or member.arguments is not None or member.name.kind == "operator":
+            break
+        path = Token("name", f"{path.text}.{member.name.text}", path.span.to(member.span))
+        if path.text in context.known.variables:
+            found = path
+        elif not any(name.startswith(f"{path.text}.") for name in context.known.variables):
+            if _is_own(context, first) or member.name.text in CONVERSIONS or ops.is_member(member.name.text):
+                break  # each tensor has such a member, so that no variable has it
+            found = path
+    return found
+
+
+def _is_own(context: Context, name: Token) -> bool:
+    """Tell whether a name stands for something by itself, without the part after its dot, so far in the text."""
+    return context.is_taken(name.text) or name.text in (*PREFIXES, *FOREIGN, *CONSTANTS, *context.libraries.imported)
+
+
+def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> NameRead:
+    """Lower a name with the modules before it; some of the members after it may belong to it."""
+    found, is_called = context.findings, node.arguments is not None
+    is_module = not is_called and bool(trailers) and isinstance(trailers[0], Member)
+    token = node.token
+    if token.text in context.libraries.imported:
+        token = _renamed(context, token, is_module=is_module, is_called=is_called)
+    if trailers and (path := dotted_name(context, node, trailers)) is not None:
+        used = path.text.count(".")
+        if path.text.endswith(".py"):
+            hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
+            raise context.source.error(f"'{path.text}' is the name of a file", path.span, hint=hint)
+        if context.known.is_value:
+            raise context.source.error(f"a value cannot use the name '{path.text}'", path.span)
+        return NameRead((found.variable(path.text), path.span), used)
+    used = _modules(context, token, trailers) if is_module and not context.is_taken(token.text) else 0
+    behind = trailers[used - 1] if used else node
+    arguments = behind.arguments if isinstance(behind, NameNode | Member) else None
+    name = behind.name if isinstance(behind, Member) else token
+    span = token.span.to(name.span) if used else token.span
+    is_variable = name.text in found.variables and ops.find(name.text) is None  # else a function
+    is_value = not used and (name.text in context.names.values or is_variable)
+    if arguments is not None and not is_value:
+        words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
+        return NameRead(_called(context, name, span, words, arguments), used)
+    value = _MODULE_CONSTANTS.get(name.text) if used else context.names.values.get(name.text)
+    if value is not None and arguments is not None:
+        raise context.source.unexpected(context.source.position(arguments.span.start), is_inside=True)
+    if value is not None:
+        found.unused.pop("" if used else name.text, None)
+        return NameRead((value, span), used)
+    if arguments is not None:
+        message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
+        raise context.source.error(message, span, hint=hint, kind=UnknownFunctionError)
+    if name.text in CONSTANTS and name.text not in context.known.variables and name.text not in found.variables:
+        return NameRead((CONSTANTS[name.text], span), used)
+    if used or name.text not in found.variables:
+        require_variable(context, name, span, is_behind_module=used > 0)
+    return NameRead((found.variable(name.text), span), used)
+
+
+def _called(context: Context, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
+    """Lower a function of the table, or a call that has the form of one."""
+    if len(words) == 1 and (found := called_in_formula(context, name, arguments)) is not None:
+        return found
+    path = context.libraries.in_full(words)
+    if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
+        name = Token(name.kind, of_module, name.span)
+    is_of_linalg = "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
+    library = libraries.library_of(path[:-1]) or "linalg" * is_of_linalg
+    if library == "numpy":
+        if (hint := OTHERWISE.get(name.text)) is not None:
+            raise context.source.error(f"{context.source.excerpt(span)} is not read", span, hint=hint)
+        context.rules.note_types([replace(name, text="ndarray")], False)
+    is_own = len(path) == 1 and context.libraries.has_own_functions
+    return call(context, name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
+
+
+def require_variable(context: Context, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
+    """Refuse a name that cannot be a variable.
+
+    Raises:
+        LanguageError: It is a function, or stands after a module or in a value.
+    """
+    op = ops.find(name.text)
+    if is_behind_module and op is None:
+        raise context.source.error(f"'{context.source.excerpt(span)}' is not part of the language", span)
+    if is_behind_module:
+        raise context.source.error(f"'{name.text}' is a function", span, hint=_with_arguments(context, span))
+    if op is not None and name.text not in context.known.variables:
+        hint = _with_arguments(context, span)
+        if not context.known.is_value:
+            hint += f"; a variable called {name.text} needs a value, --at {name.text}=VALUE"
+        raise context.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
+    if context.known.is_value:
+        raise context.source.error(
+            f"a value cannot use the name '{name.text}'", span, hint=_without_names(context, name)
+        )
+
+
+def _with_arguments(context: Context, span: Span) -> str:
+    """Hint at the form of a function that lacks its arguments: `sin x`, `sin^2(x)`."""
+    shown = context.source.excerpt(span)
+    behind = context.source.position(span.stop)
+    sign, exponent = context.source.tokens[behind : behind + 2]
+    if sign.text in POWERS and exponent.kind == "number":
+        return f"write {shown}(...)**{exponent.text}"
+    if sign.text in POWERS and exponent.text == "-":
+        return f"write 1/{shown}(...), or its inverse by name, as asin is that of sin"
+    return f"write {shown}(...)"
+
+
+def _without_names(context: Context, name: Token) -> str:
+    """Hint at the form of a value that contains a name: `x: 1`, `x=1, y=2`."""
+    behind = context.source.position(name.span.stop)
+    separator, value = context.source.tokens[behind : behind + 2]
+    example = f"{name.text}={value.text or 'VALUE'}"
+    hint = hints.of_variable(context.source.name, example) if separator.text in (":", "=") else None
+    return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
+
+
+def _modules(context: Context, token: Token, trailers: Sequence[Trailer]) -> int:
+    """Count the members after the name of a module that belong to it."""
+    if token.text not in PREFIXES and token.text.lower() in {*PREFIXES, *FOREIGN, "tensor"}:
+        hint = "write torch, np, math, F, or the name of the function alone"
+        raise context.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
+    name, used, before = token, 0, ""
+    arguments: Arguments | None = None
+    while arguments is None and used < len(trailers):
+        member = trailers[used]
+        is_module = name.text in PREFIXES or before == "stats"
+        if not isinstance(member, Member) or not (is_module or (name.text, member.name.text) in OF_MODULES):
+            break
+        before = name.text
+        name, used, arguments = member.name, used + 1, member.arguments
+    if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
+        return 0
+    return used
