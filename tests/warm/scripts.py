@@ -4,10 +4,12 @@ The process that it belongs to has imported what `gradcli` has, or nothing, whic
 the word `run` first, it is `gradcli run`, which the installed command starts anew for each script.
 """
 
+import functools
 import os
 import runpy
 import sys
 import time
+from collections.abc import Sequence
 
 from gradcli.parts.warm import client, server
 
@@ -20,6 +22,22 @@ def serve(kind: str, idle: float) -> None:
         server.main(idle)
     else:
         server.serve(idle, server.say_ready, server.loaded if kind == "python" else int, _run)
+
+
+def serve_both(folders: Sequence[str], idle: float) -> None:
+    """Serve `gradcli` and scripts with all packages, from two processes that are forked after the imports.
+
+    Args:
+        folders: Where the programs look for their processes.
+        idle: Seconds without a call after which they end.
+    """
+    from gradcli.cli import process
+
+    threads = server.loaded()
+    programs = (functools.partial(process, is_forked=True), _run)
+    is_child = os.fork() == 0
+    os.environ["XDG_RUNTIME_DIR"] = folders[is_child]
+    server.serve(idle, server.say_ready, lambda: threads, programs[is_child])
 
 
 def _run() -> int:
