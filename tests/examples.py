@@ -31,3 +31,16 @@ def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
         )
         for n, case in enumerate(cases)
     ]
+
+
+def in_turn(cases: Iterable[Any], *others: Any) -> list[Any]:
+    """Pair each case with one of the others in turn, such as a dtype; its other pairs are for `pytest -m thorough`."""
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            *(other if isinstance(other, tuple) else (other,)),
+            marks=() if (n + m) % len(others) == 0 else pytest.mark.thorough,
+        )
+        for n, case in enumerate(cases)
+        for m, other in enumerate(others)
+    ]

@@ -55,10 +55,36 @@ QUICK = [
 ]
 
 
-def _start(writer: str, unbuffered: str, **settings: Any) -> Program:
+COLD = {("rows", "1"), ("a list", "1"), ("a list", "")}
+"""Those that start the installed command; the others are forked, with the limit and the stream of such a start."""
+
+FORKED = f"""
+import io, os, resource, sys
+from gradcli.cli import process
+if os.environ.get("LIMITED"):
+    resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}))
+if os.environ.get("PYTHONUNBUFFERED"):
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
+sys.exit(process())
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    """The command as a forked process, with a limit if the environment says so."""
+    path = tmp_path / "gradcli.py"
+    path.write_text(FORKED, encoding="utf-8")
+    return [warm.runner(), str(path)]
+
+
+def _start(command: list[str], writer: str, unbuffered: str, **settings: Any) -> Program:
     words, given = WRITERS[writer]
     own = os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}  # which a limit would cut off
-    program = Program([warm.INSTALLED, *words], **(PIPES | settings), env=own)
+    if (writer, unbuffered) in COLD:
+        command = [warm.INSTALLED]
+    elif settings.pop("preexec_fn", None):
+        own["LIMITED"] = "1"
+    program = Program([*command, *words], **(PIPES | settings), env=own)
     with program.stdin as stdin:
         stdin.write(given.encode())
     return program
@@ -69,10 +95,12 @@ def _limit_files() -> None:
 
 
 @pytest.mark.parametrize(("writer", "unbuffered"), [*UNBUFFERED, ("rows", ""), ("a list", "")])
-def test_what_is_cut_off_at_a_limit_ends_with_an_error(writer: str, unbuffered: str, tmp_path: Path) -> None:
+def test_what_is_cut_off_at_a_limit_ends_with_an_error(
+    writer: str, unbuffered: str, tmp_path: Path, command: list[str]
+) -> None:
     """A full disk cuts off in the same manner: a part is written, and the next write is refused."""
     path = tmp_path / "out"
-    with path.open("wb") as out, _start(writer, unbuffered, stdout=out, preexec_fn=_limit_files) as program:
+    with path.open("wb") as out, _start(command, writer, unbuffered, stdout=out, preexec_fn=_limit_files) as program:
         said = program.stderr.read().decode()
     assert program.returncode == 74
     assert os.strerror(errno.EFBIG) in said
@@ -80,14 +108,14 @@ def test_what_is_cut_off_at_a_limit_ends_with_an_error(writer: str, unbuffered: 
 
 
 @pytest.mark.parametrize(("writer", "unbuffered"), QUICK)
-def test_a_pipe_that_does_not_block_gets_all(writer: str, unbuffered: str) -> None:
+def test_a_pipe_that_does_not_block_gets_all(writer: str, unbuffered: str, command: list[str]) -> None:
     """A parent may have set the pipe so for itself, and it reads when it has time."""
     found = []
     for is_blocking in (True, False):
         read, write = os.pipe()
         fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, FEW)
         os.set_blocking(write, is_blocking)
-        with _start(writer, unbuffered, stdout=write) as program, os.fdopen(read, "rb") as reader:
+        with _start(command, writer, unbuffered, stdout=write) as program, os.fdopen(read, "rb") as reader:
             os.close(write)
             found.append(reader.read())
         assert program.returncode == 0

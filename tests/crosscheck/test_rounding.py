@@ -15,7 +15,7 @@ from gradcli.recording import pass_recorder
 from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
-from tests.examples import examples, quarter
+from tests.examples import examples, in_turn, quarter
 from tests.parsing import parse
 
 # -- lost digits
@@ -120,8 +120,7 @@ SINGULAR = [
 """Determinants of singular matrices, with the cofactors by hand."""
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("text", "A", "truth"), SINGULAR)
+@pytest.mark.parametrize(("text", "A", "truth", "dtype"), in_turn(SINGULAR, "float64", "float32"))
 def test_the_gradient_of_a_determinant_that_is_0_is_a_fault_of_torch(
     text: str, A: list[list[float]], truth: Any, dtype: str
 ) -> None:
@@ -147,7 +146,7 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
     """Torch has one formula for the gradient, one along a direction, and two for the second derivatives."""
     generator = np.random.default_rng(11)
     function = Function("binary_cross_entropy(p, t)")
-    for least in (1e-14, 1e-13, 1e-12, 1e-11, 1e-8, 1e-4):
+    for least in (1e-14, 1e-12, 1e-8, 1e-4):
         p = least * generator.uniform(0.5, 2)
         at = {"p": float(generator.choice([p, 1 - p])), "t": generator.uniform()}
         u = {name: generator.uniform(-1, 1) for name in at}
@@ -181,8 +180,7 @@ INVARIANT = [
 """Functions that do not change along some direction, by shift, by scale, or at all; n is the size of x."""
 
 
-@pytest.mark.parametrize(("text", "v"), INVARIANT, ids=[f"{t} for {v}" for t, v in INVARIANT])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "v", "dtype"), in_turn(INVARIANT, "float64", "float32"))
 def test_what_is_left_of_terms_that_cancel_to_0_agrees(text: str, v: str | None, dtype: Any) -> None:
     """Backward stable is no fault: the residue is a few roundings of the terms."""
     generator = np.random.default_rng(11)
@@ -251,8 +249,7 @@ TWO = [
 """One operation each, the last of the text, both of whose operands move; and sums of ways in front of it."""
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("text", TWO)
+@pytest.mark.parametrize(("text", "dtype"), in_turn(TWO, "float64", "float32"))
 def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At an ordinary point, in either precision."""
     at = {"x": np.array([0.3, 1.7])}
@@ -279,8 +276,7 @@ FACTORS = [
 ]
 
 
-@pytest.mark.parametrize("text", FACTORS)
-@pytest.mark.parametrize("command", ["hessian", "hvp"])
+@pytest.mark.parametrize(("text", "command"), in_turn(FACTORS, "hessian", "hvp"))
 def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,11 +296,11 @@ def test_what_is_not_recorded_is_not_known(monkeypatch: pytest.MonkeyPatch) -> N
     assert {finding.verdict for finding in check.findings} == {"unchecked"}
 
 
+DETERMINANTS = ("det(A@A.T)", "logdet(A@A.T)", "log(det(A@A.T))", "det(A@A.T) - 1")
 PRODUCTS = ("prod(x)", "cumprod(x, 0)", "prod(x)**2", "prod(exp(x))")
 
 
-@pytest.mark.parametrize("text", ["det(A@A.T)", "logdet(A@A.T)", "log(det(A@A.T))", "det(A@A.T) - 1"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "dtype"), in_turn(DETERMINANTS, "float64", "float32"))
 def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) -> None:
     """Products and sums of them are exact, the multipliers of Gaussian elimination are not."""
     draw = np.random.default_rng(9)
@@ -324,8 +320,10 @@ def test_elimination_that_underflows_is_named() -> None:
     assert set(named) == {"inaccurate"}
 
 
-@pytest.mark.parametrize("text", ["det(A)", "inv(A)", "solve(A, b)", *PRODUCTS])
-@pytest.mark.parametrize(("dtype", "span"), [("float32", 38), ("float64", 300)])
+@pytest.mark.parametrize(
+    ("text", "dtype", "span"),
+    in_turn(["det(A)", "inv(A)", "solve(A, b)", *PRODUCTS], ("float32", 38), ("float64", 300)),
+)
 def test_numbers_that_are_far_apart_are_never_called_wrong(text: str, dtype: Any, span: int) -> None:
     """Factors of elimination and of products leave the range of the format in torch's order, the whole does not."""
     draw = np.random.default_rng(len(text))

@@ -125,7 +125,7 @@ def _drawn(seed: int) -> tuple[str, list[tuple[float, str]], tuple[float, float]
             return text, found, (low, high)
 
 
-FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 40 else ()) for n in range(0, 200, 10)]
+FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 20 else ()) for n in range(0, 200, 10)]
 """Seeds of the first of ten functions each; most are for `pytest -m thorough`."""
 
 

@@ -14,6 +14,7 @@ import torch
 
 from gradcli import record
 from tests.checks import check_of
+from tests.examples import in_turn
 
 Tensor = torch.Tensor
 
@@ -136,8 +137,7 @@ def positions(seed: int, dtype: torch.dtype) -> Case:
     return Case(function, x, frozenset([right]), f"a table: line={is_line}, at={is_at}, held={is_held}")
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize(("part", "dtype"), in_turn(range(6), torch.float64, torch.float32))
 def test_random_steps_are_judged_right(part: int, dtype: torch.dtype) -> None:
     """None is called wrong or right that is not; hardly one is left open."""
     cases = [drawn(seed, dtype) for seed in range(10 * part, 10 * part + 10)] + [positions(part, dtype)]

@@ -7,6 +7,7 @@ import torch
 
 from gradcli import record
 from tests.checks import check_of
+from tests.examples import in_turn
 
 Function = Callable[[torch.Tensor], torch.Tensor]
 
@@ -102,8 +103,7 @@ JUMPS: dict[str, tuple[Function, torch.Tensor, torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("name", JUMPS)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(JUMPS, torch.float64, torch.float32))
 def test_a_boundary_of_a_held_value_is_a_kink(name: str, dtype: torch.dtype) -> None:
     """And away from it the gradient is that of the function."""
     function, at, beside = JUMPS[name]
@@ -133,8 +133,7 @@ SMOOTH: dict[str, tuple[Function, torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(SMOOTH, torch.float64, torch.float32))
 def test_what_is_smooth_at_a_boundary_agrees(name: str, dtype: torch.dtype) -> None:
     """The mask changes, and the function and its slope do not."""
     function, at = SMOOTH[name]

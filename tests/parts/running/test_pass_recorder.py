@@ -19,6 +19,7 @@ from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array
+from tests.examples import in_turn
 
 SLACK = 8
 """Radii, as the check has it: kernels are right to a few roundings."""
@@ -47,15 +48,7 @@ def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Ar
     return found
 
 
-IN_DTYPES = [
-    pytest.param(name, dtype, marks=pytest.mark.thorough if (n + m) % 2 else ())
-    for n, name in enumerate(sorted(ops.TABLE))
-    for m, dtype in enumerate(("float64", "float32"))
-]
-"""Each operation in one dtype, and in the other one for `pytest -m thorough`."""
-
-
-@pytest.mark.parametrize(("name", "dtype"), IN_DTYPES)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(sorted(ops.TABLE), "float64", "float32"))
 def test_a_backward_pass_of_each_operation_is_that_of_torch(name: str, dtype: Any) -> None:
     """Kernels that torch's tables do not decompose among them."""
     if (name, dtype) == ("float_power", "float32"):

@@ -1,7 +1,7 @@
 """Custom functions tried by themselves: where mistakes hide they are found, and what is right is not blamed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ import torch
 
 from gradcli.parts.running.blaming import trials
 from gradcli.parts.running.plain_functions import check, record
+from tests.examples import part
 from tests.parts.running.right_backwards import MORE_RIGHT, RIGHT, ByBisection, CubeRoot, Entmax, Sigmoid
 from tests.parts.running.wrong_backwards import MORE_WRONG, NOT_FOUND, WRONG, Product, W, X, custom as make_custom
 
@@ -88,7 +89,20 @@ MORE_FOUND: dict[str, str] = {
 """The same of those that are tried, but not checked."""
 
 
-@pytest.mark.parametrize(("custom", "given"), WRONG, ids=[custom.__name__ for custom, _ in WRONG])
+def _chosen(cases: Sequence[tuple[Any, tuple[Any, ...]]], words: Container[str]) -> list[Any]:
+    """Leave all but each fourth of the cases without words of their own to `pytest -m thorough`."""
+    return [
+        pytest.param(
+            custom,
+            given,
+            id=custom.__name__,
+            marks=() if custom.__name__ in words or n % 4 == 0 else pytest.mark.thorough,
+        )
+        for n, (custom, given) in enumerate(cases)
+    ]
+
+
+@pytest.mark.parametrize(("custom", "given"), _chosen(WRONG, FOUND))
 def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> None:
     """By name, with the line of its backward and where it is wrong; and no test passes with it."""
     with pytest.raises(AssertionError, match="are not right") as raised:
@@ -100,7 +114,7 @@ def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> N
     assert said.partition("did not pass: ")[2].startswith(("disagree", f"elsewhere {called}"))
 
 
-@pytest.mark.parametrize(("custom", "given"), MORE_WRONG, ids=[custom.__name__ for custom, _ in MORE_WRONG])
+@pytest.mark.parametrize(("custom", "given"), _chosen(MORE_WRONG, {*MORE_FOUND, *NOT_FOUND}))
 def test_a_wrong_backward_is_found_in_one_of_the_variants(custom: Any, given: tuple[Any, ...]) -> None:
     """In each that hides in a layout, a shape, values, vectors, inputs or outputs; but for three that hide too well."""
     (trial,) = trials(record(custom.apply, *given).recorded())
@@ -121,7 +135,7 @@ def test_what_is_wrong_far_away_is_found_in_float32_too() -> None:
         check(NAMED["HugeX"].apply, X.float())
 
 
-@pytest.mark.parametrize(("custom", "given"), RIGHT, ids=[custom.__name__ for custom, _ in RIGHT])
+@pytest.mark.parametrize(("custom", "given"), part(RIGHT, 0, of=2), ids=[custom.__name__ for custom, _ in RIGHT])
 def test_no_right_backward_is_blamed(custom: Any, given: tuple[Any, ...]) -> None:
     """Neither conventions at kinks, nor digits that forward or backward lose."""
     answer = check(lambda x: custom.apply(x * 1, *given[1:]), *given[:1])  # a leaf cannot be changed in place
@@ -130,11 +144,11 @@ def test_no_right_backward_is_blamed(custom: Any, given: tuple[Any, ...]) -> Non
 
 
 IN_DTYPES = [
-    pytest.param(*case, dtype, id=f"{case[0].__name__}-{dtype}", marks=pytest.mark.thorough if (n + m) % 2 else ())
+    pytest.param(*case, dtype, id=f"{case[0].__name__}-{dtype}", marks=pytest.mark.thorough if (n + 2 * m) % 4 else ())
     for n, case in enumerate(MORE_RIGHT)
     for m, dtype in enumerate((torch.float64, torch.float32))
 ]
-"""Each in one dtype, and in the other one for `pytest -m thorough`."""
+"""Each second one in one dtype, and all in both for `pytest -m thorough`."""
 
 
 @pytest.mark.parametrize(("custom", "given", "dtype"), IN_DTYPES)
