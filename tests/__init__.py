@@ -3,7 +3,8 @@
 conftest                         the command, in this process and as one of its own
 warm/                            processes at the price of a fork
 benchmarks/                      ratios against peers, run by hand
-goldens/                         answers, errors and examples as recorded
+transcripts                      command lines and what they print, recorded in goldens/
+goldens/                         answers and errors, a file for each subject; screens, examples
 recorded                         recorded answers and pages of functions, each computed once
 truths                           hand-derived values and Jacobians
 programs                         random programs, as text and in plain torch

@@ -4,7 +4,6 @@ import functools
 import gc
 import io
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from hypothesis import settings
 
 from gradcli.cli import main
 from tests import warm
+from tests.transcripts import Recorded
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,17 @@ def require_recorded(request: pytest.FixtureRequest) -> Callable[[Path, str], No
 
 
 @pytest.fixture
-def require_answered(require_recorded: Callable[[Path, str], None]) -> Callable[[Path, Command], list[str]]:
-    """Ask the command line of a golden, with its exit code if that is not 0; the rest is its answer or its error."""
+def require_answered(request: pytest.FixtureRequest) -> Callable[[Recorded, Command], None]:
+    """Hold a command to what is recorded of a command line, or renew that."""
 
-    def require(golden: Path, gradcli: Command) -> list[str]:
-        command = golden.read_text(encoding="utf-8").partition("\n")[0]
-        line, _, code = command.partition("  # exit ")
-        words = shlex.split(line.removeprefix("$ "))[1:]
-        run = gradcli(*words)
-        is_error = golden.parent.name == "errors"
-        require_recorded(golden, f"{command}\n{run.err if is_error else run.out}")
-        assert run == Run(2, "", run.err) if is_error else run.code == int(code or 0)
-        return words
+    def require(one: Recorded, gradcli: Command) -> None:
+        run = gradcli(*one.words)
+        printed = run.err if one.is_error else run.out
+        if request.config.getoption("--update-goldens"):  # with -n 0, as a file has several command lines
+            one.renew(printed)
+        else:
+            assert printed == one.printed
+        assert run == Run(2, "", run.err) if one.is_error else run.code == one.code
 
     return require
 

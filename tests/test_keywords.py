@@ -3,7 +3,6 @@
 import ast
 import pickle
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +11,15 @@ from gradcli import Function, GradcliError
 from gradcli.keywords import in_python
 from gradcli.options import OPTIONS
 from tests.conftest import Command
+from tests.transcripts import recorded
 
-ERRORS = sorted((Path(__file__).parent / "goldens" / "errors").glob("*.txt"))
 OURS = re.compile(r"^(?:error|hint): (.*)", re.MULTILINE)
 
 
 def test_no_error_leaves_an_option_of_the_shell() -> None:
     """From every recorded command line."""
-    for golden in ERRORS:
-        for words in OURS.findall(golden.read_text(encoding="utf-8")):
+    for one in recorded("errors"):
+        for words in OURS.findall(one.printed):
             assert "--" not in in_python(words)
             assert in_python(in_python(words)) == in_python(words)
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from gradcli import Function
 from gradcli.language import ops
 from tests.checks import check_of
 from tests.conftest import Command
+from tests.transcripts import Recorded, recorded
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
 
-
-@pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_answer_is_as_recorded(golden: Path, gradcli: Command, require_answered: Any) -> None:
+@pytest.mark.parametrize("one", recorded("answers"), ids=lambda one: f"{one.path.stem} {one.command}")
+def test_the_answer_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
     """As in a pipe."""
-    require_answered(golden, gradcli)
+    require_answered(one, gradcli)
 
 
 LISTS = ["", "--format plain", "--groups", "--groups --format plain", "--groups --format latex"]

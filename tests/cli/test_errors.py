@@ -1,22 +1,21 @@
 """Every kind of wrong input: one message, the place under a caret, the fix, exit 2, and nothing on stdout."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradcli.errors import GradcliError, Place, Span
 from tests.conftest import Command
+from tests.transcripts import Recorded, recorded
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "errors"
 
-
-@pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_message_is_as_recorded(golden: Path, gradcli: Command, require_answered: Any) -> None:
-    """As JSON, an object has the keys of the schema."""
-    fields = json.loads(gradcli(*require_answered(golden, gradcli), "--json").err)
-    assert fields["schema"] == 1
+@pytest.mark.parametrize("one", recorded("errors"), ids=lambda one: f"{one.path.stem} {one.command}")
+def test_the_message_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
+    """As JSON, an object has the keys of the schema, and is of the kind that the file has the name of."""
+    require_answered(one, gradcli)
+    fields = json.loads(gradcli(*one.words, "--json").err)
+    assert (fields["schema"], fields["error"]["kind"]) == (1, one.path.stem)
     assert {"kind", "message"} <= set(fields["error"]) <= {"kind", "message", "position", "hint"}
 
 

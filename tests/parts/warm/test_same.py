@@ -10,14 +10,15 @@ import pytest
 
 from tests import warm
 from tests.conftest import Command
+from tests.transcripts import Recorded, recorded
 
-GOLDENS = Path(__file__).parents[2] / "goldens"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-@pytest.mark.parametrize("golden", sorted(GOLDENS.glob("[ae]*rs/*.txt"))[::24], ids=lambda path: path.stem)
-def test_a_warm_answer_is_as_recorded(golden: Path, forked: Command, require_answered: Any) -> None:
+@pytest.mark.parametrize("one", [*recorded("answers"), *recorded("errors")][::24], ids=lambda one: one.command)
+def test_a_warm_answer_is_as_recorded(one: Recorded, forked: Command, require_answered: Any) -> None:
     """Of some of each kind: the same process answers them all."""
-    require_answered(golden, forked)
+    require_answered(one, forked)
 
 
 FILES = {
@@ -60,7 +61,7 @@ def test_a_warm_answer_is_that_of_a_cold_start(line: str, tmp_path: Path) -> Non
     for word in ("0", ""):
         folder = tmp_path / "same"
         folder.mkdir()
-        (folder / "examples").symlink_to(GOLDENS.parent.parent / "examples")
+        (folder / "examples").symlink_to(EXAMPLES)
         for name, text in FILES.items():
             (folder / f"{name}.py").write_text(BACKWARD + text, encoding="utf-8")
         environment = {
