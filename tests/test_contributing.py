@@ -1,0 +1,50 @@
+"""The page for contributors: its commands can be typed, and name what there is."""
+
+import itertools
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / ".github/CONTRIBUTING.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+COMMANDS = re.findall(r"^\$ (.*)$", PAGE, re.MULTILINE)
+MARKERS = {line.partition(":")[0] for line in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_one_of_the_shell(command: str) -> None:
+    """Bash reads it, and it selects tests by a marker that there is."""
+    assert subprocess.run(["bash", "-n", "-c", command], check=False).returncode == 0
+    words = shlex.split(command)
+    if words[0] == "pytest" and "-m" in words:
+        assert words[words.index("-m") + 1] in MARKERS
+    assert not words[0].startswith(".") or (ROOT / words[0]).exists() or not (ROOT / ".git").exists()
+
+
+def test_each_marker_has_a_command() -> None:
+    """A test that no command runs is none."""
+    assert {marker for marker in MARKERS if f"$ pytest -m {marker}" in PAGE} == MARKERS
+
+
+def test_the_lowest_versions_are_those_of_all_that_users_install() -> None:
+    """The dependencies and each extra but the tools of development; each has a lower bound."""
+    (compiled,) = [shlex.split(command) for command in COMMANDS if "--resolution lowest-direct" in command]
+    (installed,) = [shlex.split(command) for command in COMMANDS if "--constraint" in command]
+    extras = {word for before, word in itertools.pairwise(compiled) if before == "--extra"}
+    optional = PROJECT["project"]["optional-dependencies"]
+    assert extras == set(optional) - {"dev"}
+    assert "pyproject.toml" in compiled
+    assert compiled[compiled.index("-o") + 1] == installed[installed.index("--constraint") + 1]
+    listed = [*PROJECT["project"]["dependencies"], *(one for extra in extras for one in optional[extra])]
+    assert [one for one in listed if ">=" not in one] == []
+
+
+@pytest.mark.parametrize("path", re.findall(r"`(?:pytest )?((?:gradcli|tests)/[\w/.]+)`", PAGE))
+def test_a_file_that_the_page_names_exists(path: str) -> None:
+    """Relative to the root of the repository."""
+    assert (ROOT / path).exists()
