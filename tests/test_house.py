@@ -291,7 +291,7 @@ def test_a_name_is_one_role() -> None:
 
 
 RULES = {
-    "language/program/meaning.py": "what each primitive means to SymPy",
+    "language/program/sympy_functions.py": "what each primitive means to SymPy",
     "language/program/movement.py": "where each movement puts elements",
     "language/program/shapes.py": "the sizes of each constant tensor",
     "language/program/expansion.py": "meanings that depend on a constant argument",
@@ -380,7 +380,7 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
 DIFFERENTIATES = {
     "adjoint/slopes.py": "the slopes of elementwise operations",
     "symbolic/derivative.py": "formulas in index notation",
-    "language/program/meaning.py": "how SymPy differentiates the functions of the language",
+    "language/program/sympy_functions.py": "how SymPy differentiates the functions of the language",
     "parts/claims/regions.py": "where a formula grows and falls",
     "reference/rules.py": "by how much slopes change along a ray, for its series",
 }

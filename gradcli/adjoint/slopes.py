@@ -17,7 +17,7 @@ from sympy import Expr
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.program.meaning import compose, meaning
+from gradcli.language.program.sympy_functions import compose, meaning
 from gradcli.language.program.wengert import Atom, Builder, Call, Program
 
 

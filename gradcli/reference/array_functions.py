@@ -19,7 +19,7 @@ from sympy import Expr
 
 from gradcli.arrays import Array
 from gradcli.language.ops import SIGNS, TABLE
-from gradcli.language.program import meaning
+from gradcli.language.program import sympy_functions
 from gradcli.language.program.library_calls import NUMPY
 from gradcli.reference import balls
 from gradcli.reference.balls import HEADS, Ball, precision
@@ -127,11 +127,11 @@ _MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
 
 _STEPS = "sign floor ceil trunc round".split()
 
-_BY_BALLS = (sympy.erfinv, meaning.lgamma, meaning.polygamma, *meaning.DESCRIBED.values())
+_BY_BALLS = (sympy.erfinv, sympy_functions.lgamma, sympy_functions.polygamma, *sympy_functions.DESCRIBED.values())
 
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     **{getattr(sympy, name): partial(monotone, getattr(np, NUMPY[name])) for name in _MONOTONE},
-    **{getattr(meaning, name): partial(steps, getattr(np, name)) for name in _STEPS},
+    **{getattr(sympy_functions, name): partial(steps, getattr(np, name)) for name in _STEPS},
     sympy.sin: partial(of_angle, np.sin),
     sympy.cos: partial(of_angle, np.cos),
     sympy.tan: lambda a: divide(of_angle(np.sin, a), of_angle(np.cos, a)),
@@ -141,15 +141,15 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.erfc: _erfc,
     sympy.besseli: _bessel,
     **{one: partial(_ball_by_ball, HEADS[one]) for one in _BY_BALLS},
-    meaning.sinc: _sinc,
+    sympy_functions.sinc: _sinc,
     sympy.Abs: absolute,
-    meaning.abs: absolute,
+    sympy_functions.abs: absolute,
     sympy.sign: partial(steps, np.sign),
     **{relation: partial(compared, sense=TABLE[SIGNS[relation.rel_op]].sense) for relation in _RELATIONS},
-    meaning.eq: partial(compared, sense=(0,)),
-    meaning.maximum: larger,
-    meaning.minimum: smaller,
-    meaning.detach: lambda a: a,
+    sympy_functions.eq: partial(compared, sense=(0,)),
+    sympy_functions.maximum: larger,
+    sympy_functions.minimum: smaller,
+    sympy_functions.detach: lambda a: a,
 }
 """The functions that meanings and their derivatives are made of, with rules for arrays."""
 

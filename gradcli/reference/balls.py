@@ -23,7 +23,7 @@ from flint import acb, arb, arb_mat, arb_series, ctx
 
 from gradcli.language import ops
 from gradcli.language.ops import Op
-from gradcli.language.program import meaning
+from gradcli.language.program import sympy_functions
 
 Ball = Any
 """A `flint.arb`."""
@@ -189,27 +189,37 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Ball]] = {
 """Comparisons of balls or integers: 1, 0, or the ball around both where balls overlap."""
 
 HEADS: Mapping[Any, Callable[..., Ball]] = {
-    **{getattr(sympy, name): getattr(arb, name) for name in meaning.SHARED},
-    **{head: _from_row(ops.TABLE[name]) for name, head in meaning.DESCRIBED.items()},
+    **{getattr(sympy, name): getattr(arb, name) for name in sympy_functions.SHARED},
+    **{head: _from_row(ops.TABLE[name]) for name, head in sympy_functions.DESCRIBED.items()},
     sympy.erfinv: lambda x: arb.nan() if abs(x) == 1 else x.erfinv(),
     sympy.atan2: _angle,
-    meaning.polygamma: _polygamma,
+    sympy_functions.polygamma: _polygamma,
     sympy.besseli: _at_own_accuracy(lambda order, x: x.bessel_i(order)),
     sympy.Abs: operator.abs,
     sympy.sign: arb.sgn,
-    meaning.lgamma: _lgamma,
-    meaning.sinc: arb.sinc_pi,
-    meaning.abs: operator.abs,
-    meaning.sign: arb.sgn,
-    meaning.floor: arb.floor,
-    meaning.ceil: arb.ceil,
-    meaning.trunc: _trunc,
-    meaning.round: _round,
-    meaning.maximum: arb.max,
-    meaning.minimum: arb.min,
-    meaning.detach: operator.pos,
-    meaning.unknown: lambda *_: _UNKNOWN,
-    **{one: COMPARISONS[one.sign] for one in (meaning.gt, meaning.ge, meaning.lt, meaning.le, meaning.eq, meaning.ne)},
+    sympy_functions.lgamma: _lgamma,
+    sympy_functions.sinc: arb.sinc_pi,
+    sympy_functions.abs: operator.abs,
+    sympy_functions.sign: arb.sgn,
+    sympy_functions.floor: arb.floor,
+    sympy_functions.ceil: arb.ceil,
+    sympy_functions.trunc: _trunc,
+    sympy_functions.round: _round,
+    sympy_functions.maximum: arb.max,
+    sympy_functions.minimum: arb.min,
+    sympy_functions.detach: operator.pos,
+    sympy_functions.unknown: lambda *_: _UNKNOWN,
+    **{
+        one: COMPARISONS[one.sign]
+        for one in (
+            sympy_functions.gt,
+            sympy_functions.ge,
+            sympy_functions.lt,
+            sympy_functions.le,
+            sympy_functions.eq,
+            sympy_functions.ne,
+        )
+    },
     sympy.And: lambda *parts: product(parts),
     sympy.Or: lambda *parts: 1 - product(1 - part for part in parts),  # by De Morgan
 }

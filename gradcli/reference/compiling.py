@@ -19,8 +19,8 @@ from flint import arb
 from sympy import Expr
 from sympy.core.relational import Relational
 
-from gradcli.language.program import meaning
-from gradcli.language.program.meaning import (
+from gradcli.language.program import sympy_functions
+from gradcli.language.program.sympy_functions import (
     Aggregate,
     Chosen,
     InverseElement,
@@ -199,7 +199,7 @@ class Arithmetic(Generic[_T]):
                     return lambda env: self.whole_power(base(env), whole)
                 exponent = compiled(expression.exp)
                 return lambda env: self.power(base(env), exponent(env))
-            case meaning.where():
+            case sympy_functions.where():
                 return self.branch(*map(compiled, expression.args))
             case sympy.Piecewise():
                 run = self.neither

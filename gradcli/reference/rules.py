@@ -20,7 +20,7 @@ from sympy import Expr
 from gradcli.adjoint.slopes import exponent_of, partials
 from gradcli.language import ops
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program.meaning import Comparison, ne
+from gradcli.language.program.sympy_functions import Comparison, ne
 from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball

@@ -21,8 +21,8 @@ from typing import Literal
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Total
+from gradcli.language.program import sympy_functions
+from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing, may_end
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
@@ -193,7 +193,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     every = sympy.Tuple(*(expression for _, expression in found.cases))
     if every.has(sympy.nan, sympy.zoo):  # 0**x*log(0)
         raise NoFormulaError("a constant in it has no value")
-    if every.has(meaning.unknown):
+    if every.has(sympy_functions.unknown):
         raise NoFormulaError("a function in it has no derivative by one of its operands here")
     axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
     deltas = [delta.args for _, e in found.cases for delta in e.atoms(KroneckerDelta)]  # x[0] has delta(0, j)
@@ -362,7 +362,7 @@ def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], 
     element = element_of(entries, [sympy.S.Zero for _ in entries.shapes.get(entries.program.output, ())])
     with refusals():
         slope = slope_of(_in_own_heads(element))
-        if slope.has(meaning.sinc):
+        if slope.has(sympy_functions.sinc):
             raise NoFormulaError("the second derivative of sinc has no closed form that holds at 0")
         _require_short(slope)
         found = collapsed(_in_own_heads(slope).diff(target_of(variable, columns)), entries.ranges)
@@ -378,7 +378,7 @@ def _require_short(expression: Expr) -> None:
 
 def _in_own_heads(expression: Expr) -> Expr:
     """SymPy makes Abs of sqrt(x**2), and differentiates its sign to a DiracDelta."""
-    for foreign, own in ((sympy.Abs, meaning.abs), (sympy.sign, meaning.sign)):
+    for foreign, own in ((sympy.Abs, sympy_functions.abs), (sympy.sign, sympy_functions.sign)):
         if expression.has(foreign):
             expression = expression.replace(foreign, own)
     return expression

@@ -21,7 +21,10 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program.meaning import (
+from gradcli.language.program.movement import axes_of, axis_of, fill_of
+from gradcli.language.program.numeric import array_of
+from gradcli.language.program.shapes import axis_of_scan, bounds
+from gradcli.language.program.sympy_functions import (
     InverseElement,
     Largest,
     MatrixDeterminant,
@@ -33,9 +36,6 @@ from gradcli.language.program.meaning import (
     meaning,
     minimum,
 )
-from gradcli.language.program.movement import axes_of, axis_of, fill_of
-from gradcli.language.program.numeric import array_of
-from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape, broadcast
 from gradcli.progress import may_end
 from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of

@@ -23,8 +23,8 @@ from flint import fmpq, fmpq_mpoly_ctx
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
-from gradcli.language.program import meaning
-from gradcli.language.program.meaning import InverseElement, MatrixDeterminant, Total
+from gradcli.language.program import sympy_functions
+from gradcli.language.program.sympy_functions import InverseElement, MatrixDeterminant, Total
 from gradcli.symbolic.linear import summed, tidied
 
 MOST_MONOMIALS = 20_000
@@ -100,7 +100,7 @@ LARGEST_MATRIX = 4
 
 
 def _sign_by_cases(u: Expr) -> Expr:
-    return meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0))
+    return sympy_functions.where(sympy_functions.gt(u, 0), 1, sympy_functions.where(sympy_functions.lt(u, 0), -1, 0))
 
 
 def _bessel(order: Expr, u: Expr) -> Expr:
@@ -116,11 +116,11 @@ _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
     sympy.besseli: _bessel,
-    **dict.fromkeys((sympy.Abs, meaning.abs), lambda u: meaning.where(meaning.ge(u, 0), u, -u)),
-    **dict.fromkeys((sympy.sign, meaning.sign), _sign_by_cases),
-    meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),
-    meaning.minimum: lambda a, b: meaning.where(meaning.le(a, b), a, b),
-    meaning.detach: lambda u: u,
+    **dict.fromkeys((sympy.Abs, sympy_functions.abs), lambda u: sympy_functions.where(sympy_functions.ge(u, 0), u, -u)),
+    **dict.fromkeys((sympy.sign, sympy_functions.sign), _sign_by_cases),
+    sympy_functions.maximum: lambda a, b: sympy_functions.where(sympy_functions.ge(a, b), a, b),
+    sympy_functions.minimum: lambda a, b: sympy_functions.where(sympy_functions.le(a, b), a, b),
+    sympy_functions.detach: lambda u: u,
 }
 """Functions in terms of fewer others, each an equality of real numbers."""
 

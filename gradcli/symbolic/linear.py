@@ -26,7 +26,7 @@ import sympy
 from sympy import Expr, KroneckerDelta, S
 from sympy.core.traversal import bottom_up
 
-from gradcli.language.program.meaning import Aggregate, Limit, Total, ge, le, maximum, minimum, quotient, where
+from gradcli.language.program.sympy_functions import Aggregate, Limit, Total, ge, le, maximum, minimum, quotient, where
 from gradcli.symbolic.origins import LARGE
 
 Deltas = frozenset[Expr]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import sympy
 from sympy import Expr
 
-from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
+from gradcli.language.program.sympy_functions import InverseElement, MatrixDeterminant
 from gradcli.notation import Notation, Spelling
 from gradcli.symbolic.operations import Operation
 from gradcli.symbolic.printing.abbreviating import StandIns, placeholders, with_wholes
@@ -103,7 +103,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
 
     >>> j, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "jk")
     >>> A, x = (sympy.IndexedBase(name, real=True) for name in "Ax")
-    >>> from gradcli.language.program.meaning import Total
+    >>> from gradcli.language.program.sympy_functions import Total
     >>> matrix_form(Total(A[k, j]*x[k], (k, 0, 2)) + Total(A[j, k]*x[k], (k, 0, 2)), (j,), {}).text
     '(A + A.T)@x'
     """

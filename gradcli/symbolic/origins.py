@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program.meaning import quotient
 from gradcli.language.program.movement import axes_of, axis_of, indexed_axes, padding, permutation, rolls
+from gradcli.language.program.sympy_functions import quotient
 from gradcli.language.program.wengert import Call, Shape
 
 Index = tuple[Expr, ...]

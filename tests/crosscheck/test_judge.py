@@ -11,7 +11,7 @@ from gradcli.autodiff import jacobians
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
-from gradcli.language.program import meaning
+from gradcli.language.program import sympy_functions
 from gradcli.language.program.library_calls import is_in_torch
 from gradcli.reference import rules
 from gradcli.reference.rules import Outcome, Undefined
@@ -105,8 +105,8 @@ def test_a_derivative_of_torch_that_is_wrong_by_a_millionth_is_caught(
 @pytest.mark.parametrize("name", ["sin", "mul", "exp", "pow", "maximum", "erf"])
 def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Formula and reference then agree with each other, and torch with neither."""
-    right = meaning.MEANINGS[name]
-    monkeypatch.setitem(meaning.MEANINGS, name, lambda *a: right(*a) * (1 + sympy.Rational(1, 10**6)))
+    right = sympy_functions.MEANINGS[name]
+    monkeypatch.setitem(sympy_functions.MEANINGS, name, lambda *a: right(*a) * (1 + sympy.Rational(1, 10**6)))
     _forget_rules()
     try:
         text = {"mul": "x*x", "pow": "x**2.5", "maximum": "maximum(x, x**2)"}.get(name, f"{name}(x)")

@@ -8,7 +8,7 @@ import sympy
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.program import meaning
+from gradcli.language.program import sympy_functions
 from gradcli.reference.balls import HEADS, Ball, precision
 
 LONGEST = 1.0
@@ -24,12 +24,12 @@ def _around(middle: float, error: float) -> Ball:
 @pytest.mark.parametrize(
     ("head", "operands"),
     [
-        (meaning.DESCRIBED["zeta"], (arb(2.5), _around(1e6, 0.1))),
-        (meaning.DESCRIBED["zeta"], (arb(1e6), _around(2.5, 0.1))),
-        (meaning.DESCRIBED["zeta"], (arb(1e18), _around(2.5, 1e-9))),
-        (meaning.DESCRIBED["gammaincc"], (arb(2.5), _around(0.5, 1e-9))),
-        (meaning.DESCRIBED["gammaincc"], (arb(1e6), _around(1e9, 1e-9))),
-        (meaning.polygamma, (arb(2), _around(1e6, 0.1))),
+        (sympy_functions.DESCRIBED["zeta"], (arb(2.5), _around(1e6, 0.1))),
+        (sympy_functions.DESCRIBED["zeta"], (arb(1e6), _around(2.5, 0.1))),
+        (sympy_functions.DESCRIBED["zeta"], (arb(1e18), _around(2.5, 1e-9))),
+        (sympy_functions.DESCRIBED["gammaincc"], (arb(2.5), _around(0.5, 1e-9))),
+        (sympy_functions.DESCRIBED["gammaincc"], (arb(1e6), _around(1e9, 1e-9))),
+        (sympy_functions.polygamma, (arb(2), _around(1e6, 0.1))),
         (sympy.besseli, (arb(1), _around(700.0, 0.1))),
     ],
     ids=str,
@@ -48,7 +48,7 @@ def test_an_order_that_is_too_large_is_not_evaluated(bits: int) -> None:
     """Arb finds nothing there in a tenth of a second; thousands of such calls are over every budget."""
     with precision(bits):
         start = time.thread_time()
-        found = [HEADS[meaning.DESCRIBED["zeta"]](arb(1e18), arb(q)) for q in range(1, 101)]
+        found = [HEADS[sympy_functions.DESCRIBED["zeta"]](arb(1e18), arb(q)) for q in range(1, 101)]
         assert time.thread_time() - start < LONGEST
         assert not any(ball.is_finite() or ball.is_nan() for ball in found)
 
@@ -64,7 +64,7 @@ def test_orders_that_are_too_large_have_no_value_either() -> None:
 @pytest.mark.parametrize(("q", "bits"), [(2.5, 64), (2.5, 256), (1e6, 64)])
 def test_fewer_bits_lose_no_point_of_a_ball(q: float, bits: int) -> None:
     """The values near the ends of a ball are in the value of the ball."""
-    zeta = HEADS[meaning.DESCRIBED["zeta"]]
+    zeta = HEADS[sympy_functions.DESCRIBED["zeta"]]
     with precision(bits):
         found = zeta(arb(3), _around(q, 1e-12))
         for end in (-9e-13, 9e-13):

@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given, reject, settings
 
 from gradcli.crosscheck.bounded_gradient import GradientBounds
-from gradcli.language.program import meaning
+from gradcli.language.program import sympy_functions
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Shape
@@ -110,7 +110,12 @@ SPECIAL = [
 def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: type[np.floating[Any]]) -> None:
     """Near their zeros and poles and far from them, exact or not; what is exact is known to most of its digits."""
     x = sympy.Symbol("x", real=True)
-    names = {"lgamma": meaning.lgamma, "polygamma": meaning.polygamma, "sinc": meaning.sinc, "x": x}
+    names = {
+        "lgamma": sympy_functions.lgamma,
+        "polygamma": sympy_functions.polygamma,
+        "sinc": sympy_functions.sinc,
+        "x": x,
+    }
     expression = sympy.sympify(text, names)
     generator = np.random.default_rng(0)
     points = [generator.normal(size=60) * 5, generator.uniform(0.01, 30, 60), np.exp(generator.uniform(-30, 30, 60))]

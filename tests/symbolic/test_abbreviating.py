@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.language.program.meaning import Total
+from gradcli.language.program.sympy_functions import Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.abbreviating import Definition, put_back

@@ -20,8 +20,8 @@ from sympy.core.traversal import bottom_up
 from gradcli.crosscheck.point import unravel
 from gradcli.errors import Span
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.meaning import Multiplied
 from gradcli.language.program.shapes import infer
+from gradcli.language.program.sympy_functions import Multiplied
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
 from gradcli.parts.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.parts.claims.subject import VECTOR, Reading, Subject, as_written, exact

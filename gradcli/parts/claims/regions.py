@@ -21,8 +21,8 @@ from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
 from gradcli.language.ops import SIGNS, TABLE
-from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
+from gradcli.language.program import sympy_functions
+from gradcli.language.program.sympy_functions import Aggregate, Chosen, Largest, Smallest
 from gradcli.reference.deadline import require_time
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
@@ -259,14 +259,16 @@ def conditions(*sides: Expr) -> list[Condition]:
     found: dict[Expr, dict[Expr, tuple[Sign, ...]]] = {}
     hidden = {k for side in sides for k in bound_in(side)}
     for side in sides:
-        for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
+        for part in sorted(
+            side.atoms(KroneckerDelta, sympy_functions.Comparison, Relational), key=sympy.default_sort_key
+        ):
             if part.free_symbols & hidden:
                 continue
             is_delta = isinstance(part, KroneckerDelta)
             sign = "==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign
             signs = TABLE[SIGNS[sign]].sense
             difference = sympy.expand(part.args[0] - part.args[1])
-            if difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
+            if difference.atoms(sympy_functions.Comparison, Relational, sympy.Piecewise, sympy_functions.where):
                 continue
             if difference.could_extract_minus_sign():
                 difference, signs = -difference, tuple(-sign for sign in signs)
@@ -290,11 +292,15 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
     """
     hidden = bound_in(truth)
     x = target.base if isinstance(target, sympy.Indexed) else target
-    parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
+    parts = [part for part in truth.atoms(sympy_functions.Comparison, Relational, Chosen) if part.has(x)]
     if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
         return True
     steps = {
-        part.func for part in truth.atoms(meaning.floor, meaning.ceil, meaning.round, meaning.trunc) if part.has(x)
+        part.func
+        for part in truth.atoms(
+            sympy_functions.floor, sympy_functions.ceil, sympy_functions.round, sympy_functions.trunc
+        )
+        if part.has(x)
     }
     return len(steps) + bool(parts) > 1 if steps else False
 
@@ -309,9 +315,9 @@ def with_rivals(sides: Expr, target: Expr) -> Expr:
         own = _own_index(extreme, target)
         if own:
             rival, value = sympy.Dummy("extreme of the others", real=True), extreme.body.xreplace(own)
-            wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
+            wins = (sympy_functions.ge if isinstance(extreme, Largest) else sympy_functions.le)(value, rival)
             sides = sides.xreplace({Chosen(extreme, *(own[k] for k in extreme.bound)): wins})
-            sides = sides.xreplace({extreme: meaning.where(wins, value, rival)})
+            sides = sides.xreplace({extreme: sympy_functions.where(wins, value, rival)})
     return sides
 
 

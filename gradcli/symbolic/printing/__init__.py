@@ -23,7 +23,7 @@ from sympy import Expr
 from sympy.printing.printer import Printer
 
 from gradcli.errors import displayable
-from gradcli.language.program.meaning import Aggregate, quotient
+from gradcli.language.program.sympy_functions import Aggregate, quotient
 from gradcli.language.program.wengert import Program
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Spelling, directional, second
 from gradcli.results import Abbreviation, Cell, Formula

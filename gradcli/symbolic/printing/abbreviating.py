@@ -19,7 +19,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 from sympy.core.traversal import bottom_up
 
-from gradcli.language.program.meaning import Aggregate, Chosen, Comparison, InverseElement, Total
+from gradcli.language.program.sympy_functions import Aggregate, Chosen, Comparison, InverseElement, Total
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.arranging import in_heads_of_sympy

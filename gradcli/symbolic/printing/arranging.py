@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr, KroneckerDelta
 from sympy.printing.printer import Printer
 
-from gradcli.language.program.meaning import Aggregate, Chosen, Comparison, Largest, Multiplied, Smallest, where
+from gradcli.language.program.sympy_functions import Aggregate, Chosen, Comparison, Largest, Multiplied, Smallest, where
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def always(text: str) -> Callable[..., str]:
 def in_heads_of_sympy(expr: Expr) -> Expr:
     """With SymPy's choices and relations in the place of functions that are 1 or 0; nothing is evaluated.
 
-    >>> from gradcli.language.program.meaning import ge, le
+    >>> from gradcli.language.program.sympy_functions import ge, le
     >>> x = sympy.Symbol("x", real=True)
     >>> in_heads_of_sympy(where(where(ge(x, 0), le(x, 1), 0), x, 0))
     Piecewise((x, (x >= 0) & (x <= 1)), (0, True))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from sympy import Expr
 from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
-from gradcli.language.program.meaning import Aggregate
+from gradcli.language.program.sympy_functions import Aggregate
 from gradcli.notation import typesetting
 from gradcli.symbolic.printing.arranging import Sentences, always, is_choice, is_open, terms
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed

@@ -14,7 +14,7 @@ from sympy import Expr, KroneckerDelta
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from gradcli.language.program.meaning import Aggregate
+from gradcli.language.program.sympy_functions import Aggregate
 from gradcli.symbolic.printing.arranging import Sentences, always, is_negative, is_open, joined, product, terms
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}

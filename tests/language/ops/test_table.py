@@ -7,7 +7,7 @@ import pytest
 from gradcli.language import ops
 from gradcli.language.ops import Kind, Meaning
 from gradcli.language.program.expansion import definition
-from gradcli.language.program.meaning import MEANINGS
+from gradcli.language.program.sympy_functions import MEANINGS
 from tests.language.operation_count import REASONS, is_read, listed, reason
 from tests.language.ops import test_elementwise
 from tests.language.ops.cases import CASES
