@@ -13,5 +13,5 @@ examples                         how many random examples are drawn
 work                             work counted in calls
 latex                            whether LaTeX would compile
 generated, row_fields            parts of the guide that are written by the package,
-command_reference                and the two that there are
+command_reference, json_schema   and those that there are; the schema of JSON
 """

@@ -22,7 +22,7 @@ from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind
 from gradcli.results import SEVERITY
-from tests import command_reference, generated, row_fields, warm
+from tests import command_reference, generated, json_schema, row_fields, warm
 from tests.conftest import Command, Run, process
 from tests.language import operation_count
 
@@ -125,7 +125,7 @@ def test_a_command_of_a_document_prints_what_is_shown(
         return
     assert run.out + run.err == output
     said = output.rstrip().rpartition("\n")[2]
-    wrong = run.err.startswith("error: ") or '"error": ' in run.out
+    wrong = run.err.startswith("error: ") or '"error": ' in run.out + run.err
     assert run.code == (2 if wrong else int(said.startswith(("did not pass", "exit code"))))
 
 
@@ -186,6 +186,7 @@ def test_every_page_of_the_guide_is_listed() -> None:
 GENERATED = {
     "command_reference": (command_reference.PAGE, command_reference.reference),
     "row_fields": (row_fields.PAGE, row_fields.tables),
+    "json_schema": (json_schema.PAGE, json_schema.tables),
     "language.operation_count": (operation_count.PAGE, operation_count.table),
 }
 

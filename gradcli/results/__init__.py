@@ -1,16 +1,18 @@
 """Answers of every command, the same for the API and the shell.  `gradcli.report` writes them in formats.
 
 answers                          of one function at a point: values, derivatives, their formulas
+formula_cells                    formulas, and their texts in each notation
 verdicts                         verdicts on numbers and on claims; rows of a stream
 pictures                         of plot: curves, maps, and the places marked on them
 views                            of explain, improve, graph, code and functions
-record                           frozen dataclasses
+record                           frozen dataclasses, and what of them is written as JSON
 """
 
 from gradcli.arrays import Array as Array
 
 # Every name of these is public.
 from gradcli.results.answers import *  # noqa: F403
+from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403
 from gradcli.results.verdicts import *  # noqa: F403
 from gradcli.results.views import *  # noqa: F403

@@ -7,120 +7,21 @@ a Hessian block a.shape + b.shape.  Arrays have the dtype that torch computed in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.notation import Element, Notation
-from gradcli.results.record import Record
+from gradcli.notation import Notation
+from gradcli.results.formula_cells import Formula, FormulaTexts, NestedFormulas
+from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 from gradcli.results.verdicts import SEVERITY, Allowed, Check, Claim, Entry, Sampling, Verdict
 from gradcli.showing import Shown
 
-
-class Cell(Record):
-    """One formula, which is printed only when a property with its text is read.
-
-    Attributes:
-        above: The element of y.
-        below: The element of x.
-        label: The left-hand side: ∂`above`/∂`below`, or an element of Ju, of the Hessian or of Hu.
-        expression: The formula.
-    """
-
-    above: Element
-    below: Element
-    label: Notation
-    expression: Notation
-
-    @property
-    def row(self) -> str:
-        """The name of the element of y."""
-        return self.above.text
-
-    @property
-    def column(self) -> str:
-        """The name of the element of x."""
-        return self.below.text
-
-    @property
-    def text(self) -> str:
-        """The formula in SymPy's notation."""
-        return self.expression.text
-
-    @property
-    def pretty(self) -> str:
-        """The formula in Unicode mathematics."""
-        return self.expression.pretty
-
-    @property
-    def latex(self) -> str:
-        """The formula in LaTeX, with amsmath."""
-        return self.expression.latex
-
-
-Definition = tuple[Notation, Notation]
-"""A name in a formula, and the expression that it stands for."""
-
-
-Abbreviation = tuple[tuple[Notation, ...], tuple[Definition, ...]]
-"""Cells of a formula with names for expressions that its answer repeats; and the definitions of the names."""
-
-
-class Formula(Record):
-    """The closed form of one Jacobian block; several cells where it is written out entry by entry.
-
-    Attributes:
-        cells: Row by row.
-        sizes: The sizes of the axes along which it is written out.
-        note: The place where it was confirmed, if not at the entries of this answer.
-        structure: The structure of the whole block, for all values and sizes.
-        function: Both sides of the equation of the element of y that is differentiated, if that is short.
-        holds_here: Whether it holds at all entries of this answer; if not, a note of the check names those where not.
-        abbreviation: A function that finds the abbreviated form, called when that is read.
-    """
-
-    cells: tuple[Cell, ...]
-    sizes: tuple[int, ...] = ()
-    note: str = ""
-    structure: Literal["", "diagonal", "zero"] = ""
-    function: tuple[Notation, Notation] | None = None
-    holds_here: bool = True
-    abbreviation: Callable[[], Abbreviation] | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def definitions(self) -> tuple[Definition, ...]:
-        """The definitions of the names in `brief`, in the order in which they are explained."""
-        return self.abbreviation()[1] if self.abbreviation is not None else ()
-
-    @property
-    def brief(self) -> tuple[Cell, ...]:
-        """The cells with a name for each expression that is repeated in the formulas of the answer."""
-        if self.abbreviation is None or not self.definitions:
-            return self.cells
-        shown = zip(self.cells, self.abbreviation()[0], strict=True)
-        return tuple(replace(cell, expression=expression) for cell, expression in shown)
-
-    @property
-    def brief_text(self) -> str:
-        """The formula with names, in SymPy's notation; a nested list where it is written out."""
-        return self._nested([cell.text for cell in self.brief])
-
-    @property
-    def text(self) -> str:
-        """The formula in SymPy's notation; a nested list where it is written out."""
-        return self._nested([cell.text for cell in self.cells])
-
-    @property
-    def pretty(self) -> str:
-        """The formula in Unicode mathematics; a nested list where it is written out."""
-        return self._nested([cell.pretty for cell in self.cells])
-
-    def _nested(self, texts: list[str]) -> str:
-        """Nest formulas in row-major order as a list."""
-        for size in reversed(self.sizes):
-            texts = [f"[{', '.join(texts[n : n + size])}]" for n in range(0, len(texts), size)]
-        return texts[0]
+SCHEMA = 1
+"""Version of the keys of JSON, which changes where one goes or means something else."""
 
 
 class Reply(Record, Shown, kw_only=True):
@@ -129,14 +30,18 @@ class Reply(Record, Shown, kw_only=True):
     Attributes:
         command: The name of the command.
         expression: The text as typed.
-        wrt: The variables of the derivative, in order.
         warnings: Remarks about the expression.
     """
 
     command: str
     expression: str
-    wrt: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
+
+    @property
+    @json_property(before="command")
+    def schema(self) -> int:
+        """The version of the keys of JSON."""
+        return SCHEMA
 
 
 class Answer(Reply, kw_only=True):
@@ -145,16 +50,18 @@ class Answer(Reply, kw_only=True):
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
-        output: The name of y: the one that the expression gives it, or y, or f where a variable is called y.
+        wrt: The variables of the derivative, in order.
         value: The output y, an array of `dtype`.
+        output: The name of y: the one that the expression gives it, or y, or f where a variable is called y.
         remarks: Remarks about the answer itself.
     """
 
     dtype: str
     inputs: Mapping[str, Array]
-    output: str
+    wrt: tuple[str, ...]
     value: Array
-    remarks: tuple[str, ...] = ()
+    output: str = json_field(None)
+    remarks: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
 
 
 def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
@@ -165,16 +72,26 @@ def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
     return found
 
 
-class ClosedForm(Reply, kw_only=True):
+def _omitted_by_variable(form: ClosedForm) -> Mapping[str, str | Mapping[str, str]]:
+    return by_variable(form.omitted)
+
+
+def _formulas_of(form: ClosedForm) -> Formula | Mapping[str, Formula | Mapping[str, Formula]] | None:
+    """Get the formulas by variable, or the one of Ju."""
+    return form.symbolic.get("") if form.command == "jvp" else form.symbolic
+
+
+class ClosedForm(Reply, FormulaTexts, kw_only=True):
     """A derivative as formulas alone, for values and sizes that are not known.
 
     Attributes:
+        wrt: The variables of the derivative, in order.
         output: The name of y.
         shapes: The shape of y and of each variable, in numbers and names of sizes.
+        products: The formulas of vᵀJ per variable, for a y of several elements.
         blocks: The confirmed formulas, by the variables of row and column; the row's is "" except for a Hessian, and
             both are "" for Ju.
         omitted: The reasons why other blocks have no formula.
-        products: The formulas of vᵀJ per variable, for a y of several elements.
         matrices: Gradients as expressions of whole tensors, by variable, where they are proved to be the same.
         check: The check of the formulas.
         remarks: Remarks about the answer itself.
@@ -185,19 +102,31 @@ class ClosedForm(Reply, kw_only=True):
     ('x*cos(x) + sin(x)', 'agree')
     """
 
-    output: str
+    wrt: tuple[str, ...]
+    output: str = json_field(None)
     shapes: Mapping[str, tuple[str, ...]]
-    blocks: Mapping[tuple[str, str], Formula]
-    omitted: Mapping[tuple[str, str], str]
-    products: Mapping[str, Formula] = field(default_factory=dict)
-    matrices: Mapping[str, Notation] = field(default_factory=dict)
+    products: Mapping[str, Formula] = json_field("vjp", omit=if_empty, default_factory=dict)
+    blocks: Mapping[tuple[str, str], Formula] = json_field(None)
+    omitted: Mapping[tuple[str, str], str] = json_field("symbolic_omitted", omit=if_empty, made=_omitted_by_variable)
+    matrices: Mapping[str, Notation] = json_field("matrix", omit=if_empty, before="structure", default_factory=dict)
     check: Check
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = json_field(omit=if_empty, default=())
 
     @property
+    @json_property(made=_formulas_of, before="brief")
     def symbolic(self) -> Mapping[str, Any]:
         """The formulas by variable, as in answers with numbers: of a Hessian by both variables, of Ju by ""."""
         return by_variable(self.blocks)
+
+    @property
+    @json_property(omit=if_empty, before="symbolic_omitted")
+    def structure(self) -> Mapping[str, str]:
+        """The structure of blocks of the Jacobian that have one, by variable."""
+        return {name: found.structure for (by, name), found in self.blocks.items() if found.structure and not by}
+
+    @property
+    def _repeating(self) -> NestedFormulas:
+        return self.products or self.symbolic
 
 
 class Judged(Answer, kw_only=True):
@@ -207,7 +136,7 @@ class Judged(Answer, kw_only=True):
         check: The verdict; None if not asked for.
     """
 
-    check: Check | None
+    check: Check | None = json_field(omit=if_none, is_last=True)
 
 
 class Evaluation(Judged, kw_only=True):
@@ -219,8 +148,10 @@ class Evaluation(Judged, kw_only=True):
     (array([1., 4.]), 'agree')
     """
 
+    wrt: tuple[str, ...] = json_field(None)
 
-class Differentiation(Judged, kw_only=True):
+
+class Differentiation(Judged, FormulaTexts, kw_only=True):
     """An answer of first derivatives, which consist of Jacobian blocks by variable.
 
     Attributes:
@@ -230,10 +161,16 @@ class Differentiation(Judged, kw_only=True):
         symbolic_omitted: Why a variable has none.
     """
 
-    jacobian: Mapping[str, Array] | None = None
-    jacobian_omitted: str = ""
-    symbolic: Mapping[str, Formula]
-    symbolic_omitted: Mapping[str, str]
+    jacobian: Mapping[str, Array] | None = json_field(omit=if_none, is_last=True, default=None)
+    jacobian_omitted: str = json_field(omit=if_empty, is_last=True, default="")
+    symbolic: Mapping[str, Formula] = json_field(is_last=True)
+    symbolic_omitted: Mapping[str, str] = json_field(omit=if_empty, is_last=True)
+
+    @property
+    @json_property(omit=if_empty, before="symbolic_omitted")
+    def structure(self) -> Mapping[str, str]:
+        """The structure of blocks of the Jacobian that have one, by variable."""
+        return {name: formula.structure for name, formula in self.symbolic.items() if formula.structure}
 
 
 class Loss(Record, kw_only=True):
@@ -248,18 +185,22 @@ class Loss(Record, kw_only=True):
         gradient: ∇(ℓ∘f) per variable, by torch through both functions at once.
         inputs: The values that ℓ names besides y.
         check: The verdict on ∂ℓ/∂y; None if not asked for.
+        agrees: Whether vᵀJ equals `gradient`, up to rounding; None where that is not asked.
         warnings: Remarks about ℓ.
     """
 
     expression: str
     value: Array
-    v: Array
-    formula: Formula | None
-    formula_omitted: str = ""
+    v: Array = json_field(None)
+    formula: Formula | None = json_field("symbolic", omit=if_none)
+    formula_omitted: str = json_field(
+        "symbolic_omitted", omit=lambda loss, omitted: bool(loss.formula) or not omitted, default=""
+    )
     gradient: Mapping[str, Array]
-    inputs: Mapping[str, Array] = field(default_factory=dict)
-    check: Check | None = None
-    warnings: tuple[str, ...] = ()
+    inputs: Mapping[str, Array] = json_field(omit=if_empty, before="symbolic", default_factory=dict)
+    check: Check | None = json_field(omit=if_none, default=None)
+    agrees: bool | None = json_field(omit=if_none, default=None)
+    warnings: tuple[str, ...] = json_field(None, default=())
 
 
 class VJP(Differentiation, kw_only=True):
@@ -274,8 +215,8 @@ class VJP(Differentiation, kw_only=True):
 
     v: Array
     vjp: Mapping[str, Array]
-    accumulated: Mapping[str, Array] | None = None
-    loss: Loss | None = None
+    accumulated: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
+    loss: Loss | None = json_field(omit=if_none, default=None)
 
 
 class Gradient(Differentiation, kw_only=True):
@@ -295,37 +236,43 @@ class Jacobian(Differentiation, kw_only=True):
         is_picture: Whether it is shown as a picture of its numbers.
     """
 
-    is_picture: bool = False
+    is_picture: bool = json_field(None, default=False)
+
+
+def _in_own_dtype(answer: Checking) -> tuple[Entry, ...]:
+    """Put torch's numbers in the precision of the answer, so that their digits are the shortest."""
+    kind = np.dtype(answer.dtype).type
+    return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
 
 
 class Checking(Differentiation, kw_only=True):
     """The opinions of all readings, entry by entry, worst first.
 
     Attributes:
+        v: The gradient vector, if the entries are of vᵀJ.
+        vjp: The vector-Jacobian product, then.
         opinions: The worst entries, at most `crosscheck.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
+        claims: What became of each claim.
+        sampling: What random points gave, if they were asked for.
         allowed: The verdicts that pass besides `agree` and proved claims.
         failing: The verdicts that do not pass, best first.
         passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
-        claims: What became of each claim.
-        sampling: What random points gave, if they were asked for.
-        v: The gradient vector, if the entries are of vᵀJ.
-        vjp: The vector-Jacobian product, then.
     """
 
-    opinions: tuple[Entry, ...]
-    opinions_count: int
-    allowed: tuple[Allowed, ...]
-    failing: tuple[Verdict, ...]
-    passed: bool
-    elsewhere: tuple[str, ...] = ()
-    requires_all: bool = False
-    claims: tuple[Claim, ...] = ()
-    sampling: Sampling | None = None
-    v: Array | None = None
-    vjp: Mapping[str, Array] | None = None
+    v: Array | None = json_field(omit=if_none, default=None)
+    vjp: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
+    opinions: tuple[Entry, ...] = json_field(before="remarks", made=_in_own_dtype)
+    opinions_count: int = json_field(omit=if_whole("opinions"), before="remarks")
+    claims: tuple[Claim, ...] = json_field(omit=if_empty, before="remarks", default=())
+    sampling: Sampling | None = json_field(omit=if_none, before="remarks", default=None)
+    allowed: tuple[Allowed, ...] = json_field(before="remarks")
+    failing: tuple[Verdict, ...] = json_field(None)
+    passed: bool = json_field(before="remarks")
+    elsewhere: tuple[str, ...] = json_field(omit=if_empty, before="remarks", default=())
+    requires_all: bool = json_field(None, default=False)
 
 
 class Products(Differentiation, kw_only=True):
@@ -339,7 +286,7 @@ class Products(Differentiation, kw_only=True):
     answers: tuple[VJP, ...]
 
 
-class JVP(Judged, kw_only=True):
+class JVP(Judged, FormulaTexts, kw_only=True):
     """The Jacobian-vector product Ju, the derivative of y along a direction.
 
     Attributes:
@@ -351,11 +298,11 @@ class JVP(Judged, kw_only=True):
 
     u: Mapping[str, Array]
     jvp: Array
-    symbolic: Formula | None
-    symbolic_omitted: str
+    symbolic: Formula | None = json_field(omit=if_none)
+    symbolic_omitted: str = json_field(omit=if_empty)
 
 
-class Hessian(Judged, kw_only=True):
+class Hessian(Judged, FormulaTexts, kw_only=True):
     """The Hessian of a y of one element, a block for each pair of variables.
 
     Attributes:
@@ -369,11 +316,11 @@ class Hessian(Judged, kw_only=True):
     grad: Mapping[str, Array]
     hessian: Mapping[str, Mapping[str, Array]]
     symbolic: Mapping[str, Mapping[str, Formula]]
-    symbolic_omitted: Mapping[str, Mapping[str, str]]
-    is_picture: bool = False
+    symbolic_omitted: Mapping[str, Mapping[str, str]] = json_field(omit=if_empty)
+    is_picture: bool = json_field(None, default=False)
 
 
-class HVP(Judged, kw_only=True):
+class HVP(Judged, FormulaTexts, kw_only=True):
     """The Hessian-vector product Hu of a y of one element, per variable.
 
     Attributes:
@@ -388,7 +335,7 @@ class HVP(Judged, kw_only=True):
     grad: Mapping[str, Array]
     hvp: Mapping[str, Array]
     symbolic: Mapping[str, Formula]
-    symbolic_omitted: Mapping[str, str]
+    symbolic_omitted: Mapping[str, str] = json_field(omit=if_empty)
 
 
 class Pass(Record):

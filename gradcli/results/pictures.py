@@ -9,7 +9,7 @@ from typing import Literal
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
-from gradcli.results.record import Record
+from gradcli.results.record import Record, if_empty, if_none, json_field
 
 MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap"]
 """Kinds of places: see `Mark`."""
@@ -30,12 +30,12 @@ class Curve(Record):
         error: How far torch's numbers are off, where digits are lost that are seen; else None.
     """
 
-    label: Notation
+    label: Notation = json_field("name")
     order: int
     element: int
     values: Array
-    window: tuple[float, float]
-    error: Array | None = None
+    window: tuple[float, float] = json_field(None)
+    error: Array | None = json_field(omit=if_none, default=None)
 
     @property
     def column(self) -> str:
@@ -86,7 +86,14 @@ class MarkedRange(Record):
 
 
 class Tangent(Record):
-    """The tangent of an element of y at a point."""
+    """The tangent of an element of y at a point.
+
+    Attributes:
+        place: The parameter there.
+        element: The flat position of the element of y.
+        value: The element of y there.
+        slope: The slope of the tangent.
+    """
 
     place: float
     element: int
@@ -100,14 +107,16 @@ class Plotted(Reply, kw_only=True):
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The values of the variables that stay.
+        wrt: The variables of the derivative, in order.
         output: The name of y.
         formula: The function, if its formula is short.
     """
 
     dtype: str
     inputs: Mapping[str, Array]
-    output: str
-    formula: Notation | None = None
+    wrt: tuple[str, ...] = json_field(None)
+    output: str = json_field(None)
+    formula: Notation | None = json_field(None, default=None)
 
 
 class Plot(Plotted, kw_only=True):
@@ -124,12 +133,12 @@ class Plot(Plotted, kw_only=True):
     """
 
     variable: str
-    u: Mapping[str, Array] | None = None
+    u: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
     points: Array
     curves: tuple[Curve, ...]
-    marks: tuple[Mark, ...]
-    spans: tuple[MarkedRange, ...]
-    tangents: tuple[Tangent, ...] = ()
+    marks: tuple[Mark, ...] = json_field(omit=if_empty)
+    spans: tuple[MarkedRange, ...] = json_field(omit=if_empty)
+    tangents: tuple[Tangent, ...] = json_field(omit=if_empty, default=())
 
 
 class PlotMap(Plotted, kw_only=True):

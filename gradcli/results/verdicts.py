@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy.typing as npt
 
 from gradcli.arrays import Array
-from gradcli.results.record import Record
+from gradcli.results.record import UNWRITTEN, Record, if_empty, if_none, if_whole, json_field
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
@@ -58,26 +58,26 @@ class Entry(Record):
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
 
-    variable: str | None
-    row: Index | None
-    column: Index | None
+    variable: str | None = json_field(omit=if_none)
+    row: Index | None = json_field(omit=if_none)
+    column: Index | None = json_field(omit=if_none)
     verdict: Verdict
-    torch: float | None
-    reference: float | None = None
-    relative_error: float | None = None
-    note: str = ""
-    one_sided: tuple[float, float] | None = None
+    torch: float | None = json_field(omit=if_none)
+    reference: float | None = json_field(omit=if_none, default=None)
+    relative_error: float | None = json_field(omit=if_none, default=None)
+    note: str = json_field(omit=if_empty, default="")
+    one_sided: tuple[float, float] | None = json_field(omit=if_none, default=None)
     proven: bool = False
-    point: int | None = None
-    of: Of = ""
-    by: str | None = None
-    radius: float | None = None
-    formula: float | None = None
-    difference: float | None = None
-    difference_error: float | None = None
-    ulps: float | None = None
-    is_minor: bool = False
-    truth: Any = field(default=None, compare=False, repr=False)
+    point: int | None = json_field(None, default=None)
+    of: Of = json_field(omit=if_empty, before="variable", default="")
+    by: str | None = json_field(omit=if_none, before="variable", default=None)
+    radius: float | None = json_field(omit=if_none, before="relative_error", default=None)
+    formula: float | None = json_field(omit=if_none, before="reference", default=None)
+    difference: float | None = json_field(omit=if_none, before="relative_error", default=None)
+    difference_error: float | None = json_field(omit=if_none, before="relative_error", default=None)
+    ulps: float | None = json_field(omit=if_none, before="note", default=None)
+    is_minor: bool = json_field(None, default=False)
+    truth: Any = field(default=None, compare=False, repr=False, metadata=UNWRITTEN)
 
 
 class Rewrite(Record):
@@ -93,7 +93,7 @@ class Rewrite(Record):
     expression: str
     reason: str
     verdict: Verdict
-    basis: str = ""
+    basis: str = json_field(None, default="")
 
 
 class Check(Record):
@@ -105,13 +105,13 @@ class Check(Record):
         checked: How many of them were compared.
         max_relative_error: The largest over the compared entries and elements of y; None if none was.
         findings: Entries that do not agree, worst first, at most `crosscheck.MAX_FINDINGS`.
-        findings_count: How many there are in all.
-        chosen: The choice of entries: `all`, or the sample in words.
-        notes: Remarks, such as on entries left out and why.
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry of the answer, or of a part judged with it, was not looked at.
+        findings_count: How many findings there are in all.
         zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
         undecided: Entries that were tried and not decided; above one in a hundred the verdict is `unchecked`.
+        chosen: The choice of entries: `all`, or the sample in words.
+        notes: Remarks, such as on entries left out and why.
         rewrite: A way to write the function without the worst finding, if one is known.
     """
 
@@ -120,14 +120,14 @@ class Check(Record):
     checked: int
     max_relative_error: float | None
     findings: tuple[Entry, ...] = ()
-    findings_count: int = 0
-    chosen: str = "all"
-    notes: tuple[str, ...] = ()
     proven: bool = False
     sampled: bool = False
-    zeros: int = 0
-    undecided: int = 0
-    rewrite: Rewrite | None = None
+    findings_count: int = json_field(omit=if_whole("findings"), default=0)
+    zeros: int = json_field("zero_by_structure", omit=if_empty, default=0)
+    undecided: int = json_field(omit=if_empty, default=0)
+    chosen: str = json_field(omit=lambda check, chosen: chosen == "all", default="all")
+    notes: tuple[str, ...] = json_field(omit=if_empty, default=())
+    rewrite: Rewrite | None = json_field(omit=if_none, default=None)
 
     @property
     def is_whole(self) -> bool:
@@ -161,17 +161,17 @@ class Claim(Record):
     """
 
     variable: str
-    text: str
+    text: str = json_field("claim")
     of: Literal["gradient", "Jacobian", "vector-Jacobian product"]
     status: Literal["proved", "agrees", "no counterexample", "refuted"]
     points: int
-    entry: tuple[int, ...] | None = None
-    claimed: float | None = None
-    truth: float | None = None
-    at: Mapping[str, Array] | None = None
-    v: Array | None = None
-    mistake: str = ""
-    note: str = ""
+    entry: tuple[int, ...] | None = json_field(omit=if_none, default=None)
+    claimed: float | None = json_field(omit=if_none, default=None)
+    truth: float | None = json_field(omit=if_none, default=None)
+    at: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
+    v: Array | None = json_field(omit=if_none, default=None)
+    mistake: str = json_field(omit=if_empty, default="")
+    note: str = json_field(omit=if_empty, default="")
 
 
 class Sampling(Record):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
@@ -10,10 +11,13 @@ from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
 from gradcli.results.pictures import Plotted
-from gradcli.results.record import Record
+from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 from gradcli.results.verdicts import Verdict
 
 # -- explain
+
+MOST_LOCAL = 10_000
+"""Most numbers of a local derivative that JSON has, as many as of a Jacobian."""
 
 
 class Step(Record):
@@ -48,19 +52,23 @@ class Term(Record, kw_only=True):
         value: The contribution, of the operand's shape.
     """
 
-    source: str
-    rule: str = ""
-    derivative: Notation | None = None
-    entry: tuple[str, str] = ("", "")
-    equation: Notation | None = None
-    factors: tuple[Array, ...] = ()
-    words: str = ""
-    local: Array | None = None
-    is_elementwise: bool = False
-    summed: bool = False
+    source: str = json_field("from")
+    rule: str = json_field("rule_name", omit=if_empty, default="")
+    derivative: Notation | None = json_field(None, default=None)
+    entry: tuple[str, str] = json_field(omit=lambda term, entry: not all(entry), default=("", ""))
+    equation: Notation | None = json_field(None, default=None)
+    factors: tuple[Array, ...] = json_field(None, default=())
+    words: str = json_field("rule", omit=if_empty, default="")
+    local: Array | None = json_field(
+        omit=lambda term, local: local is None or local.size > MOST_LOCAL,
+        default=None,
+    )
+    is_elementwise: bool = json_field(None, default=False)
+    summed: bool = json_field(None, default=False)
     value: Array
 
     @property
+    @json_property(omit=if_empty, before="rule")
     def formula(self) -> str:
         """The local derivative in the language; empty if it is too long."""
         return "" if self.derivative is None else self.derivative.text
@@ -73,24 +81,29 @@ class Adjoint(Record, kw_only=True):
         name: The name of the line or variable.
         notation: The notation of its adjoint.
         value: Of the line's shape.
+        verdict: The verdict on its numbers; None if no check was asked for.
         terms: At most `explain.MOST_TERMS`, in the order of the lines they come from.
         terms_count: The number of all terms.
-        verdict: The verdict on its numbers; None if no check was asked for.
     """
 
     name: str
-    notation: Notation
+    notation: Notation = json_field(None)
     value: Array
+    verdict: Verdict | None = json_field(omit=if_none, default=None)
     terms: tuple[Term, ...]
-    terms_count: int
-    verdict: Verdict | None = None
+    terms_count: int = json_field(omit=if_whole("terms"))
 
     @property
+    @json_property("rule_name", omit=if_empty, before="verdict")
     def rule(self) -> str:
         """The name of the rule of differentiation that gives the adjoint; "" for the output, whose adjoint is v."""
         if self.terms_count > 1:
             return "sum over uses"
         return self.terms[0].rule if self.terms else ""
+
+
+def _loss_that_agrees(answer: Explanation) -> Loss | None:
+    return answer.loss and replace(answer.loss, agrees=answer.loss_agrees)
 
 
 class Explanation(Differentiation, kw_only=True):
@@ -107,14 +120,15 @@ class Explanation(Differentiation, kw_only=True):
         loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
     """
 
+    output: str
     v: Array
     vjp: Mapping[str, Array]
     steps: tuple[Step, ...]
-    steps_count: int
+    steps_count: int = json_field(omit=if_whole("steps"))
     adjoints: tuple[Adjoint, ...]
-    adjoints_count: int
-    loss: Loss | None = None
-    loss_agrees: bool | None = None
+    adjoints_count: int = json_field(omit=if_whole("adjoints"))
+    loss: Loss | None = json_field(omit=if_none, made=_loss_that_agrees, default=None)
+    loss_agrees: bool | None = json_field(None, default=None)
 
 
 # -- improve
@@ -136,10 +150,10 @@ class Strip(Record):
         after: The bits lost by the better form; empty where there is none.
     """
 
-    variable: str
+    variable: str = json_field(omit=if_empty)
     places: tuple[float | str, ...]
     before: Bits
-    after: Bits = ()
+    after: Bits = json_field(omit=if_empty, default=())
 
 
 class BitsLost(Record):
@@ -160,8 +174,10 @@ class Improvement(Reply, kw_only=True):
     Attributes:
         output: The name of y.
         dtype: `float64` or `float32`, the dtype in which digits are lost.
+        points: The number of points measured.
         inputs: The values that were given, by variable.
         ranges: The ranges that were given, by variable, as typed.
+        wrt: The variables of the derivative, in order.
         outcome: Whether there is a better form.
         form: The text of the better form; the text as typed, where there is none.
         reasons: The problems that it avoids.
@@ -170,7 +186,6 @@ class Improvement(Reply, kw_only=True):
         domain: The points at which it is known to be the same, in words.
         switches: The conditions on which one form takes over from another, such as `x < 0.5`.
         bits: The bits of a number of the dtype.
-        points: The number of points measured.
         before: The bits lost by the function as typed; None where that is not known.
         after: The bits lost by the better form.
         strips: The lost bits by magnitude, a strip a variable.
@@ -182,24 +197,26 @@ class Improvement(Reply, kw_only=True):
     ('2*sin(x/2)**2', 'proved', 53, True)
     """
 
-    output: str
+    output: str = json_field(None)
     dtype: str
+    points: int
     inputs: Mapping[str, Array]
-    ranges: Mapping[str, str]
+    ranges: Mapping[str, str] = json_field("in", omit=if_empty)
+    wrt: tuple[str, ...]
     outcome: Outcome
     form: str
-    reasons: tuple[str, ...] = ()
-    same: Literal["", "proved", "enclosed"] = ""
-    domain: str = ""
-    switches: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = json_field(omit=if_empty, default=())
+    same: Literal["", "proved", "enclosed"] = json_field(omit=if_empty, default="")
+    domain: str = json_field(omit=if_empty, default="")
+    switches: tuple[str, ...] = json_field(omit=if_empty, default=())
     bits: int
-    points: int
-    before: BitsLost | None = None
-    after: BitsLost | None = None
-    strips: tuple[Strip, ...] = ()
-    notes: tuple[str, ...] = ()
+    before: BitsLost | None = json_field(omit=if_none, default=None)
+    after: BitsLost | None = json_field(omit=if_none, default=None)
+    strips: tuple[Strip, ...] = json_field(omit=if_empty, default=())
+    notes: tuple[str, ...] = json_field(omit=if_empty, default=())
 
     @property
+    @json_property(before="warnings")
     def passed(self) -> bool:
         """Tell whether a better form was found, or the function as typed is fine."""
         return self.outcome != "none"
@@ -232,6 +249,12 @@ class GraphTensor(Record, kw_only=True):
     is_leaf: bool
     retains_grad: bool
 
+    @property
+    @json_property(before="data")
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its numbers."""
+        return self.data.shape
+
 
 class GraphNode(Record):
     """An operation of the backward pass.
@@ -249,12 +272,12 @@ class GraphNode(Record):
 
     id: int
     name: str
-    line: str = ""
-    tensors: tuple[str, ...] = ()
-    variable: str = ""
-    value: Array | None = None
-    adjoint: Array | None = None
-    rule: str = ""
+    line: str = json_field(omit=if_empty, default="")
+    tensors: tuple[str, ...] = json_field(omit=if_empty, before="line", default=())
+    variable: str = json_field(omit=if_empty, default="")
+    value: Array | None = json_field(None, default=None)
+    adjoint: Array | None = json_field(None, default=None)
+    rule: str = json_field(omit=if_empty, before="variable", default="")
 
 
 class GraphEdge(Record):
@@ -271,6 +294,11 @@ class GraphEdge(Record):
     input: int
 
 
+def _edges_in_numbers(graph: BackwardGraph) -> tuple[tuple[int, int, int], ...]:
+    """List source, target and input of each edge."""
+    return tuple((edge.source, edge.target, edge.input) for edge in graph.edges)
+
+
 class BackwardGraph(Answer, kw_only=True):
     """The backward graph, and the tensors after the backward pass if there was one.
 
@@ -283,12 +311,12 @@ class BackwardGraph(Answer, kw_only=True):
         drawing: The way to draw it.
     """
 
-    v: Array | None
+    v: Array | None = json_field(omit=if_none)
     tensors: tuple[GraphTensor, ...]
     nodes: tuple[GraphNode, ...]
-    edges: tuple[GraphEdge, ...]
-    notes: tuple[str, ...] = ()
-    drawing: Drawing = ""
+    edges: tuple[GraphEdge, ...] = json_field(made=_edges_in_numbers)
+    notes: tuple[str, ...] = json_field(omit=if_empty, default=())
+    drawing: Drawing = json_field(None, default="")
 
 
 # -- code
@@ -303,12 +331,14 @@ class Source(Reply, kw_only=True):
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The value of every variable, an array of `dtype`.
+        wrt: The variables of the derivative, in order.
         language: The language of the script.
         source: The script, with its last newline.
     """
 
     dtype: str
     inputs: Mapping[str, Array]
+    wrt: tuple[str, ...]
     language: Language
     source: str
 
@@ -327,9 +357,11 @@ class Parameter(Record):
     """
 
     name: str
-    is_constant: bool
-    is_required: bool
-    default: int | float | bool | str | tuple[int, ...] | None = None
+    is_constant: bool = json_field("constant")
+    is_required: bool = json_field("required")
+    default: int | float | bool | str | tuple[int, ...] | None = json_field(
+        omit=lambda parameter, default: parameter.is_required, default=None
+    )
 
 
 class FunctionEntry(Record, kw_only=True):
@@ -358,7 +390,7 @@ class FunctionEntry(Record, kw_only=True):
     doc: str
     domain: str = ""
     kinks: tuple[str, ...] = ()
-    is_step: bool = False
+    is_step: bool = json_field("step", default=False)
     caveat: str = ""
 
 
@@ -371,15 +403,19 @@ class Listing(Record):
         is_brief: Whether to show only the names of each group.
     """
 
-    entries: tuple[FunctionEntry, ...]
-    word: str = ""
-    is_brief: bool = False
+    entries: tuple[FunctionEntry, ...] = json_field(None)
+    word: str = json_field(None, default="")
+    is_brief: bool = json_field(None, default=False)
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
         """The names of the functions, group by group."""
         grouped = groupby(self.entries, key=lambda entry: entry.group)
         return [(group, [entry.name for entry in rows]) for group, rows in grouped]
+
+
+def _example_with_command(page: FunctionPage) -> Mapping[str, str | VJP | Gradient]:
+    return {"command": page.example_command, "answer": page.example}
 
 
 class FunctionPage(Listing, kw_only=True):
@@ -392,8 +428,8 @@ class FunctionPage(Listing, kw_only=True):
     """
 
     meaning: str
-    example_command: str
-    example: VJP | Gradient
+    example_command: str = json_field(None)
+    example: VJP | Gradient = json_field(made=_example_with_command)
 
     @property
     def entry(self) -> FunctionEntry:

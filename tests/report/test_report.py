@@ -50,7 +50,7 @@ def test_entries_of_curvature_have_names(of: Any, place: Any, by: str | None, sh
     finding = Entry(variable, row, column, "kink", 0.0, 1.0, None, "", of=of, by=by)
     assert wording.entry(finding, "y").pretty == shown
     assert wording.plain_entry(finding, "y") == plain
-    check = Check("kink", 1, 1, None, (finding,), 1)
+    check = Check("kink", 1, 1, None, (finding,), findings_count=1)
     answer = replace(Function("x").check({"x": 1.0}), check=check)
     (written,) = json.loads("".join(json_report.pieces(answer)))["check"]["findings"]
     assert (written["of"], written.get("by")) == (of, by)
