@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy
 from flint import arb
 
@@ -33,12 +32,10 @@ from gradcli.progress import patience
 from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.ball_arrays import BallArray, RoundedArray
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.bounds import Bounds, NoRuleError, summed
+from gradcli.reference.bounds import Bounds, Mask, NoRuleError, summed
 from gradcli.reference.contractions import contracted
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Entry
-
-Mask = npt.NDArray[np.bool_]
 
 MOST_AT_ONCE = 2**22
 """Most elements of an adjoint with all its rows."""
@@ -362,7 +359,7 @@ class BoundedProof:
     def _agree(
         self,
         name: str,
-        given: npt.NDArray[np.floating],
+        given: Array,
         truth: Bounds,
         exists: Mask | np.bool_,
         rows: slice = WHOLE,
@@ -393,9 +390,7 @@ class BoundedProof:
             ratio = float(np.max(truth.radius[is_open] / np.maximum(allowed, np.finfo(np.float64).tiny)))
             self._lacking = max(self._lacking, math.log2(ratio) if ratio > 0 else 0.0)
 
-    def _examples(
-        self, name: str, given: npt.NDArray[np.floating], truth: Bounds, chosen: Mask, row: int, column: int
-    ) -> list[Entry]:
+    def _examples(self, name: str, given: Array, truth: Bounds, chosen: Mask, row: int, column: int) -> list[Entry]:
         """List the first chosen entries as agreeing, each with its ball, of a block that begins at this place."""
         is_of_row = not name or self.torch.jacobian is not None
         return [

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
 from gradcli.crosscheck.summary import Family
@@ -272,7 +273,7 @@ def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: n
     return np.unique([*lost, *tops, *pick(np.zeros(torch.value.size), most, generator)]).astype(np.int64)
 
 
-def magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+def magnitude(block: Array) -> npt.NDArray[np.float64]:
     """Return the magnitude of each number; infinite for NaN."""
     size = np.abs(block).astype(np.float64)
     return np.where(np.isfinite(size), size, np.inf)

@@ -333,7 +333,7 @@ OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessia
 """Derivatives that only a y of one element has, by their commands."""
 
 
-def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
+def rounded(array: Array, dtype: Dtype) -> Array:
     """Round an array to a dtype; a number beyond its range becomes infinite, and the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)

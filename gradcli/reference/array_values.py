@@ -111,7 +111,7 @@ class Values:
         self,
         program: Program,
         shapes: Mapping[Atom, Shape],
-        inputs: Mapping[str, npt.NDArray[np.floating[Any]]],
+        inputs: Mapping[str, Array],
         moving: Sequence[sympy.Symbol],
         kind: type[Any] = np.float64,
         *,

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import rewritten
@@ -75,7 +76,7 @@ def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:
     return {symbol: (places[:, 0], places[:, 1]) for symbol, places in ((s, np.array(p)) for s, p in found.items())}
 
 
-def _flat(array: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+def _flat(array: Array) -> npt.NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64).ravel()
 
 
@@ -197,7 +198,7 @@ class Reference:
         self._reach(plan, None)
         return plan.pairs.get(self.program.output, (nothing, nothing))
 
-    def moved_to(self, inputs: Mapping[str, npt.NDArray[np.floating]]) -> Reference:
+    def moved_to(self, inputs: Mapping[str, Array]) -> Reference:
         """Copy the reference with other values of some variables, of the same shapes."""
         found = copy(self)
         found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import Array
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
@@ -60,7 +60,7 @@ class Critical:
 def critical(
     program: Program,
     shapes: Mapping[Atom, Shape],
-    inputs: Mapping[str, npt.NDArray[np.floating]],
+    inputs: Mapping[str, Array],
     mapped: Sequence[str] = (),
 ) -> Critical:
     """Find the critical elements of a Program of primitives.

@@ -19,7 +19,7 @@ from gradcli.errors import displayable
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, Role, line, lines
-from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
+from gradcli.results import SEVERITY, Array, Entry, Index, Judged, Verdict
 from gradcli.results.record import Record
 
 EDGE = 3
@@ -243,7 +243,6 @@ def jacobian(answer: results.Differentiation) -> list[Component]:
 
 # -- marks on doubtful numbers
 
-Index = tuple[int, ...]
 Place = tuple[str, str | None, str | None, Index | None, Index | None]
 """Quantity of an entry, the variable of its row in a Hessian, its variable, its row and its column."""
 

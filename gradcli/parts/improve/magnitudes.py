@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import Array
+
 MOST_SHOWN = 9
 """Magnitudes of a variable that are shown next to each other, as many as fit on a screen."""
 
@@ -31,8 +33,6 @@ SEED = 0
 _LEAST = {"float64": 1e-307, "float32": 1e-37}
 """The smallest magnitude besides 0: below it numbers have fewer bits."""
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -45,7 +45,7 @@ class Spread:
     """
 
     shown: tuple[float, ...]
-    values: Floats
+    values: Array
     groups: npt.NDArray[np.intp]
 
 
