@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -124,6 +125,11 @@ def custom_function_of(node: Any) -> type | None:
     """Return the `autograd.Function` that made a node (`_forward_cls`), or None."""
     found: type | None = getattr(node, "_forward_cls", None)
     return found
+
+
+def checkpoints() -> Any:
+    """Return the module of checkpoints, whose `CheckpointFunction` is replaced; torch 2.6 does not import it itself."""
+    return import_module("torch.utils.checkpoint")
 
 
 def is_within_dual_level() -> bool:

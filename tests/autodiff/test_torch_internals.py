@@ -262,6 +262,14 @@ def test_a_node_names_its_custom_function() -> None:
     assert torch_internals.custom_function_of((x * 2).grad_fn) is None
 
 
+def test_a_reentrant_checkpoint_is_a_function_that_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch looks it up where it is replaced."""
+    module = torch_internals.checkpoints()
+    monkeypatch.setattr(module, "CheckpointFunction", Doubled)
+    monkeypatch.setattr(Doubled, "apply", lambda function, preserve, *args: (function, args))
+    assert module.checkpoint(torch.sin, 1, use_reentrant=True) == (torch.sin, (1,))
+
+
 def test_forward_mode_has_a_level() -> None:
     """Inside of it alone."""
     assert not torch_internals.is_within_dual_level()

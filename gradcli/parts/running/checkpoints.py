@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 
 
@@ -17,7 +18,7 @@ class _WithoutReentrance:
     def apply(function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         """Run a checkpoint of the other kind; if no argument requires a gradient none is recorded, as in torch."""
         if any(isinstance(one, torch.Tensor) and one.requires_grad for one in args):
-            checkpoint = torch.utils.checkpoint.checkpoint
+            checkpoint = torch_internals.checkpoints().checkpoint
             return checkpoint(function, *args, use_reentrant=False, preserve_rng_state=preserve)
         with torch.no_grad():
             return function(*args)
@@ -26,7 +27,7 @@ class _WithoutReentrance:
 @contextlib.contextmanager
 def without_reentrance() -> Iterator[None]:
     """Run reentrant checkpoints of a block as the other kind, as torch refuses `torch.autograd.grad` of them."""
-    module: Any = torch.utils.checkpoint
+    module = torch_internals.checkpoints()
     before = module.CheckpointFunction
     module.CheckpointFunction = _WithoutReentrance
     try:
