@@ -33,3 +33,11 @@ def test_what_is_not_imported(kept_out: str, lines: str, tmp_path: Path) -> None
     ends = re.findall(r"^(\d+)((?: (?:torch|torch[.]_dynamo|sympy|numpy|flint))*)$", run.err, re.MULTILINE)
     for (line, _, code), (ended, packages) in zip(asked, ends, strict=True):
         assert (ended, {*packages.split()} & {*kept_out.split()}) == (code, set()), line
+
+
+def test_parts_are_imported_without_what_is_heavy() -> None:
+    """As a process of the shell imports them at its end, after a help too."""
+    script = "import sys; from gradcli.parts import own_parts; own_parts(); print(*sys.modules)"
+    run = process(sys.executable, "-c", script)
+    assert {"gradcli.parts.paste", "gradcli.parts.running"} <= {*run.out.split()}
+    assert not {"torch", "sympy", "numpy", "flint"} & {*run.out.split()}

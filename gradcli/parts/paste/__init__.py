@@ -21,16 +21,15 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
-from gradcli.language import function_text
-from gradcli.language.lower.context import Ask, Known
-from gradcli.language.program.wengert import Shape
-from gradcli.language.snippet_result import Snippet
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from gradcli.language.function_text import TextReader
+    from gradcli.language.lower.context import Ask, Known
+    from gradcli.language.program.wengert import Shape
+    from gradcli.language.snippet_result import Snippet
     from gradcli.parts.paste.text_state import Generator
 
 __all__ = ["PART", "read"]
@@ -102,6 +101,8 @@ def read(
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
+    from gradcli.language import function_text
+
     readers = [partial(_read_statements, generator=generator)]
     return function_text.read(text, readers, given=given, shapes=shapes, shares=shares, values=values, ask=ask)
 
