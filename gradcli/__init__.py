@@ -15,6 +15,7 @@ Rooms, from the top, each of which imports only what stands below it; `gradcli.p
 cli                              the shell
 function                         the Python API: a method a command
 questions                        questions, and the answer of each from the three readings
+registry                         every command, of the core and of parts
 parts                            the list of the parts, and what a part may supply
 crosscheck                       comparison of the readings: verdicts
 recording                        calls of ATen as lines of a Program: torch's own passes, and code while it runs
@@ -24,7 +25,7 @@ language, report                 a text to a Program; answers to text
 errors, results                  every error; classes of answers
 complete_output, keywords        streams that write all they are given, or raise; options in the words of Python
 showing                          display of an answer in Python: print, notebooks, JSON
-options, notation, guide         every option; notation of mathematics; the pages of the manual
+formats, notation, guide         formats of answers; notation of mathematics; the pages of the manual
 signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
 arrays                           the type of the arrays that all rooms hand on
 
@@ -43,16 +44,20 @@ if TYPE_CHECKING:
 
     from gradcli import results as results
     from gradcli.errors import GradcliError as GradcliError
-    from gradcli.function import Function as Function
     from gradcli.parts.running.plain_functions import *  # noqa: F403
+    from gradcli.parts.typed_function import TypedFunction
+
+    Function = TypedFunction
 
 __version__ = "0.2.0"
 
 
 def _written(answer: Any, form: str) -> str:
     """Return the text of an answer, for `print` and for notebooks."""
+    from gradcli.registry import require_format
     from gradcli.report import in_python
 
+    require_format(getattr(answer, "command", "functions"), form)
     return in_python(answer, form)
 
 

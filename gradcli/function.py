@@ -1,35 +1,30 @@
 """A function of tensors from text: the Python API, a method a command.
 
-Holds no mathematics: `gradcli.questions` asks the readings.  Each module of `gradcli.questions.commands` gives a
-method, which is imported when it is first used; its options are those of its docstring, to which a test holds them.
+Holds no mathematics: `gradcli.questions` asks the readings.  Each command of `gradcli.registry` on a function gives a
+method, which is imported when it is first used; its keywords are held to the options of the command by a test.  Methods
+of parts are known to type checkers by `gradcli.parts.typed_function`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradcli import results
-from gradcli.options import QUESTIONS
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText, public
+from gradcli.registry import all_commands
 
 if TYPE_CHECKING:
     from gradcli.parts.tables.streaming import ColumnPlan, Stream
     from gradcli.questions.closed_form import GivenShape
     from gradcli.questions.commands import (
-        check,
-        code,
         eval,  # noqa: A004
-        explain,
         grad,
-        graph,
         hessian,
         hvp,
-        improve,
         jacobian,
         jvp,
-        plot,
         vjp,
     )
 
@@ -78,19 +73,13 @@ class Function(ParsedText):
     def __reduce__(self) -> Any:
         return (Function, (self.expression,)) if type(self) is Function else super().__reduce__()
 
-    if TYPE_CHECKING:  # a command without a line here is a method too
-        check = check.check
-        code = code.code
+    if TYPE_CHECKING:  # the methods of the core
         eval = eval.eval
-        explain = explain.explain
         grad = grad.grad
-        graph = graph.graph
         hessian = hessian.hessian
         hvp = hvp.hvp
-        improve = improve.improve
         jacobian = jacobian.jacobian
         jvp = jvp.jvp
-        plot = plot.plot
         vjps = vjp.vjps
         vjp = vjp.vjp
 
@@ -169,18 +158,24 @@ class Function(ParsedText):
         return frame.map_partitions(self.map, at, **options, meta=meta)
 
 
-class _Command:
-    """A method that is imported when it is first used, from the module of its command."""
+class _Method:
+    """A method that is imported when it is first used.
 
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = f"gradcli.questions.commands.{module}", name
+    Args:
+        name: The name of the method.
+        place: Its function, `module:function`.
+    """
+
+    def __init__(self, name: str, place: str) -> None:
+        self._name, self._place = name, place
 
     def __get__(self, function: Function | None, owner: type[Function]) -> Any:
-        method = getattr(import_module(self._module), self._name)
+        method = resolve_name(self._place)
         method.__module__, method.__qualname__ = __name__, f"Function.{self._name}"
         setattr(Function, self._name, method := public(method))
         return method.__get__(function, owner)
 
 
-for _name, _module in {**dict(zip(QUESTIONS, QUESTIONS, strict=True)), "vjps": "vjp"}.items():
-    setattr(Function, _name, _Command(_module, _name))
+_METHODS = {name: command.method for name, command in all_commands().items() if command.method}
+for _name, _place in {**_METHODS, "vjps": "gradcli.questions.commands.vjp:vjps"}.items():
+    setattr(Function, _name, _Method(_name, _place))

@@ -7,8 +7,16 @@ Python, and its kind the form of its value, `--at x=1` as `at={"x": 1}`.
 from __future__ import annotations
 
 import re
+from pkgutil import resolve_name
+from typing import Any
 
-from gradcli.options import BY_VARIABLE, FORMATS, OPTIONS, QUESTIONS, Option, OptionKind
+from gradcli.formats import FORMATS
+
+OptionKind = resolve_name("gradcli.cli.options:OptionKind")
+BY_VARIABLE = resolve_name("gradcli.cli.signatures:BY_VARIABLE")
+QUESTIONS = resolve_name("gradcli.registry:questions")()
+OWNED = tuple(resolve_name("gradcli.cli.signatures:every_option")())
+OPTIONS = tuple(option for _, option in OWNED)
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _QUOTED = r'"[^"]*"' + r"|'[^']*'"
@@ -84,7 +92,10 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
             return f'{option.name}["{value[1]}"]', value.end()
     if not rows:
         return flag[1], flag.end()
-    option = min(rows, key=lambda row: (set(QUESTIONS).isdisjoint(row.of), row.is_presentation))  # a method's first
+    option = min(
+        rows,
+        key=lambda row: (set(QUESTIONS).isdisjoint(one.name for one, own in OWNED if own == row), row.is_presentation),
+    )
     if option.kind is OptionKind.SWITCH and option.is_presentation and option.name in FORMATS:
         return _formatted(option.name), flag.end()
     return f"{option.name}=False" if option.flag.startswith("--no-") else option.name, flag.end()
@@ -106,7 +117,7 @@ def _formatted(form: str) -> str:
     return f'f"{{answer:{form}}}"'
 
 
-def _literal(text: str, option: Option) -> str:
+def _literal(text: str, option: Any) -> str:
     """Write a value of the shell as Python does."""
     text = text[1:-1] if text[:1] in ("'", '"') else text
     if option.kind in (OptionKind.VARIABLES, OptionKind.STATEMENTS):

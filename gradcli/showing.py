@@ -53,7 +53,7 @@ class Shown:
         Raises:
             ValueError: There is no such format.
         """
-        from gradcli.options import FORMATS
+        from gradcli.formats import FORMATS
 
         if form not in ("", *FORMATS):
             raise ValueError(f"an answer has no format '{form}'; known are {', '.join(FORMATS)}")

@@ -3,15 +3,16 @@
 What each command answers, by group, and every option once, with the commands that have it: as their `--help` says.
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 
 import typer
-from typer.core import TyperArgument, TyperGroup
+from typer.core import TyperArgument
 
-from gradcli import options
-from gradcli.cli.app import application
-from gradcli.cli.expression import GROUPS
-from gradcli.options import Option, OptionKind
+from gradcli.cli.commands import built
+from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import Option, shell_options
+from gradcli.registry import SECTIONS, all_commands
 from tests import generated
 
 PAGE = generated.GUIDE / "reference.md"
@@ -22,16 +23,16 @@ FEW = 6
 
 def reference() -> str:
     """The commands by group, then their options in the order of the helps."""
-    command = application()
-    assert isinstance(command, TyperGroup)
-    names = [name for name, one in command.commands.items() if not one.hidden]
-    assert sorted(names) == sorted(name for group in GROUPS.values() for name in group)
+    commands = [command for command in all_commands().values() if command.section]
+    names = [command.name for command in commands]
     parts = []
-    for title, group in GROUPS.items():
+    for section in SECTIONS:
         items = [
-            f"- **`gradcli {usage(name, command)}`** {_text(command.commands[name].help or '')}\n" for name in group
+            f"- **`gradcli {usage(command.name)}`** {_text(inspect.getdoc(command.loaded()) or '')}\n"
+            for command in commands
+            if command.section == section
         ]
-        parts.append(f"**{title}**\n\n{''.join(items)}")
+        parts.append(f"**{section}**\n\n{''.join(items)}")
     rows = [
         f"| {_said(option)} | {owners(having, names)} | {_cell(said(option))} |\n"
         for option, having in each_option(names).values()
@@ -50,14 +51,14 @@ def each_option(names: Sequence[str]) -> Mapping[tuple[str, str], tuple[Option, 
     """
     found: dict[tuple[str, str], tuple[Option, list[str]]] = {}
     for name in names:
-        for option in options.typed(name):
+        for option in shell_options(all_commands()[name]):
             found.setdefault((option.flag, said(option)), (option, []))[1].append(name)
     return found
 
 
 def said(option: Option) -> str:
     """The help of an option with its default."""
-    has_default = option.default is not None and option.kind is not OptionKind.SWITCH
+    has_default = option.default not in (None, inspect.Parameter.empty) and option.kind is not OptionKind.SWITCH
     return option.help + (f" Default: {option.default}." if has_default else "")
 
 
@@ -73,9 +74,9 @@ def owners(having: Sequence[str], names: Sequence[str]) -> str:
     return f"all but {', '.join(name for name in names if name not in having)}"
 
 
-def usage(name: str, group: TyperGroup) -> str:
+def usage(name: str) -> str:
     """A command and its argument."""
-    command = group.commands[name]
+    command = built(all_commands()[name])
     found = [one.make_metavar(typer.Context(command)) for one in command.params if isinstance(one, TyperArgument)]
     return " ".join([name, *found])
 

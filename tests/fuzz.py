@@ -25,8 +25,10 @@ from pathlib import Path
 
 from gradcli import guide
 from gradcli.cli import main
+from gradcli.cli.signatures import shell_options
+from gradcli.formats import FORMATS
 from gradcli.language import ops
-from gradcli.options import FORMATS, QUESTIONS, typed
+from gradcli.registry import all_commands, questions
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
@@ -150,7 +152,8 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
 }
 """Shares of the commands that are given an option, of those that have it, and its values; some take none."""
 
-OWN = {command: {option.flag for option in typed(command)} for command in QUESTIONS}
+QUESTIONS = questions()
+OWN = {command: {option.flag for option in shell_options(all_commands()[command])} for command in QUESTIONS}
 """The options that a command has."""
 
 LEAKS = re.compile(r"Traceback|tensor\(\d[^)]*grad_fn=|<[\w.]+ object at|_Dummy|mappingproxy|Symbol\(")

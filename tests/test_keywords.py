@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gradcli import Function, GradcliError
+from gradcli.cli.signatures import every_option
 from gradcli.keywords import in_python
-from gradcli.options import OPTIONS
 from tests.conftest import Command
 from tests.transcripts import recorded
 
@@ -26,7 +26,7 @@ def test_no_error_leaves_an_option_of_the_shell() -> None:
 
 def test_every_option_is_said_by_its_keyword() -> None:
     """Also the next one."""
-    for option in OPTIONS:
+    for _, option in every_option():
         said = in_python(f"leave out {option.flag}, which is wrong")
         assert not option.help or ("--" not in said and (option.name in said or option.key in said)), option
 

@@ -1,4 +1,4 @@
-"""The table of options, and that shell, requests and Python have what it says: each command all of its own, no more."""
+"""The options of commands: shell, requests and Python have what a signature says, all of it and no more."""
 
 import inspect
 from collections.abc import Mapping
@@ -6,14 +6,16 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
 from gradcli import Function
 from gradcli.cli.app import application
-from gradcli.cli.default_command import DERIVATIVE
-from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Option, OptionKind, keys, typed
+from gradcli.cli.commands import built
+from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import Option, all_options, every_option, request_options, shell_options
 from gradcli.parts.batch.asking import argument
 from gradcli.questions.question import Dtype
+from gradcli.registry import DERIVATIVES, all_commands, questions
 from gradcli.results import Drawing, Language, OnError
 
 KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
@@ -53,16 +55,16 @@ def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspec
         assert parameter.default == option.default or (option.default is None and not parameter.default), name
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.parametrize("command", questions())
 def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> None:
     """By its names, types and defaults; `vjps` has what several products have beside one."""
     methods = [command, *["vjps"] * (command == "vjp"), *["closed_form"] * (command in DERIVATIVES)]
-    _require_same({option.name: option for option in keys(command).values()}, _parameters(*methods))
+    _require_same({option.name: option for option in request_options(command).values()}, _parameters(*methods))
 
 
 def test_a_stream_takes_what_the_table_says() -> None:
     """All but what is about files."""
-    options = {option.name: option for option in keys("map").values()}
+    options = {option.name: option for option in request_options("map").values()}
     of_files = "points points_format columns output output_format keep rows part scheduler resume"
     for name in of_files.split():
         assert options.pop(name).help
@@ -72,23 +74,24 @@ def test_a_stream_takes_what_the_table_says() -> None:
 def test_the_shell_has_what_the_table_says() -> None:
     """Every command its options, in order, each with its default and the variable of the environment."""
     group = application()
-    assert isinstance(group, TyperGroup)
-    assert set(group.list_commands(typer.Context(group))) >= {name for option in OPTIONS for name in option.of}
-    for name, command in group.commands.items():
-        params = [one for one in command.params if isinstance(one, TyperOption) and one.name != "help"]
-        options = list(typed("jacobian" if name == DERIVATIVE else name))
+    assert set(group.list_commands(typer.Context(group))) == {*all_commands()}
+    for name, command in all_commands().items():
+        params = [one for one in built(command).params if isinstance(one, TyperOption) and one.name != "help"]
+        options = shell_options(command)
         assert [one.name for one in params] == [option.name for option in options], name
         for one, option in zip(params, options, strict=True):
-            assert (tuple(one.opts), one.help, one.envvar) == (option.flags, option.help, option.variable)
-            assert one.default == (False if option.kind is OptionKind.SWITCH else option.default)
-            assert (one.multiple, one.required) == (option.is_repeated, option.is_required)
+            assert (tuple(one.opts), one.help, one.envvar or "") == (option.flags, option.help, option.variable)
+            is_required = option.default is inspect.Parameter.empty
+            is_switch = option.kind is OptionKind.SWITCH
+            assert one.default == (False if is_switch else None if is_required else option.default)
+            assert (one.multiple, one.required) == (option.is_repeated, is_required)
             assert tuple(getattr(one.type, "choices", ())) == option.choices
 
 
 def test_a_command_has_no_two_options_of_one_name() -> None:
     """By any name that they have."""
-    for command in {name for option in OPTIONS for name in option.of}:
-        own = [option for option in OPTIONS if command in option.of]
+    for command in all_commands().values():
+        own = all_options(command)
         flags = [flag for option in own if option.help for flag in option.flags]
         assert len({option.name for option in own}) == len(own)
         assert len(set(flags)) == len(flags)
@@ -96,7 +99,7 @@ def test_a_command_has_no_two_options_of_one_name() -> None:
 
 def test_every_option_of_a_question_is_read_from_json() -> None:
     """Of every kind."""
-    for option in {option for command in QUESTIONS for option in keys(command).values()}:
+    for option in {option for command in questions() for option in request_options(command).values()}:
         given = option.choices[0] if option.choices else KINDS[option.kind][1]
         assert argument(option, given) is not None
 
@@ -112,4 +115,4 @@ CHOICES = [
 @pytest.mark.parametrize(("name", "words"), CHOICES)
 def test_the_words_of_a_choice_are_those_that_python_knows(name: str, words: tuple[str, ...]) -> None:
     """Copied, as the types there bring NumPy."""
-    assert {option.choices for option in OPTIONS if option.name == name} == {words}
+    assert {option.choices for _, option in every_option() if option.name == name} == {words}

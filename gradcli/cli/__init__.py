@@ -3,18 +3,21 @@
 Nothing else is imported before the handling of an interrupt is in place.
 
 app                              the application: its commands, its errors, its exit codes
-commands                         the commands on a function at a point, as `gradcli.options` finds them
-streams                          the commands for many: map, batch and its requests in words, and run
-info_commands                    the commands about gradcli itself: functions, guide, config, warm, completion
-parameters                       the table of options as Typer's parameters; their words as arguments
+options                          the options that commands share, an annotation each
+question_commands                the commands of the core on a function: help and options of each
+info_commands                    the commands about gradcli itself: functions, guide, config, completion
+signatures                       the options of a command, read from its signature
+commands                         commands built by Typer; a command line on a function, and its answer
+parameters                       the words of options as arguments of `Function`
 default_command                  the command that the first word means
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help
 output                           an answer on stdout or in a file; formats and colours read before the options are
 settings                         defaults from the environment and a file
 console                          stdout and stderr: their width, colours and signs; the pager; the line of progress
+typer_internals                  what Typer does not promise, and gradcli needs
 
-A new command on a function is a module of `gradcli.questions.commands`, with its help, its options and its method; two
-lines in `gradcli.function` make it known to type checkers.
+A new command is a line of `gradcli.registry`, or of the part that it is of; a function with its options and its help;
+and, if it is a question on a function, its method.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import sys
 
 from gradcli import signals
 from gradcli.complete_output import complete_standard_streams
+from gradcli.parts import own_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,16 +76,12 @@ def process(*, is_forked: bool = False) -> int:
     _hide_own_warnings()
     try:
         code = main()
-        if not is_forked:
-            from gradcli.cli.info_commands import begin_if_wanted
-
-            begin_if_wanted(sys.argv[1:])
+        for part in () if is_forked else own_parts():
+            part.after_call(sys.argv[1:])
     finally:
         import gc
 
         gc.freeze()
-    from gradcli.parts import own_parts
-
     for part in own_parts():
         part.end_process(code)
     if code == INTERRUPTED:

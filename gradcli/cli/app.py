@@ -11,27 +11,25 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any
 
 import typer
-from typer import _click as click  # Typer brings its own click since 0.26
-from typer._completion_classes import completion_init
-from typer.completion import shell_complete
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import console, info_commands, settings, streams
-from gradcli.cli.commands import ANSWERS, command_of
+from gradcli.cli import console, settings
+from gradcli.cli.commands import built
 from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.default_command import with_command
-from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
+from gradcli.cli.expression import GroupedCommands, message, where_help_is
 from gradcli.cli.info_commands import COMPLETE
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
+from gradcli.cli.typer_internals import click, completion_init, shell_complete
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
-from gradcli.options import typed
+from gradcli.registry import all_commands
 
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
@@ -76,19 +74,6 @@ def _complete() -> int:
     return 0
 
 
-def _other(body: Callable[..., Any], argument: click.Parameter | None) -> click.Command:
-    """Build a command that is on no function."""
-    return OnceCommand.from_options(body.__name__, body, typed(body.__name__), *filter(None, [argument]))
-
-
-_WITH_ARGUMENTS = {streams.batch: streams.REQUESTS, streams.run: streams.WORDS, **info_commands.COMMANDS}
-_COMMANDS: Mapping[str, Callable[[], click.Command]] = {
-    **{name: partial(command_of, name, body) for name, body in {**ANSWERS, "map": streams.map_}.items()},
-    **{body.__name__: partial(_other, body, argument) for body, argument in _WITH_ARGUMENTS.items()},
-}
-"""Builders of the commands: of those on a function, and of others."""
-
-
 def _program(**_: Any) -> None:
     """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
 
@@ -126,9 +111,9 @@ def _program(**_: Any) -> None:
     """
 
 
-@lru_cache
-def application(command: str = "") -> click.Command:
-    """Build the application with one command, or with all of them."""
+@lru_cache(maxsize=1)
+def application() -> GroupedCommands:
+    """Build the application; its commands are built when they are asked for."""
     version = TyperOption(  # for the help: `_answer` answers it
         param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True,
         help="Print the version.",
@@ -139,8 +124,8 @@ def application(command: str = "") -> click.Command:
     )  # fmt: skip
     opening, paragraph, rest = (inspect.getdoc(_program) or "").partition("\b")
     return GroupedCommands(
+        lru_cache(maxsize=64)(built),
         name="gradcli",
-        commands=[_COMMANDS[name]() for name in ([command] if command else _COMMANDS)],
         params=[version, no_pager],
         help=opening,
         epilog=paragraph + rest,
@@ -154,14 +139,13 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
     """Run the command; give its answer, the text of its help or version (shown like an answer), or an exit code."""
     while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it
         arguments = arguments[1:]
-    arguments = with_command(arguments, _COMMANDS)
+    arguments = with_command(arguments, all_commands())
     if arguments[:1] == ["--version"]:
         return f"gradcli {gradcli.__version__}\n"
-    command = application(*_COMMANDS.keys() & arguments[:1])
     help_text = io.StringIO()
     try:
         with contextlib.redirect_stdout(help_text):
-            result = command.main(arguments, prog_name="gradcli", standalone_mode=False, obj=settings.defaults)
+            result = application().main(arguments, prog_name="gradcli", standalone_mode=False, obj=settings.defaults)
     except click.exceptions.NoArgsIsHelpError as error:
         return error.format_message() + "\n"
     return result or help_text.getvalue()  # an interrupt is an exit code here, 130

@@ -1,38 +1,32 @@
-"""The commands on a function at a point: their options are read, they answer, and the answer is written.
-
-Their helps and their options are those of `gradcli.options`.
-"""
+"""The commands of the shell, built by Typer; of those on a function: the options are read, the question is answered."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, cast
 
-from typer import _click as click
+import typer
 
-from gradcli import options
-from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.expression import ExpressionCommand
+from gradcli.cli.expression import EXIT_CODES, ExpressionCommand, OnceCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
-from gradcli.cli.parameters import argument, arguments, typed_or_read
+from gradcli.cli.parameters import arguments, typed_or_read
+from gradcli.cli.signatures import Option, shell_options, shell_signature
+from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
-from gradcli.options import Option
 from gradcli.parts import all_parts, own_parts
+from gradcli.parts.command import Command
 
 if TYPE_CHECKING:
     from gradcli.files import Files
     from gradcli.parts.part import AskedFunction
     from gradcli.results import Result
 
-_EXPRESSION = argument(
-    "expression",
-    metavar="EXPR",
-    required=True,
-    help='The function, such as "x**2"; variables are its free names. '
-    "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, "
-    "which are run and recorded.",
-)
+
+WHY_NOT = "an answer is always one JSON object on standard output, with all digits, remarks and the verdict"
+"""Hint for an option of the shell's presentation, which a request cannot have."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +59,37 @@ class CommandLine:
         return self.function.ask(self.command, given, budget=self.presentation.get("budget"))
 
 
-def command_of(
-    name: str, body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
-) -> ExpressionCommand:
-    """Make a command of the shell.
+def built(command: Command, no_files: type[Files] | None = None) -> OnceCommand:
+    """Make a command of the shell: Typer reads the signature of its function.
 
     Args:
-        name: The name of the command.
-        body: The command: takes a command line and gives the answer, or a function that streams it and gives the exit
-            code.  Its docstring is the help of a command that no module is of.
+        command: The command.
         no_files: For a request, the class in the place of `Files`; a request has neither a help nor variables of the
             environment.
     """
-    is_hidden = name == DERIVATIVE
-    command = "jacobian" if is_hidden else name
-    table = [
-        replace(option, variable=None, is_setting=False) if no_files else option for option in options.typed(command)
-    ]
+    function = command.loaded()
+    is_on_function = bool(command.method or command.answer)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(
+        command.name,
+        cls=ExpressionCommand if is_on_function else OnceCommand,
+        help=inspect.getdoc(function),
+        epilog=EXIT_CODES,
+        hidden=not command.section,
+        add_help_option=no_files is None,
+    )(_asking(command, function, no_files) if is_on_function else function)
+    found = typer.main.get_command(app)
+    return cast(OnceCommand, found)  # the class that it was told
 
-    def run(expression: str, **given: Any) -> Result | Output | Callable[[], int]:
+
+def _asking(
+    command: Command, function: Callable[..., Any], no_files: type[Files] | None
+) -> Callable[..., Result | Output | Callable[[], int]]:
+    """Make the function that Typer calls for a command on a function, with the options that the command declares."""
+    table = shell_options(command)
+    is_judged = any(option.name == "check" and option.default for option in table)
+
+    def run(expression: str, **given: Any) -> Any:  # an annotation that Typer can read
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
         demands: Mapping[str, bool] = {}
         if no_files is not None:
@@ -92,18 +98,16 @@ def command_of(
         else:
             from gradcli.files import Files
 
-            demands = _demands(presentation, given, command)
+            demands = _demands(presentation, given, is_judged=is_judged)
             shown, files = manner(presentation), Files()
-        text, function = _function_of(expression, files, is_request=no_files is not None)
+        text, asked_of = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
-        asked = arguments(question, given, files)
-        answer = body(CommandLine(command, text, function, asked, presentation, shown, files))
+        line = CommandLine(command.name, text, asked_of, arguments(question, given, files), presentation, shown, files)
+        answer = resolve_name(command.answer)(line) if command.answer else line.answer()
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
-    run.__doc__ = options.COMMANDS[name].help if name in options.COMMANDS else body.__doc__
-    return ExpressionCommand.from_options(
-        name, run, table, _EXPRESSION, hidden=is_hidden, add_help_option=no_files is None
-    )
+    run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]
+    return run
 
 
 def _require_question(table: Iterable[Option]) -> None:
@@ -115,12 +119,10 @@ def _require_question(table: Iterable[Option]) -> None:
     ctx = click.globals.get_current_context()
     for option in table:
         if option.is_presentation and is_typed(ctx, option.name):
-            from gradcli.parts.batch import WHY_NOT
-
             raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=WHY_NOT)
 
 
-def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> dict[str, bool]:
+def _demands(presentation: dict[str, Any], given: dict[str, Any], *, is_judged: bool) -> dict[str, bool]:
     """Resolve --strict and --require-all against --no-check, in the given options too.
 
     Without a check, demands from settings are dropped; a demand that is typed switches the check on.
@@ -131,11 +133,11 @@ def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) 
     ctx = click.globals.get_current_context()
     demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
     typed = {name: is_given and is_typed(ctx, name) for name, is_given in demands.items()}
-    if command in options.JUDGED and given["check"] and is_typed(ctx, "check"):
+    if is_judged and given["check"] and is_typed(ctx, "check"):
         require_none(typed, "and --no-check exclude each other")
-    elif command in options.JUDGED and given["check"] and any(typed.values()):
+    elif is_judged and given["check"] and any(typed.values()):
         given["check"] = False  # the switch is --no-check
-    is_checked = "check" not in given or given["check"] is (command not in options.JUDGED)
+    is_checked = "check" not in given or given["check"] is not is_judged
     kept = demands if is_checked else typed
     presentation.update((name, is_kept) for name, is_kept in kept.items() if name in presentation)
     return kept
@@ -177,16 +179,7 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
 
 
 def derivative(line: CommandLine) -> Result:
-    """Answer an expression without a command by its derivative.
-
-    That is vjp of a function with one output, and of a text with a backward(v); else jacobian, whose options it has; a
-    formula where no value is given.
-
-    \b
-    Examples:
-      gradcli "x**2" --at 3
-      gradcli "[x*y, x+y]" --at x=3 --at y=5
-    """
+    """Answer an expression without a command: its formula without values, the product with v, or the Jacobian."""
     if line.function.wants_formula(line.arguments):
         asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
         return replace(line, command="closed_form", arguments=asked).answer()
@@ -201,12 +194,6 @@ def _has_one_element(value: Result) -> bool:
     return isinstance(value, Evaluation) and value.value.size == 1
 
 
-def check(line: CommandLine) -> Result:
-    """Answer with finite differences if all is to be shown."""
-    differences = {"differences": True} if line.shown.form == "full" else {}
-    return replace(line, arguments={**line.arguments, **differences}).answer()
-
-
 def drawn(line: CommandLine) -> Result:
     """Answer with the drawing of a graph, or the picture of a matrix, that is asked for."""
     drawing, form = line.presentation.get("drawing"), line.shown.form
@@ -215,8 +202,3 @@ def drawn(line: CommandLine) -> Result:
     found = line.answer()
     asked = {"drawing": drawing, "is_picture": line.presentation.get("picture")}
     return replace(found, **{name: value for name, value in asked.items() if value and hasattr(found, name)})
-
-
-_BODIES = {"check": check, "graph": drawn, "jacobian": drawn, "hessian": drawn, DERIVATIVE: derivative}
-ANSWERS = {name: _BODIES.get(name, CommandLine.answer) for name in (*options.QUESTIONS, DERIVATIVE)}
-"""Commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, TextIO
 from gradcli import progress
 from gradcli.cli import settings
 from gradcli.errors import GradcliError, OutputError, displayable
-from gradcli.options import PAGER_VARIABLE
 from gradcli.signals import undone
 
 if TYPE_CHECKING:
     from gradcli.report.document import Screen
+
+PAGER_VARIABLE = "GRADCLI_PAGER"
+"""Variable of the environment that names the pager."""
 
 PIECE = 2**20
 """Characters that are written at a time."""

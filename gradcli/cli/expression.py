@@ -10,33 +10,42 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
 
-from typer import _click as click
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, is_typed
-from gradcli.cli.parameters import parameter
+from gradcli.cli.signatures import every_option
+from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
-from gradcli.options import DERIVATIVES, FORMATS, GONE, OPTIONS, QUESTIONS, SUFFIXES, Option
+from gradcli.formats import FORMATS, SUFFIXES
+from gradcli.parts.command import Command
+from gradcli.registry import SECTIONS, all_commands, questions
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Differentiate": DERIVATIVES,
-    "Look closer": tuple(name for name in QUESTIONS if name not in (*DERIVATIVES, "code")),
-    "Write": ("code",),
-    "Many at once": ("map", "batch", "run"),
-    "About gradcli": ("functions", "guide", "config", "warm", "completion"),
+GONE: Mapping[str, str] = {
+    "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
+    "show": "gradcli explain has all adjoints; gradcli graph --show NAMES keeps those of the values that are named",
+    "workers": "one process uses all cores; dask worker --nworkers 4 starts others for --scheduler ADDRESS",
 }
-"""Commands of each group."""
-
-COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-"""All commands that lists show, in their order."""
+"""Hints for options that were removed."""
 
 
 class GroupedCommands(TyperGroup):
-    """The application; its help lists the commands first, a section for each group, and then the options."""
+    """The application, whose commands are built when they are asked for.
+
+    Its help lists the commands first, a section for each group, and then the options.
+    """
+
+    def __init__(self, build: Callable[[Command], TyperCommand], **facts: Any) -> None:
+        super().__init__(commands=dict.fromkeys(all_commands(), TyperCommand(None)), **facts)
+        self._build = build
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> TyperCommand | None:
+        """Build a command; None if there is none of this name."""
+        found = all_commands().get(cmd_name)
+        return self._build(found) if found else None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, and the options after them."""
@@ -45,11 +54,18 @@ class GroupedCommands(TyperGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group; names are padded, so that the columns of all sections are in line."""
-        width = max(map(len, COMMANDS))
+        listed = [command for command in all_commands().values() if command.section]
+        width = max(len(command.name) for command in listed)
         limit = formatter.width - width - 4  # two spaces before a name, two after it
-        for title, names in GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(n.ljust(width), self.commands[n].get_short_help_str(limit)) for n in names])
+        for section in SECTIONS:
+            with formatter.section(section):
+                own = (command for command in listed if command.section == section)
+                formatter.write_dl([(one.name.ljust(width), _in_a_line(one, limit)) for one in own])
+
+
+def _in_a_line(command: Command, limit: int) -> str:
+    """Return what a list says of a command, in so many characters."""
+    return TyperCommand(command.name, help=inspect.getdoc(command.loaded())).get_short_help_str(limit)
 
 
 EXIT_CODES = (
@@ -140,22 +156,6 @@ def _counted(words: Sequence[str]) -> Iterator[str]:
 class OnceCommand(TyperCommand):
     """Command that takes options anywhere, and refuses one given twice, where click would forget the first value."""
 
-    @classmethod
-    def from_options(
-        cls, name: str, body: Callable[..., Any], options: Iterable[Option], *arguments: click.Parameter, **facts: Any
-    ) -> Self:
-        """Make a command.
-
-        Args:
-            name: The name of the command.
-            body: Function that takes the options and the arguments by name; its docstring is the help.
-            options: The options of the command.
-            arguments: The arguments, which have no flag.
-            facts: Other keywords for Typer.
-        """
-        params, text = [*arguments, *map(parameter, options)], inspect.getdoc(body)
-        return cls(name, callback=body, params=params, help=text, epilog=EXIT_CODES, rich_markup_mode=None, **facts)
-
     def is_argument(self, word: str) -> bool:
         """Tell whether a word that is no option of this command is an argument, and no mistyped option."""
         return not word.startswith("-") or word == "-"
@@ -219,8 +219,7 @@ class OnceCommand(TyperCommand):
     def _require_no_other(self, name: str, ctx: click.Context) -> None:
         """Refuse an option of other commands or tools, with a better hint than a guess at a typo."""
         instead = GONE.get(name[2:].replace("-", "_"))
-        commands = dict.fromkeys(one for option in OPTIONS for one in option.of if name in option.flags and option.help)
-        if owners := [command for command in COMMANDS if command in commands]:
+        if owners := [command.name for command, option in every_option() if command.section and name in option.flags]:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = instead or _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
@@ -244,7 +243,7 @@ class ExpressionCommand(OnceCommand):
         """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
         require_no_phrase(" ".join(arguments), self.name or "")
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
-        if len(word) > 1 and word in (*OTHER_NAMES, *QUESTIONS) and not is_valued:
+        if len(word) > 1 and word in (*OTHER_NAMES, *questions()) and not is_valued:
             hint = f'write gradcli {self.name} "x**2" --at 3, with a function of yours in place of x**2'
             raise UsageError(f"{word} is a command, and no expression", hint=hint)
         for word in arguments if len(arguments) > 1 else ():

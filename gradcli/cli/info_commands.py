@@ -1,82 +1,37 @@
-"""The commands about gradcli itself: functions, guide, config, warm, completion."""
+"""The commands about gradcli itself: functions, guide, config, completion.
 
-from __future__ import annotations
+Annotations of options are objects here, and no texts, as they are read at run time.
+"""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
 
-from typer import _click as click
-from typer._completion_shared import get_completion_script
-from typer._types import TyperChoice
+from typer import Argument, Option as TyperOption
 
 from gradcli import guide as manual
 from gradcli.cli import console, settings
-from gradcli.cli.console import complain
-from gradcli.cli.output import Output, Stream, manner, output, typed_color, write
-from gradcli.cli.parameters import argument
+from gradcli.cli.console import PAGER_VARIABLE, complain
+from gradcli.cli.options import (
+    DEMAND,
+    FORMAT_VARIABLE,
+    Color,
+    Digits,
+    Json,
+    NoPager,
+    OptionKind,
+    OutputFile,
+    Quiet,
+)
+from gradcli.cli.output import Output, Stream, manner, output as with_check, typed_color, write
 from gradcli.cli.settings import Setting
+from gradcli.cli.signatures import Option
+from gradcli.cli.typer_internals import get_completion_script, one_of
 from gradcli.errors import GradcliError, UsageError, did_you_mean
-from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Option, OptionKind
-from gradcli.parts.warm import paths
-
-IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
-
-_MINUTE = 60
+from gradcli.formats import FORMATS, ON_TERMINALS
 
 COMPLETE = "_GRADCLI_COMPLETE"
 """Variable of the environment by which a shell asks the command for completions."""
-
-
-ACTIONS: Mapping[str, str] = {"start": "started", "stop": "stopped", "status": "runs"}
-"""Actions on the warm process, and the word that reports each as done."""
-
-
-def warm(action: str, idle: int) -> str:
-    """A process that answers each call at once: start, stop or status.
-
-    It has imported all, and forks for each call, which answers as one does that starts by itself. Nothing of one call
-    is seen by the next. A call starts by itself if it runs code of yours, or is unusual (gradcli guide warm). With
-    GRADCLI_WARM=1, or warm = true in the settings, the first call starts the process; with GRADCLI_WARM=0 a call does
-    without.
-
-    \b
-    Examples:
-      gradcli warm start
-      gradcli warm status
-      gradcli warm stop
-    """
-    if not paths.is_possible():
-        raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
-    if not paths.make_folder():
-        message = f"the folder {paths.folder()} cannot be used: it has to be yours, and closed to others"
-        raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
-    from gradcli.parts.warm import control
-
-    found, did = control.stop() if action == "stop" else control.running(), ACTIONS[action]
-    if action == "start":
-        found = control.running(paths.name())
-        did = "runs already" if found else did
-        reason = "" if found else control.start(idle * _MINUTE)
-        found = found or control.running(paths.name())
-        if not found:
-            raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
-    if found:
-        return f"the warm process {', '.join(map(str, found))} {did}\n"
-    advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
-    return f"no warm process: each call starts by itself\n{advice}\n"
-
-
-def begin_if_wanted(arguments: Sequence[str]) -> None:
-    """Start the warm process after this call, if the environment or the settings want it and none runs."""
-    word = os.environ.get(paths.VARIABLE, "")
-    is_wanted = word == "1" if word else settings.peek("warm") is True
-    if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.make_folder():
-        return
-    from gradcli.parts.warm import control
-
-    if not control.running(paths.name()):
-        control.begin(IDLE * _MINUTE).close()
 
 
 _UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
@@ -138,14 +93,44 @@ def _lines(in_force: Mapping[str, _InForce]) -> Iterator[str]:
     path = settings.place()
     yield f"file: {path or 'none'}{' (not there)' * (path is not None and not os.path.exists(path))}"
     rows = [
-        (f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin)
-        for key, (value, origin) in sorted(in_force.items())
+        (f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin) for key, (value, origin) in in_force.items()
     ]
     width = max(len(setting) for setting, _ in rows)
     yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in rows)
 
 
-def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output:
+Names = Annotated[
+    list[str] | None,
+    Argument(
+        metavar="[NAME]...",
+        show_default=False,
+        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
+    ),
+]
+FormatOfFunctions = Annotated[
+    str,
+    TyperOption(
+        "--format",
+        click_type=one_of(FORMATS),
+        envvar=FORMAT_VARIABLE,
+        help="Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.",
+    ),
+    DEMAND,
+]
+Groups = Annotated[bool, TyperOption("--groups", show_default=False, help="Only the names, group by group.")]
+
+
+def functions(
+    names: Names = None,
+    format: FormatOfFunctions = "table",  # noqa: A002
+    json: Json = False,
+    color: Color = "auto",
+    digits: Digits = None,
+    output: OutputFile = None,
+    quiet: Quiet = False,
+    pager: NoPager = False,
+    groups: Groups = False,
+) -> Output:
     """The functions of the language, or all about one of them.
 
     Of one, prints its usage, names, definition, domain and kinks, and an example with its formula and verdict. A word
@@ -161,13 +146,20 @@ def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output
     """
     from gradcli.questions.functions import listed, pages
 
-    shown = manner(presentation)
+    given = {"format": format, "json": json, "color": color, "digits": digits, "output": output, "quiet": quiet}
+    shown, names = manner(given), names or []
     is_list = groups or not names or shown.form == "plain"
     found = listed(*names, brief=groups) if is_list else pages(*names)
-    return output(found, shown)
+    return with_check(found, shown)
 
 
-def guide(page: str | None, **_: Any) -> str:
+Page = Annotated[
+    str | None,
+    Argument(metavar="[PAGE]", show_default=False, help="The page to show. By default their list."),
+]
+
+
+def guide(page: Page = None, pager: NoPager = False) -> str:
     """The pages of the guide: a tour, the language, verdicts, scripts.
 
     Without a page, lists them. A page is the Markdown that it is written in. On a terminal, it comes through the pager:
@@ -187,7 +179,12 @@ def guide(page: str | None, **_: Any) -> str:
     return manual.text(page)
 
 
-def completion(shell: str) -> str:
+Shell = Annotated[
+    Literal["bash", "zsh", "fish"], Argument(metavar="SHELL", show_default=False, help="bash, zsh or fish.")
+]
+
+
+def completion(shell: Shell) -> str:
     """The script that completes what is typed in a shell.
 
     That is commands, options and their words.
@@ -204,27 +201,3 @@ def completion(shell: str) -> str:
     script = get_completion_script(prog_name="gradcli", complete_var=COMPLETE, shell=shell)
     # Else zsh takes x**2 and [1,2] for patterns of file names, and complains.
     return script + "\nalias gradcli='noglob gradcli'" * (shell == "zsh") + "\n"
-
-
-COMMANDS: Mapping[Any, click.Parameter | None] = {
-    functions: argument(
-        "names",
-        metavar="[NAME]...",
-        nargs=-1,
-        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
-    ),
-    guide: argument("page", metavar="[PAGE]", help="The page to show. By default their list."),
-    config: None,
-    warm: argument(
-        "action",
-        metavar="[ACTION]",
-        type=TyperChoice([*ACTIONS]),
-        default="status",
-        show_default=True,
-        help="start, stop or status.",
-    ),
-    completion: argument(
-        "shell", metavar="SHELL", type=TyperChoice(["bash", "zsh", "fish"]), required=True, help="bash, zsh or fish."
-    ),
-}
-"""The commands, each with its argument, which has no flag."""

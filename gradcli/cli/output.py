@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from typer import _click as click
-
-from gradcli import options
+from gradcli import registry
 from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, screen, send
+from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE
+from gradcli.cli.typer_internals import click
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, LACKS, ON_TERMINALS, SUFFIXES
+from gradcli.formats import COLORS, FIGURES, FORMATS, ON_TERMINALS, SUFFIXES
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -35,7 +35,7 @@ WIDTH = 100
 """Columns of a table in a file."""
 
 OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot"}
-OTHER |= {f".{form}": form for form in options.FIGURES}
+OTHER |= {f".{form}": form for form in FIGURES}
 """Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
 
 _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph"}
@@ -85,7 +85,7 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     is_told = is_typed(ctx, "format")
     switches = [name for name in ("json", "full") if given.get(name)]
     # The environment's format yields to an option that chooses one, and where the command lacks it, as code lacks csv.
-    if not is_told and (switches or given.get("drawing") or chosen in LACKS.get(command, ())):
+    if not is_told and (switches or given.get("drawing") or chosen in registry.lacks(command)):
         chosen = "table"
     if len(switches) > 1:
         raise UsageError("--json and --full exclude each other")
@@ -163,6 +163,7 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
         show([in_signs_of(result, sys.stdout)])
         return 0
     shown = result.manner
+    registry.require_format(getattr(result.answer, "command", "functions"), shown.form)
     if shown.path is None:
         from gradcli import report
 
@@ -216,16 +217,18 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     only = _ONLY.get(kind, command)
     if only != command:
         raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
-    is_graph = command in ("graph", "explain")
-    if kind in options.FIGURES and (command not in options.PICTURES or (is_graph and kind != "svg")):
-        hint = "write an .svg" if is_graph else f"{', '.join(options.PICTURES)} draw"
+    drawn = registry.pictures(command)
+    if kind in FIGURES and kind not in drawn:
+        from gradcli.report import PICTURES
+
+        hint = f"write an .{drawn[0]}" if drawn else f"{PICTURES} draw"
         raise InputError(f"{command} answers with no picture as {kind}", hint=hint)
-    if kind in options.FIGURES and not is_graph:
+    if kind in FIGURES and drawn == FIGURES:
         from gradcli.report.pictures.figures import require_matplotlib
 
         require_matplotlib()
-    if kind in ("npy", "npz") and kind in LACKS.get(command, ()):
-        if "npz" not in LACKS[command]:
+    if kind in ("npy", "npz") and kind in registry.lacks(command):
+        if "npz" not in registry.lacks(command):
             raise InputError(f"what {command} answers is not one array", hint="write an .npz")
         raise InputError(f"{command} answers with no arrays", hint="write a .txt or a .json")
 
@@ -275,7 +278,7 @@ def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> N
         case "npz", Answer():
             write_npz(named(answer), file)
             return
-        case kind, _ if kind in options.FIGURES:
+        case kind, _ if kind in FIGURES:
             file.write(report.picture(answer, kind, shown.theme))
             return
         case "py", Source(language="latex"):

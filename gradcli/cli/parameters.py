@@ -1,6 +1,5 @@
-"""The parameters of a command, made from the table of options, and the arguments of `Function`, from its words.
+"""The words of options as arguments of `Function`.
 
-Typer would read the parameters from the signature of a function: a table says more, and is read faster.
 A value stays the text that was typed, which the language reads; with `@` in front it is read from a file.
 """
 
@@ -13,12 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from typer import _click as click
-from typer._types import TyperChoice
-from typer.core import TyperArgument, TyperOption
-
+from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import BY_VARIABLE, Option
 from gradcli.errors import InputError
-from gradcli.options import BY_VARIABLE, Option, OptionKind
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -33,58 +29,6 @@ _COMMAS = re.compile(r",(?![^\[\]]*\])")
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """Numbers on lines of their own, such as the output of `$(seq 3)`: a vector."""
 
-_TYPES = {OptionKind.NUMBER: click.types.FLOAT, OptionKind.WHOLE: click.types.INT}
-"""Types that words are read as; a word of another kind of option stays a text."""
-
-
-class _NumberOrWord(click.types.IntRange):
-    """A whole number, or a word in its place."""
-
-    def __init__(self, option: Option) -> None:
-        low, high = option.bounds or (None, None)
-        super().__init__(low, high)
-        self._words = option.words
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Keep a word of the option; read any other as a number."""
-        return value if value in self._words else super().convert(value, param, ctx)
-
-
-def argument(name: str, **facts: Any) -> TyperArgument:
-    """Make an argument of a command, which has no flag.
-
-    Args:
-        name: The keyword that passes it to the command.
-        facts: Other keywords for Typer.
-    """
-    return TyperArgument(param_decls=[name], **{"show_default": False, **facts})
-
-
-def parameter(option: Option) -> TyperOption:
-    """Make the parameter of Typer for an option."""
-    is_switch = option.kind is OptionKind.SWITCH
-    kind: click.types.ParamType = _TYPES.get(option.kind, click.types.STRING)
-    if option.choices:
-        kind = TyperChoice(option.choices)
-    elif option.bounds:
-        kind = _NumberOrWord(option)
-    return TyperOption(
-        param_decls=[option.name, *option.declared],
-        type=None if is_switch else kind,
-        is_flag=is_switch,
-        multiple=option.is_repeated,
-        required=option.is_required,
-        default=False if is_switch else option.default,
-        help=option.help,
-        metavar=option.metavar,
-        envvar=option.variable,
-        show_default=not is_switch,
-        show_envvar=True,
-    )
-
-
-# -- words
-
 
 def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files) -> dict[str, Any]:
     """Read the arguments of a question from the words that were given; leave out the others.
@@ -95,7 +39,7 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
     found: dict[str, Any] = {}
     for option in options:
         words, read_word = given[option.name], _READERS.get(option.kind, _itself)
-        if words in (None, ()) or (option.kind is OptionKind.SWITCH and not words):
+        if words is None or (option.kind is OptionKind.SWITCH and not words):
             continue
         if option.kind is OptionKind.SWITCH:
             found[option.name] = not option.default
@@ -104,7 +48,7 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
             found[option.name] = {
                 name: read_word(word, f"{option.flag} {name}".rstrip(), files) for name, word in named
             }
-        elif option.has_several:
+        elif option.is_repeated:
             found[option.name] = [read_word(word, option.flag, files) for word in words]
         else:
             found[option.name] = read_word(words, option.flag, files)

@@ -10,10 +10,14 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradcli import options
-from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.options import OptionKind, Warm
+from gradcli.cli.signatures import Option, every_option, option_of, shell_options
 from gradcli.errors import GradcliError, UsageError, did_you_mean
-from gradcli.options import CONFIG_VARIABLE, Option, OptionKind
+from gradcli.formats import ON_TERMINALS
+from gradcli.registry import all_commands
+
+CONFIG_VARIABLE = "GRADCLI_CONFIG"
+"""Variable of the environment that names the file."""
 
 NAME = os.path.join("gradcli", "config.toml")
 """Path of the file in the folder of the user's settings."""
@@ -28,9 +32,10 @@ Setting = str | int | bool
 def settable(command: str = "") -> Iterator[Option]:
     """Options of a command that may be settings; without a command, one option for each key of all commands."""
     if command:
-        typed = options.typed("jacobian" if command == DERIVATIVE else command)
-        return (option for option in typed if option.is_setting)
-    return iter({option.key: option for option in options.OPTIONS if option.is_setting}.values())
+        return (option for option in shell_options(all_commands()[command]) if option.is_setting)
+    found = [option for _, option in every_option() if option.is_setting]
+    each = {option.key: option for option in [*found, option_of("warm", Warm)]}
+    return (each[key] for key in sorted(each))
 
 
 def place() -> str | None:
@@ -125,7 +130,7 @@ def _checked(path: str, lines: Mapping[str, Any]) -> dict[str, Setting]:
             hint = f"the settings are {', '.join(keys)}; what is asked is typed each time"
             raise UsageError(f"there is no setting {name} {where}", hint=did_you_mean(name, keys) or hint)
         if wrong := fault(option, value):
-            right = True if option.kind is OptionKind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
+            right = True if option.kind is OptionKind.SWITCH else [*option.choices, ON_TERMINALS][0]
             raise UsageError(f"{name} = {toml_text(value)} {wrong} {where}", hint=f"write {name} = {toml_text(right)}")
         if option.key in settings:
             raise UsageError(f"{name} is set a second time {where}", hint="set it once")

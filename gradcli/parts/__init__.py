@@ -1,8 +1,13 @@
 """Parts: what gradcli can do besides its main job, each in a folder that may be deleted.
 
 part             what a part may supply
+command          a command, as the core and parts offer it
+listing          the parts, imported
+typed_function   `Function` with the methods of all parts, for type checkers
 claims           proofs and refutations of derivatives that somebody states
 improve          why a number lost digits, and a form that loses fewer
+plot             a function and its derivative as curves
+explain          the chain rule step by step, and the backward graph
 code             scripts that compute the same
 running          functions and scripts of Python, run and recorded
 paste            pasted statements: definitions, tensors, backward passes
@@ -12,33 +17,40 @@ warm             a process that answers the calls of the shell at once
 
 The core imports this module and `part`, and no package of one.  A part imports the core, and of another part only its
 `__init__`.  The `__init__` of a part imports nothing heavy: its own modules, torch and SymPy come with the first call.
+This module imports nothing at all, as each call of a warm process imports it before anything else.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib import import_module
-
-from gradcli.parts.part import Part
+TYPE_CHECKING = False  # as `typing` has it
+if TYPE_CHECKING:
+    from gradcli.parts.part import Part
 
 PARTS = (
+    "gradcli.parts.claims",
     "gradcli.parts.improve",
-    "gradcli.parts.paste",
+    "gradcli.parts.plot",
+    "gradcli.parts.explain",
+    "gradcli.parts.code",
+    "gradcli.parts.tables",
+    "gradcli.parts.batch",
     "gradcli.parts.running",
+    "gradcli.parts.paste",
+    "gradcli.parts.warm",
 )
-"""The packages of the parts, each with its `Part` under the name `PART`."""
+"""The packages of the parts, in the order of the help, each with its `Part` under the name `PART`."""
 
 GROUP = "gradcli.parts"
 """Entry points by which other packages add parts: the name of a `Part`, as `package.module:NAME`."""
 
 
-@lru_cache(maxsize=1)
 def own_parts() -> tuple[Part, ...]:
     """Import the parts of this package, in the order of `PARTS`."""
-    return tuple(import_module(name).PART for name in PARTS)
+    from gradcli.parts.listing import listed
+
+    return listed(PARTS)
 
 
-@lru_cache(maxsize=1)
 def all_parts() -> tuple[Part, ...]:
     """Import all parts, those of other packages too.
 
@@ -47,6 +59,6 @@ def all_parts() -> tuple[Part, ...]:
     >>> all(isinstance(part.COMMANDS, tuple) for part in all_parts())
     True
     """
-    from importlib.metadata import entry_points
+    from gradcli.parts.listing import listed, of_other_packages
 
-    return (*own_parts(), *(point.load() for point in entry_points(group=GROUP)))
+    return (*listed(PARTS), *of_other_packages(GROUP))

@@ -5,12 +5,13 @@ A part is an object of a class that inherits from `Part`, and overrides what it 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
     from gradcli.language.function_text import TextReader
+    from gradcli.parts.command import Command
     from gradcli.results import Result
 
 
@@ -34,6 +35,14 @@ class Part(Protocol):
     COMMANDS: tuple[str, ...] = ()
     """Names of the commands that it adds to the shell, in the order of the help."""
 
+    def command(self, name: str) -> Command:
+        """Return one of its commands.
+
+        Raises:
+            KeyError: It is none of `COMMANDS`.
+        """
+        raise KeyError(name)
+
     def text_reader(self) -> TextReader | None:
         """Return a reader of texts that are no expression, such as statements, which passes over any other text."""
         return None
@@ -49,6 +58,10 @@ class Part(Protocol):
             GradcliError: It looks like one of these names, and there is no such function.
         """
         return None
+
+    def after_call(self, arguments: Sequence[str]) -> None:
+        """Do what is wanted after a call of the shell, such as to start a warm process."""
+        return
 
     def end_process(self, code: int) -> None:
         """Prepare the end of a process of the shell, which is to have this exit code."""

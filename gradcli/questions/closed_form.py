@@ -23,8 +23,8 @@ from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size,
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.notation import Notation
-from gradcli.parts.claims import Subject, read as read_claim
 from gradcli.parts.claims.proof import prove
+from gradcli.parts.claims.subject import Subject, read as read_claim
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit

@@ -11,9 +11,9 @@ from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
-from gradcli.options import DERIVATIVES, QUESTIONS
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
+from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Result
 
 __all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
@@ -145,7 +145,7 @@ class ParsedText:
         """Answer a command by its name; the shell and requests have read its options, each in its own way.
 
         Args:
-            command: One of `gradcli.options.QUESTIONS`, or `closed_form`.
+            command: One of `gradcli.registry.questions()`, or `closed_form`.
             given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
             budget: Seconds that a check may take; None for the usual budget.
 
@@ -156,8 +156,8 @@ class ParsedText:
         >>> Function("x**2").ask("grad", {"at": {"x": 3}}).grad["x"]
         array(6.)
         """
-        if command not in (*QUESTIONS, "closed_form"):
-            raise UsageError(f"there is no command '{command}'", hint=did_you_mean(command, QUESTIONS))
+        if command not in (*questions(), "closed_form"):
+            raise UsageError(f"there is no command '{command}'", hint=did_you_mean(command, questions()))
         method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
         if command == "vjp" and not self.wants_formula(options):
             has_several = "vs" in options or "accumulate" in options

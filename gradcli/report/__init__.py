@@ -15,8 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from gradcli import keywords
-from gradcli.errors import InputError, UsageError
-from gradcli.options import LACKS, PICTURES
+from gradcli.errors import InputError
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
@@ -26,6 +25,9 @@ __all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of an answer shown in Python: those of a terminal."""
+
+PICTURES = "plot, jacobian, hessian, graph, explain"
+"""Commands whose answers have pictures."""
 
 _OTHER_NAMES = {"full": "table", "jsonl": "json", "array": "json", "tsv": "csv"}
 """Modules of formats that have no module of their own."""
@@ -41,16 +43,10 @@ def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None)
 
     Args:
         answer: The object.
-        form: One of `gradcli.options.FORMATS`; `array` for several objects of JSON as one value.
+        form: One of `gradcli.formats.FORMATS`; `array` for several objects of JSON as one value.
         screen: Where a table goes.
         digits: Significant digits that are shown; as many as it takes by default.
-
-    Raises:
-        UsageError: The answer is no table of numbers, and the format holds nothing else.
     """
-    command = getattr(answer, "command", "functions")
-    if form in LACKS.get(command, ()):
-        raise UsageError(f"the answer of {command} is no table of numbers", hint="take --json, or -o FILE.json")
     if digits is not None and form != "table":
         answer = rounded(answer, digits)
     if form == "plain" and isinstance(answer, Source):  # a script is itself
@@ -89,7 +85,7 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
 
             return figure(answer, form, theme)
     command = getattr(answer, "command", "functions")
-    raise InputError(f"{command} answers with no picture", hint=f"{', '.join(PICTURES)} draw one")
+    raise InputError(f"{command} answers with no picture", hint=f"{PICTURES} draw one")
 
 
 def pass_line(one: Pass, screen: Screen) -> str:

@@ -64,7 +64,7 @@ def _bounds(text: str, at: dict[str, Any]) -> int:
 
 def _script(text: str, at: dict[str, Any]) -> int:
     values = {name: np.array2string(np.array(a), separator=",", floatmode="unique") for name, a in at.items()}
-    with mock.patch("gradcli.questions.commands.code._formulas", return_value={}):  # which take most of the time
+    with mock.patch("gradcli.parts.code.code._formulas", return_value={}):  # which take most of the time
         assert "torch's numbers" not in Function(text).code(values, "ones", to="numpy").source
         test_numpy_script.require_same(text, values, "ones", 1e-9)
     return 0

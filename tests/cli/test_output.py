@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from gradcli.cli import BROKEN_PIPE, INTERRUPTED
-from gradcli.cli.app import BUG, application
+from gradcli.cli.app import BUG
+from gradcli.cli.commands import built
 from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
-from gradcli.options import LACKS
+from gradcli.registry import all_commands, lacks
 from tests.conftest import Command
 
 AT = ["--at", "1,2"]
@@ -49,14 +50,12 @@ QUANTITIES: dict[str, tuple[str, Any]] = {
     "eval": ("value", SIN),
     "explain": ("vjp_x", COS),
 }
-GROUP: Any = application()
+BUILT: Any = {name: built(command) for name, command in all_commands().items()}
 
 
 def test_every_command_with_an_answer_is_here() -> None:
     """Commands that stream have outputs of their own; a script has its answers one after the other."""
-    with_format = {
-        n for n, c in GROUP.commands.items() if {"format", "color"} <= {p.name for p in c.params} and not c.hidden
-    }
+    with_format = {n for n, c in BUILT.items() if {"format", "color"} <= {p.name for p in c.params} and not c.hidden}
     assert with_format == {*QUESTIONS, "run"}
 
 
@@ -64,7 +63,7 @@ def test_every_command_with_an_answer_is_here() -> None:
 def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
     """By suffix; a script and a picture have their own; nothing goes to stdout."""
     forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
-    forms = {suffix: form for suffix, form in forms.items() if form not in LACKS.get(command, ())}
+    forms = {suffix: form for suffix, form in forms.items() if form not in lacks(command)}
     assert forms or command == "plot"
     for suffix, form in forms.items():
         path = tmp_path / f"answer{suffix}"
@@ -73,7 +72,7 @@ def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path:
         assert path.read_text(encoding="utf-8") == gradcli(command, *QUESTIONS[command], "--format", form).out
     assert gradcli(command, *QUESTIONS[command], "--output", str(tmp_path / "answer.txt")).out == ""
     assert max(map(len, (tmp_path / "answer.txt").read_text(encoding="utf-8").splitlines())) <= 100
-    assert len(list(tmp_path.iterdir())) == 1 + sum(form not in LACKS.get(command, ()) for form in forms.values())
+    assert len(list(tmp_path.iterdir())) == 1 + sum(form not in lacks(command) for form in forms.values())
 
 
 @pytest.mark.parametrize("command", QUANTITIES)
@@ -189,10 +188,10 @@ def test_a_file_may_be_attached_to_its_option(word: str, gradcli: Command, folde
         assert "is given twice" in gradcli(*words, "-o", "b.json").err
 
 
-@pytest.mark.parametrize("command", GROUP.commands)
+@pytest.mark.parametrize("command", BUILT)
 def test_a_scalar_option_is_given_once(command: str, gradcli: Command) -> None:
     """By the same or by another of its names; every option."""
-    for option in GROUP.commands[command].params:
+    for option in BUILT[command].params:
         if option.param_type_name == "option" and not option.is_flag and not option.multiple:
             first, last = option.opts[0], option.opts[-1]
             for words in ([f"{first}=1", last, "1"], [f"{last}=1", first, "1"]):
@@ -200,7 +199,7 @@ def test_a_scalar_option_is_given_once(command: str, gradcli: Command) -> None:
                 assert (run.code, run.out, "is given twice" in run.err) == (2, "", True), words
 
 
-@pytest.mark.parametrize("command", ["", *GROUP.commands])
+@pytest.mark.parametrize("command", ["", *BUILT])
 def test_every_help_says_what_the_exit_codes_mean(command: str, gradcli: Command) -> None:
     """All that there are."""
     said = gradcli(*filter(None, [command]), "--help").out.partition("Exit codes:")[2]

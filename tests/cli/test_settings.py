@@ -110,9 +110,9 @@ MISTAKES = {
     "digits = 40": ('digits = 40 is not a whole number between 1 and 17 or "all"', "write digits = 6"),
     'digits = "4"': ('digits = "4" is not a whole number between 1 and 17 or "all"', "write digits = 6"),
     "strict = 1": ("strict = 1 is not true or false", "write strict = true"),
-    "full = true": ("there is no setting full", "the settings are require-all, "),
+    "full = true": ("there is no setting full", "the settings are budget, check, "),
     "digit = 4": ("there is no setting digit", "did you mean 'digits'?"),
-    "strict = true\nat = 'x=1'": ("there is no setting at", "the settings are require-all, "),
+    "strict = true\nat = 'x=1'": ("there is no setting at", "the settings are budget, check, "),
     "[map]\non-error = 'skip'": (
         "[map] is a table, and a setting is of all commands",
         "write the settings without [map]",

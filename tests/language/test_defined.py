@@ -3,7 +3,7 @@
 import pytest
 
 from gradcli import Function
-from gradcli.parts.paste import read
+from gradcli.parts.paste.texts import read
 
 READ = [
     ("f(x) = x^2", {"x": 3}, 9, "f"),

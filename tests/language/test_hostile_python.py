@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.parts.paste import read
+from gradcli.parts.paste.texts import read
 
 
 def _deep(line: str, times: int, last: str) -> str:

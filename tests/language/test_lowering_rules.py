@@ -11,7 +11,7 @@ from gradcli.language.lower.statements import lower_program
 from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.text import grammar, nodes
 from gradcli.language.text.source import SourceText
-from gradcli.parts.paste import read
+from gradcli.parts.paste.texts import read
 
 OF_STATEMENTS = {nodes.FunctionNode}
 """Expressions that only a text of statements has."""

@@ -8,8 +8,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import CodeError, GradcliError
-from gradcli.parts.paste import read
 from gradcli.parts.paste.tensors import MIXED, UNSEEDED
+from gradcli.parts.paste.texts import read
 from tests.checks import check_of
 from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 

@@ -10,7 +10,8 @@ import sympy
 
 from gradcli import Function, GradcliError
 from gradcli.language.program.named_shapes import named_shapes
-from gradcli.parts.batch import answer, read
+from gradcli.parts.batch.asking import answer
+from gradcli.parts.batch.request_lines import read
 from gradcli.results import ClosedForm
 from gradcli.symbolic.derivative import Derivative, OutputElement
 from tests.conftest import Command

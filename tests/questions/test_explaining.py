@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language import ops
-from gradcli.questions.commands.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
+from gradcli.parts.explain.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
 from gradcli.results import Adjoint, Explanation
 from tests.checks import check_of
 from tests.examples import examples, quarter

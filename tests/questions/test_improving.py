@@ -5,8 +5,9 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError
-from gradcli.parts.batch import answer, read
-from gradcli.questions.commands import improve as question
+from gradcli.parts.batch.asking import answer
+from gradcli.parts.batch.request_lines import read
+from gradcli.parts.improve import improve as question
 
 
 def test_each_outcome() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from gradcli.options import ON_TERMINALS
+from gradcli.formats import ON_TERMINALS
 from gradcli.report import Screen, rendered
 from tests.conftest import Command
 from tests.recorded import COMMANDS, answer

@@ -2,14 +2,32 @@
 
 asking         a request to the answer of a `Function`
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
+answering      the stream, and requests in words
+shell          the command, its help and its argument
 caches         what is remembered between requests, forgotten
 
-Knows JSON's types, and neither the shell nor how answers are written.  A request is untrusted until it is read: it
+A request is untrusted until it is read: it
 opens no files, and leaves no state for the next one.  Every mistake is an error that names the key.
 """
 
 from __future__ import annotations
 
-from gradcli.parts.batch.asking import WHY_NOT as WHY_NOT, answer as answer, require_command as require_command
-from gradcli.parts.batch.caches import empty_caches as empty_caches
-from gradcli.parts.batch.request_lines import LINE_BYTES as LINE_BYTES, Request as Request, lines as lines, read as read
+from gradcli.parts.command import Command
+from gradcli.parts.part import Part
+
+_COMMANDS = {
+    "batch": Command("batch", "Many at once", "gradcli.parts.batch.shell:batch"),
+}
+
+
+class BatchPart(Part):
+    """Requests, answered in order."""
+
+    COMMANDS = tuple(_COMMANDS)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return _COMMANDS[name]
+
+
+PART = BatchPart()

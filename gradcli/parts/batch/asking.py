@@ -6,19 +6,20 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gradcli.cli.commands import WHY_NOT
+from gradcli.cli.expression import GONE
+from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import Option, every_option, request_options
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import NOT_FINITE, array_of, kind
-from gradcli.options import GONE, OPTIONS, QUESTIONS, Option, OptionKind, keys
+from gradcli.registry import questions
 from gradcli.results import Result
 
 if TYPE_CHECKING:
     from gradcli.parts.batch.request_lines import Request
 
-WHY_NOT = "an answer is always one JSON object on standard output, with all digits, remarks and the verdict"
-"""Hint for an option of the shell's presentation, which a request cannot have."""
-
 _HINTS: Mapping[str, str] = {
-    **{option.name: WHY_NOT for option in OPTIONS if option.is_presentation},
+    **{option.name: WHY_NOT for _, option in every_option() if option.is_presentation},
     "no_check": 'write "check": false',
     "box": 'write "in"',
     **GONE,
@@ -35,15 +36,15 @@ def answer(request: Request) -> Result:
     Raises:
         GradcliError: The request is malformed, has a wrong key, or the function cannot answer it.
 
-    >>> from gradcli.parts.batch import read
+    >>> from gradcli.parts.batch.request_lines import read
     >>> answer(read(b'{"command": "grad", "expression": "x**2", "at": {"x": 3}}')).grad["x"]
     array(6.)
     """
     if request.error is not None:
         raise request.error
     given = {key: value for key, value in request.members.items() if value is not None}
-    require_command(command := _required(given, "command", f"one of {', '.join(QUESTIONS)}"))
-    known = keys(command)
+    require_command(command := _required(given, "command", f"one of {', '.join(questions())}"))
+    known = request_options(command)
     for key in given:
         if key not in _OWN and key not in known:
             raise _unknown(key, command, known)
@@ -62,8 +63,8 @@ def require_command(found: str) -> None:
     Raises:
         UsageError: It is no command on a function at a point.
     """
-    if found not in QUESTIONS:
-        hint = did_you_mean(found, QUESTIONS) or f"the commands are: {', '.join(QUESTIONS)}"
+    if found not in questions():
+        hint = did_you_mean(found, questions()) or f"the commands are: {', '.join(questions())}"
         raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
 
 
@@ -75,7 +76,7 @@ def _required(given: Mapping[str, Any], key: str, what: str) -> str:
 
 def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
     allowed = [*_OWN, *known]
-    others = [name for name in QUESTIONS if key in keys(name)]
+    others = [name for name in questions() if key in request_options(name)]
     elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
     hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
     hint = hint or f"{elsewhere}{command} takes {', '.join(allowed)}"

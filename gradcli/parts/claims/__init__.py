@@ -8,11 +8,47 @@ proof                            a proof in index notation, which asks for each 
 regions                          the regions between branches, and the comparison of truth and claim in each
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
+check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 
-from gradcli.parts.claims.equations import variable_of
-from gradcli.parts.claims.proof import are_same
-from gradcli.parts.claims.subject import Subject, read, read_numbers
-from gradcli.parts.claims.verdict import claimed, expected
+from __future__ import annotations
 
-__all__ = ["Subject", "are_same", "claimed", "expected", "read", "read_numbers", "variable_of"]
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gradcli.parts.command import Command
+from gradcli.parts.part import Part
+
+if TYPE_CHECKING:
+    from gradcli.language.program.wengert import Program, Shape
+
+_COMMANDS = {
+    "check": Command(
+        "check",
+        "Look closer",
+        "gradcli.parts.claims.shell:check",
+        "gradcli.parts.claims.check:check",
+        answer="gradcli.parts.claims.shell:answer_check",
+        lacks=("npy",),
+    ),
+}
+
+
+class ClaimsPart(Part):
+    """Derivatives that somebody states, checked."""
+
+    COMMANDS = tuple(_COMMANDS)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return _COMMANDS[name]
+
+
+PART = ClaimsPart()
+
+
+def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
+    """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing."""
+    from gradcli.parts.claims import proof
+
+    return proof.are_same(one, other, shapes)

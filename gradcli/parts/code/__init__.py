@@ -1,5 +1,6 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
+code, shell     the command: the question as a script
 numpy_script  y and vᵀJ by the lines of the function and of its gradient, in the words of NumPy
 script        from a task to the whole text, in the words of torch, or of LaTeX
 self_writing  expressions of a library and its values that write down the calls made on them; numbers, long lines
@@ -9,3 +10,31 @@ run on expressions that write themselves.  Nothing that the user typed is copied
 checked identifier, expressions come from the Program, numbers from arrays, words through `repr`.  The one comment that
 repeats the command line has no line break.
 """
+
+from __future__ import annotations
+
+from gradcli.parts.command import Command
+from gradcli.parts.part import Part
+
+_COMMANDS = {
+    "code": Command(
+        "code",
+        "Write",
+        "gradcli.parts.code.shell:code",
+        "gradcli.parts.code.code:code",
+        lacks=("csv", "tsv", "npy", "npz"),
+    ),
+}
+
+
+class CodePart(Part):
+    """Questions as scripts."""
+
+    COMMANDS = tuple(_COMMANDS)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return _COMMANDS[name]
+
+
+PART = CodePart()

@@ -7,21 +7,41 @@ exploring, measuring             known forms, a search for forms that lose fewer
 improving, magnitudes            the best form at points or over a range, joined of two; points of a range by magnitude
 forms                            a function while it is rewritten: lines in the place of others, and the new text
 identities, matching             the table of expressions that are the same function, and their search in a Program
+improve, shell                   the command: the form that loses the fewest digits
 guards, expansions               branches that poison; series where parts cancel, or are 0/0
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
+    from gradcli.questions.question import Inquiry
+    from gradcli.results import Improvement
+
+
+_IMPROVE = Command(
+    "improve",
+    "Look closer",
+    "gradcli.parts.improve.shell:improve",
+    "gradcli.parts.improve.improve:improve",
+    lacks=("csv", "tsv", "npy", "npz"),
+)
 
 
 class ImprovePart(Part):
     """Causes of lost digits, and better forms."""
+
+    COMMANDS = ("improve",)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return {_IMPROVE.name: _IMPROVE}[name]
 
     def adviser(self) -> Adviser:
         """Return the diagnosis of wrong numbers, and the search for a better form."""
@@ -31,3 +51,14 @@ class ImprovePart(Part):
 
 
 PART = ImprovePart()
+
+
+def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+    """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
+
+    Raises:
+        GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
+    """
+    from gradcli.parts.improve import improve
+
+    return improve.improved(inquiry, ranges)

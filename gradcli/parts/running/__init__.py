@@ -22,6 +22,8 @@ nonfinite          where infinity and NaN begin in a pass
 refusals           why torch refuses a pass: the line, and what mends it
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
+shell              the command `run`
+pass_printer       the passes of a script, printed as they end
 plain_functions    recording, checking and derivatives as functions
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.
@@ -32,14 +34,24 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
     from gradcli.parts.part import AskedFunction
 
 
+_RUN = Command("run", "Many at once", "gradcli.parts.running.shell:run")
+
+
 class RunningPart(Part):
     """Code that is run and recorded."""
+
+    COMMANDS = ("run",)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return {_RUN.name: _RUN}[name]
 
     def function_named(self, word: str) -> AskedFunction | None:
         """Return the function of Python that `FILE.py::NAME` or `MODULE:NAME` names.

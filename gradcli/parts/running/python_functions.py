@@ -14,13 +14,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, UsageError, WrongGradientsError
-from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
@@ -32,6 +31,11 @@ from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
+
+if TYPE_CHECKING:
+    from gradcli.parts.typed_function import TypedFunction as Function
+else:
+    from gradcli.function import Function
 
 Called = Callable[..., Any]
 

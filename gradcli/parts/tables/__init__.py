@@ -2,12 +2,34 @@
 
 folder        the parts, the journal of a run and its manifest
 schedule      the work on rows: into one file, or cut into pieces, which become parts here or on Dask
-
 streaming     columns bound to variables; blocks of rows computed in order
 many_points   the choice of the points to judge among many, and one check of them all
 rows          many points in: one file or a folder of them; blocks of rows of any format
 text_rows, columnar   blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
 sinks         blocks of rows out, and the cells that they keep of the input
-
-Knows files and functions, and nothing of the command line.
+shell         the command: rows in, derivatives out
 """
+
+from __future__ import annotations
+
+from gradcli.parts.command import Command
+from gradcli.parts.part import Part
+
+_COMMANDS = {
+    "map": Command(
+        "map", "Many at once", "gradcli.parts.tables.shell:map_", answer="gradcli.parts.tables.shell:answer_map"
+    ),
+}
+
+
+class TablesPart(Part):
+    """One function over tables."""
+
+    COMMANDS = tuple(_COMMANDS)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return _COMMANDS[name]
+
+
+PART = TablesPart()

@@ -112,7 +112,7 @@ def loaded() -> int:
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
-    from gradcli.options import COMMANDS
+    from gradcli.registry import all_commands
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -122,7 +122,8 @@ def loaded() -> int:
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
-        examples = (shlex.split(re.findall("gradcli (.*)", one.help)[0]) for one in COMMANDS.values())
+        helps = (one.loaded().__doc__ or "" for one in all_commands().values() if one.method)
+        examples = (shlex.split(re.findall("gradcli (.*)", text)[0]) for text in helps)
         for words in [*map(str.split, _FIRST.split("; ")), *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__

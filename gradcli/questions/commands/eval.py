@@ -1,13 +1,4 @@
-"""The value of a function, and whether it can be trusted.
-
-In --format plain, the numbers alone, a row of them a line.
-
-Examples:
-  gradcli eval "y = x**2; sum(y)" --at 1,2
-  gradcli eval "sin(pi/6)" --format plain
-
-Options: JUDGED
-"""
+"""The value of a function: the method `eval`."""
 
 from __future__ import annotations
 

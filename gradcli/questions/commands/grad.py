@@ -1,13 +1,4 @@
-"""The gradient of a function with one output.
-
-In --format plain, the numbers alone, variable after variable, a row of them a line.
-
-Examples:
-  gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
-  gradcli grad "log(x)" --at -1
-
-Options: DERIVATIVES JUDGED
-"""
+"""The gradient of a function with one output: the method `grad`."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""All second derivatives of a function with one output.
-
-It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
-rows and columns of all variables, a row a line.
-
-Examples:
-  gradcli hessian "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2" --at 1,1
-  gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
-
-Options: DERIVATIVES JUDGED
-"""
+"""All second derivatives of a function with one output: the method `hessian`."""
 
 from __future__ import annotations
 

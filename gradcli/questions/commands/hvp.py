@@ -1,14 +1,4 @@
-"""The Hessian times a direction u, without the Hessian.
-
-Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
-after variable, a row of them a line.
-
-Examples:
-  gradcli hvp "sum(x**3)" --at 1,2 --u e0
-  gradcli hvp "log(sum(exp(x)))" --at 1,2,3 --u 1,0,-1 --format plain
-
-Options: DERIVATIVES JUDGED u
-"""
+"""The Hessian times a direction u, without the Hessian: the method `hvp`."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""The full Jacobian: a row for each y[i], a column for each x[j].
-
-It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
-columns of all variables beside one another.
-
-Examples:
-  gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
-  gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
-
-Options: DERIVATIVES JUDGED
-"""
+"""The full Jacobian, a row for each y[i], a column for each x[j]: the method `jacobian`."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""The Jacobian-vector product, the slope along u.
-
-Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
-In --format plain, the numbers of Ju alone, a row of them a line.
-
-Examples:
-  gradcli jvp "x**2" --at 1,2 --u 1,1
-  gradcli jvp "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --u x=e0
-
-Options: DERIVATIVES JUDGED u
-"""
+"""The Jacobian-vector product, the slope along u: the method `jvp`."""
 
 from __future__ import annotations
 

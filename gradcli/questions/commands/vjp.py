@@ -1,27 +1,4 @@
-"""The vector-Jacobian product, as y.backward(gradient=v).
-
-That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
-and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
-of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
-
-Examples:
-  gradcli vjp "x**2" --at 1,2 --v 1,1
-  gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
-  gradcli vjp "-x**2" --at -1,2 --v ones --format plain
-  gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
-  gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
-
-Options: DERIVATIVES JUDGED loss
-
-v VECTOR has_several
-    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
-    @FILE or @- as for --at. Repeat for more, a product each. Default: 1, if y has one element.
-
-vs VECTORS
-
-accumulate SWITCH
-    Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.
-"""
+"""The vector-Jacobian product, as `y.backward(gradient=v)`: the methods `vjp` and `vjps`."""
 
 from __future__ import annotations
 

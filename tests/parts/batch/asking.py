@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from gradcli.parts.batch import answer, read
+from gradcli.parts.batch.asking import answer
+from gradcli.parts.batch.request_lines import read
 
 
 def ask(command: str, expression: str, **request: Any) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.parts.batch import LINE_BYTES, answer, lines, read
+from gradcli.parts.batch.asking import answer
+from gradcli.parts.batch.request_lines import LINE_BYTES, lines, read
 from gradcli.results import VJP, Evaluation, Products
 from tests.parts.batch.asking import ask
 

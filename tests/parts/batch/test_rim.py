@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError, InternalError
-from gradcli.options import FORMATS
-from gradcli.parts.paste import read as read_text
+from gradcli.formats import FORMATS
+from gradcli.parts.paste.texts import read as read_text
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
 from tests.conftest import Command
 from tests.parts.batch.asking import ask

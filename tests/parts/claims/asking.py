@@ -7,7 +7,8 @@ import numpy as np
 
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.language.inputs import read_value
-from gradcli.parts.claims import Subject, claimed, expected
+from gradcli.parts.claims.subject import Subject
+from gradcli.parts.claims.verdict import claimed, expected
 from gradcli.results import Claim
 from tests.parsing import parse
 

@@ -61,7 +61,7 @@ def require_same(text: str, at: Mapping[str, Value], v: Value | None, tolerance:
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_operation_has_its_gradient_in_numpy(op: ops.Op, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worked example of its row."""
-    monkeypatch.setattr("gradcli.questions.commands.code._formulas", lambda _: {})  # which take most of the time
+    monkeypatch.setattr("gradcli.parts.code.code._formulas", lambda _: {})  # which take most of the time
     text, at = op.worked_example
     y = Function(text).eval(at, check=False).value
     v = np.arange(1.0, y.size + 1).reshape(y.shape)
@@ -77,7 +77,7 @@ KINKS = [op for op in ops.TABLE.values() if op.kind is ops.Kind.ELEMENTWISE and 
 @pytest.mark.parametrize("op", KINKS, ids=lambda op: op.name)
 def test_scripts_have_torchs_numbers_at_kinks_by_their_formulas(op: ops.Op, monkeypatch: pytest.MonkeyPatch) -> None:
     """On all combinations of a few values that tie, and none is torch's number written down."""
-    monkeypatch.setattr("gradcli.questions.commands.code._formulas", lambda _: {})
+    monkeypatch.setattr("gradcli.parts.code.code._formulas", lambda _: {})
     text, at = op.worked_example
     points = np.array([*itertools.product([-3.0, -1, -0.5, 0, 0.5, 1, 3, 6], repeat=len(at))][:200])
     given = dict(zip(at, points.T, strict=True))
@@ -215,6 +215,6 @@ def test_random_programs_have_torchs_numbers(program: Random) -> None:
     """And none is torch's number written down."""
     function = Function(program.text)
     at = {name: program.leaves[name].detach().numpy() for name in function.variables}
-    with mock.patch("gradcli.questions.commands.code._formulas", return_value={}):
+    with mock.patch("gradcli.parts.code.code._formulas", return_value={}):
         require_same(program.text, at, "ones", 1e-8)
         assert "torch's numbers" not in function.code(at, "ones", to="numpy").source

@@ -1,21 +1,4 @@
-"""The form of a function that loses the fewest digits.
-
-Other forms of the function are searched and measured, at a point and around it, at each element of the values of an
-elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and derivatives
-lose before and after, where one form takes over from another, and whether the two are proved to be the same
-function or only enclosed. Exits with 1 if digits are lost and no better form was found. In --format plain, the
-form alone, and what was typed where there is no better one.
-
-Examples:
-  gradcli improve "(1 - cos(x))/x" --at 1e-8
-  gradcli improve "sqrt(x**2 + 1) - x" --in x=-1e300..1e300
-  gradcli improve "(-b + sqrt(b*b - 4*a*c))/(2*a)" --at a=1 --at c=1 --in b=-1e9..-10 --format plain
-
-Options: budget
-
-box RANGES spelling=in
-    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
-"""
+"""The form of a function that loses the fewest digits: the method `improve`."""
 
 from __future__ import annotations
 

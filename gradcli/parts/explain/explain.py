@@ -1,17 +1,4 @@
-"""The chain rule step by step: forward, v, backward, vᵀJ.
-
-Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
-line of the gradient that makes it, in names and in numbers, and its rule; and vᵀJ as the rows of J that v weights, and
-as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
-In --format plain, the numbers of vᵀJ alone.
-
-Examples:
-  gradcli explain "y = x**2; z = y**3" --at 1,2 --v 1,1
-  gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
-  gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
-
-Options: JUDGED v loss
-"""
+"""The chain rule step by step, forward, v, backward and vᵀJ: the method `explain`."""
 
 from __future__ import annotations
 

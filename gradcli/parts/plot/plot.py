@@ -1,28 +1,4 @@
-"""A function and its derivative as curves, with kinks and poles.
-
-Draws y and ∂y/∂x over a range of one variable, as torch computes them, and marks what the check finds: kinks, jumps,
-poles, holes, ranges without a value or without torch's derivative, and lost digits. With --at x=1 there is the tangent
-at 1. Over two variables, --in x=-2..2 --in y=-1..1, it is a map of y with arrows of the gradient. On a terminal it is
-drawn with characters; -o FILE.svg, .png or .pdf writes a figure (pip install 'gradcli[plot]').
-Where the time for the marks is over, the curves are drawn without them, and a warning says so.
-
-Examples:
-  gradcli plot "sin(x)/x" --in x=-10..10
-  gradcli plot "a*x**2" --at a=2 --in x=-3..3 --at x=1
-  gradcli plot "sum(relu(x))" --at 1,-2 --along 1,1
-
-Options: budget
-
-box RANGES spelling=in
-    The range of the variable: -3..3, or -pi..pi; of a second one for a map. By default one that shows the kinks, poles
-    and zeros in -10..10, or -5..5.
-
-along DIRECTIONS
-    The direction in which tensors move from their --at: ones, e0, or a value. The curve is over t, by default in -1..1.
-
-order WHOLE bounds=1..2 default=1
-    The highest derivative that is drawn.
-"""
+"""A function and its derivative as curves, with kinks and poles: the method `plot`."""
 
 from __future__ import annotations
 

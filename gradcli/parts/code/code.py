@@ -1,20 +1,4 @@
-"""The same computation as a runnable script, or as a document.
-
-The PyTorch script gives the numbers of vjp to the last digit; the NumPy script has the backward pass line by line;
-the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
-
-Examples:
-  gradcli code "x**2" --at 1,2 --v 1,1
-  gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
-  gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
-  gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
-
-Options: v
-
-to CHOICE choices=torch|numpy|latex default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the adjoint of each line, or a LaTeX document
-    with all of it.
-"""
+"""The same computation as a runnable script, or as a document: the method `code`."""
 
 from __future__ import annotations
 

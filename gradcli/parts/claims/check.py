@@ -1,56 +1,4 @@
-"""Compare all readings of a derivative, side by side.
-
-Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
-unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
-verdict, entry, torch, truth; then a line a claim.
-
-Examples:
-  gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
-  gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
-  gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
-  gradcli check "relu(x)" --at 0,1 --v ones --allow kink
-
-Options: budget
-
-v VECTOR
-    Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.
-
-rtol NUMBER
-    How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
-
-atol NUMBER
-    How far torch may be off beyond that. Default: 0.
-
-claim TEXTS
-    A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the variables. The
-    name may be left out where there is one. Repeat for more; @FILE reads it.
-
-expect VALUES
-    The same as numbers, which are compared at the point; @FILE and @- as for --at.
-
-random WHOLE
-    Check at N random points of the box that --in gives.
-
-box RANGES spelling=in
-    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
-    the variable's --at, if it has one. Repeat for more.
-
-seed WHOLE default=0
-    Of the random points.
-
-allow VERDICTS
-    Verdicts that pass next to agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
-    neither proved nor refuted.
-
-require_all SWITCH is_setting
-    Exit with 1 unless every entry was checked, and not a sample of them.
-
-differences SWITCH
-    Take finite differences too, as --full does.
-
-strict SWITCH is_setting
-    Fail for lost digits in small entries too.
-"""
+"""The readings of a derivative side by side, with the claims that somebody makes of it: the method `check`."""
 
 from __future__ import annotations
 
@@ -72,7 +20,9 @@ from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
-from gradcli.parts.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
+from gradcli.parts.claims.equations import variable_of
+from gradcli.parts.claims.subject import Subject, read, read_numbers
+from gradcli.parts.claims.verdict import claimed, expected as met
 from gradcli.progress import counted, each_with_time
 from gradcli.questions import judging
 from gradcli.questions.closed_form import at_random_values
@@ -266,7 +216,7 @@ def _mended_everywhere(
     inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
     """Add to a check the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
-    from gradcli.questions.commands.improve import improved
+    from gradcli.parts.improve import improved
 
     found = improved(inquiry, ranges)
     better = found.outcome == "better"

@@ -1,24 +1,4 @@
-"""The backward graph as torch builds it, and its tensors.
-
-Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-after the backward pass if there is one. A drawing, --to dot, has value, adjoint and rule in each node.
-
-Examples:
-  gradcli graph "x*y" --at x=1 --at y=2 --wrt x
-  gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
-  gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to dot
-
-Options:
-
-v VECTOR
-    The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.
-
-show STATEMENTS
-    Names of statements, separated by commas, whose gradients retain_grad() keeps.
-
-drawing CHOICE spelling=to choices=tree|table|dot is_presentation
-    Only the tree, only the table of tensors, or the graph in the language of Graphviz.
-"""
+"""The backward graph as torch builds it, and its tensors: the method `graph`."""
 
 from __future__ import annotations
 

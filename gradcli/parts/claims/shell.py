@@ -1,0 +1,148 @@
+"""The command `check`: its help and its options."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from gradcli.cli.options import (
+    At,
+    Dtype,
+    Expression,
+    Fact,
+    OptionKind,
+    Wrt,
+    budget_options,
+    output_options,
+    remark_options,
+)
+from gradcli.cli.signatures import shares
+
+if TYPE_CHECKING:
+    from gradcli.cli.commands import CommandLine
+    from gradcli.results import Result
+
+CheckedV = Annotated[
+    str | None,
+    Option(
+        "--v",
+        metavar="VALUE",
+        help="Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
+    ),
+    Fact(OptionKind.VECTOR),
+]
+Rtol = Annotated[
+    float | None,
+    Option(
+        "--rtol",
+        metavar="NUMBER",
+        help="How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.",
+    ),
+]
+Atol = Annotated[
+    float | None,
+    Option("--atol", metavar="NUMBER", help="How far torch may be off beyond that. Default: 0."),
+]
+Claim = Annotated[
+    list[str] | None,
+    Option(
+        "--claim",
+        metavar="[NAME=]FORMULA",
+        help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the "
+        "variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
+    ),
+    Fact(OptionKind.TEXTS),
+]
+Expect = Annotated[
+    list[str] | None,
+    Option(
+        "--expect",
+        metavar="[NAME=]VALUE",
+        help="The same as numbers, which are compared at the point; @FILE and @- as for --at.",
+    ),
+    Fact(OptionKind.VALUES),
+]
+Random = Annotated[
+    int | None,
+    Option("--random", metavar="N", help="Check at N random points of the box that --in gives."),
+]
+Box = Annotated[
+    list[str] | None,
+    Option(
+        "--in",
+        metavar="[NAME=]LOW..HIGH",
+        help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to "
+        "the shape of the variable's --at, if it has one. Repeat for more.",
+    ),
+    Fact(OptionKind.RANGES),
+]
+Seed = Annotated[int, Option("--seed", metavar="N", help="Of the random points.")]
+Allow = Annotated[
+    str | None,
+    Option(
+        "--allow",
+        metavar="VERDICTS",
+        help="Verdicts that pass next to agree, separated by commas: kink,removable; no-counterexample lets claims "
+        "pass that are neither proved nor refuted.",
+    ),
+    Fact(OptionKind.VERDICTS),
+]
+RequireAll = Annotated[
+    bool,
+    Option(
+        "--require-all/--no-require-all",
+        show_default=False,
+        help="Exit with 1 unless every entry was checked, and not a sample of them.",
+    ),
+    Fact(is_setting=True),
+]
+Differences = Annotated[
+    bool,
+    Option("--differences", show_default=False, help="Take finite differences too, as --full does."),
+]
+Strict = Annotated[
+    bool,
+    Option("--strict/--no-strict", show_default=False, help="Fail for lost digits in small entries too."),
+    Fact(is_setting=True),
+]
+"""Of the check itself, and so part of the question; of other commands it is a demand on the verdict."""
+
+
+@shares(output_options, remark_options, budget_options)
+def check(
+    expression: Expression,
+    at: At = None,
+    v: CheckedV = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    claim: Claim = None,
+    expect: Expect = None,
+    random: Random = None,
+    box: Box = None,
+    seed: Seed = 0,
+    allow: Allow = None,
+    require_all: RequireAll = False,
+    differences: Differences = False,
+    strict: Strict = False,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+) -> None:
+    """Compare all readings of a derivative, side by side.
+
+    Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
+    unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
+    verdict, entry, torch, truth; then a line a claim.
+
+    \b
+    Examples:
+      gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
+      gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
+      gradcli check "relu(x)" --at 0,1 --v ones --allow kink
+    """
+
+
+def answer_check(line: "CommandLine") -> "Result":
+    """Answer with finite differences if all is to be shown."""
+    differences = {"differences": True} if line.shown.form == "full" else {}
+    return replace(line, arguments={**line.arguments, **differences}).answer()

@@ -1,0 +1,248 @@
+"""The command `map`: its help, its options, and the rows streamed through a function.
+
+Annotations of options are objects here, and no texts, as they are read at run time.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+from typer import Option
+
+from gradcli import progress
+from gradcli.cli.commands import CommandLine, require_none
+from gradcli.cli.console import remark, waiting
+from gradcli.cli.options import At, Dtype, Expression, Fact, OptionKind, Quiet, RequireAll, Strict, Wrt
+from gradcli.cli.output import NOT_PASSED, passes, require_place
+from gradcli.cli.typer_internals import one_of
+from gradcli.errors import UsageError
+from gradcli.formats import ROW_FORMATS
+
+Points = Annotated[
+    str,
+    Option(
+        "--points",
+        metavar="FILE",
+        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet, "
+        "text by gzip too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x "
+        "has columns x[0], x[1], or x0, x1, or one of lists.",
+    ),
+    Fact(OptionKind.FILE),
+]
+PointsFormat = Annotated[
+    str | None,
+    Option(
+        "--points-format",
+        click_type=one_of(ROW_FORMATS),
+        help="The format of the rows. By suffix; csv of a pipe.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    Option(
+        "--columns",
+        metavar="NAMES",
+        help="Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One "
+        "column of numbers is the only variable without them.",
+    ),
+    Fact(OptionKind.VARIABLES),
+]
+OutputRows = Annotated[
+    str | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each "
+        "row group or block. Default: -, standard output.",
+    ),
+    Fact(OptionKind.FILE),
+]
+OutputFormat = Annotated[
+    str | None,
+    Option(
+        "--output-format",
+        "--format",
+        click_type=one_of(ROW_FORMATS),
+        help="The format written. By suffix; csv on standard output.",
+    ),
+]
+Keep = Annotated[bool, Option("--keep", show_default=False, help="Write the columns of the input first.")]
+OnError = Annotated[
+    Literal["fail", "skip", "nan"],
+    Option("--on-error", help="What to do about a row that is at fault: fail, leave it out, or write nan."),
+    Fact(is_setting=True),
+]
+Check = Annotated[
+    bool,
+    Option(
+        "--check/--no-check",
+        show_default=False,
+        help="Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
+    ),
+    Fact(is_setting=True),
+]
+CheckRows = Annotated[
+    int | None, Option("--check-rows", metavar="N", min=1, max=100_000, help="How many rows --check judges.")
+]
+Rows = Annotated[
+    str | None,
+    Option("--rows", metavar="A..B", help="Only these rows, from 1, both ends: 1..1000, or 1001.."),
+    Fact(OptionKind.WORD),
+]
+Part = Annotated[
+    str | None,
+    Option("--part", metavar="K/N", help="Only the Kth of N parts of the rows; joined, they are all."),
+    Fact(OptionKind.WORD),
+]
+Scheduler = Annotated[
+    str | None,
+    Option("--scheduler", metavar="ADDRESS", help="Compute on Dask, tcp://host:8786, into -o FOLDER/."),
+    Fact(OptionKind.WORD),
+]
+Resume = Annotated[
+    bool,
+    Option("--resume", show_default=False, help="Go on with a run that was ended: its parts that are whole stay."),
+]
+
+
+def map_(
+    expression: Expression,
+    *,
+    at: At = None,
+    points: Points,
+    points_format: PointsFormat = None,
+    columns: Columns = None,
+    output: OutputRows = None,
+    output_format: OutputFormat = None,
+    keep: Keep = False,
+    on_error: OnError = "fail",
+    check: Check = False,
+    check_rows: CheckRows = None,
+    rows: Rows = None,
+    part: Part = None,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    quiet: Quiet = False,
+    strict: Strict = False,
+    require_all: RequireAll = False,
+) -> None:
+    """One function at many points: rows in, y and its derivatives out.
+
+    Columns that are called as variables are their values, a row a point; --at gives the others one value for all. The
+    rows stream through in blocks, so that a file may be larger than the memory.
+
+    \b
+    Examples:
+      gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
+      gradcli map "x[0]*exp(x[1])" --points points.parquet -o out.parquet --check
+      cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
+      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/
+    """
+
+
+def answer_map(line: CommandLine) -> Callable[[], int]:
+    """Return the function that streams the rows, and gives the exit code.
+
+    Raises:
+        UsageError: A demand on the check is typed, and no check.
+    """
+    demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
+    if "check" not in line.arguments:
+        require_none(demands, "needs --check")
+        require_none({"check_rows": "check_rows" in line.arguments}, "needs --check")
+    return lambda: _streamed(line, demands)
+
+
+def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
+    from gradcli.function import Function
+    from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
+    from gradcli.parts.tables.schedule import Work, apply, into_folder
+
+    start = time.perf_counter()
+    function = line.function
+    assert isinstance(function, Function), "texts and functions of Python are"  # noqa: S101
+    asked = dict(line.arguments)
+    path, output = asked.pop("points"), asked.pop("output", "-")
+    given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())
+    cuts: dict[str, str] = {name: asked.pop(name) for name in ("rows", "part") if name in asked}
+    resume, form, scheduler = asked.pop("resume", False), asked.pop("output_format", None), asked.pop("scheduler", None)
+    is_folder = output.endswith(os.sep) or os.path.isdir(output)
+    _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
+    require_suffix("" if is_folder else output, form)
+    names = [name for name in function.variables if name not in asked.get("at", {})]
+    points = PointSource.from_path(path, given, names, columns)
+    form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
+    work = Work.from_question(line.expression, asked, keep=keep, form=form)
+    if is_folder:
+        with _progress(output, is_quiet=line.shown.is_quiet) as advance:
+            stream = into_folder(
+                work, points, path, function, output, scheduler=scheduler, resume=resume, remark=remark,
+                advance=lambda tally, share: advance(tally.read, share),
+            )  # fmt: skip
+    else:
+        format_of(output, form, "--output-format")
+        if output != "-":
+            require_place(output)
+            _require_kept(path, output, is_kept=keep)
+        cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
+        with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
+            stream = apply(
+                work, function, rows, output, cut,
+                advance=lambda tally: advance(tally.read, rows.share),
+            )  # fmt: skip
+    seconds, passage = time.perf_counter() - start, stream.passage()
+    if not line.shown.is_quiet:
+        from gradcli.report.wording import summary
+
+        remark(summary(passage, seconds, is_terminal=sys.stderr is not None and sys.stderr.isatty()))
+    return 0 if passes(passage.check, **demands) else NOT_PASSED
+
+
+def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], is_folder: bool) -> None:
+    """Refuse options of folders without a folder, cuts (--rows, --part) with one, and two cuts.
+
+    Raises:
+        UsageError: Such options are given.
+    """
+    given = [f"--{name}" for name, value in of_folders.items() if value]
+    cutting = [f"--{name}" for name in cuts]
+    if given and not is_folder:
+        raise UsageError(f"{given[0]} writes parts into a folder, and there is none", hint="write -o FOLDER/")
+    if cutting and (is_folder or len(cutting) > 1):
+        other = "a folder of parts" if is_folder else cutting[1]
+        raise UsageError(f"{cutting[0]} and {other} exclude each other", hint="leave out one of them")
+
+
+def _require_kept(points: str, output: str, *, is_kept: bool) -> None:
+    """Refuse to replace a file of points by results without its columns.
+
+    Raises:
+        UsageError: The results go there, and --keep is missing.
+    """
+    if not is_kept and os.path.isfile(points) and os.path.isfile(output) and os.path.samefile(points, output):
+        message = f"-o {output} would replace the points by their results"
+        raise UsageError(message, hint="name another file, or write the points before the results by --keep")
+
+
+@contextmanager
+def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, float | None], None]]:
+    """Show the number of rows read, their rate and their share on the terminal; yield the function to update these.
+
+    Nothing is shown where the rows themselves go to a terminal, as it would stand among their lines.
+    """
+    shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    start = time.perf_counter()
+
+    def advance(read: int, share: float | None) -> None:
+        rate = read / max(1e-9, time.perf_counter() - start)
+        part = f", {100 * share:.0f} %" if share is not None else ""
+        progress.doing(f"{read:,} rows, {rate:,.0f} a second{part}")
+
+    with waiting(["map", *["--quiet"] * (is_quiet or shows_rows)]):
+        yield advance
