@@ -309,7 +309,7 @@ class HessianJudge(JacobianJudge):
         here = self._slope_at(row, sides, bits) if here is None else here
         if any(one.ball is None for one in limits) or here is None:
             return None
-        distances = [one.ball - here for one in limits]
+        distances = [one.ball - here for one in limits if one.ball is not None]
         if not all(distance.contains(0) for distance in distances):
             way_over = (
                 f"from {midpoint(limits[0].ball)} on the left over {midpoint(here)} to {midpoint(limits[1].ball)}"

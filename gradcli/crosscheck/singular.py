@@ -407,8 +407,8 @@ class Looks:
                 continue
             if any(not ball.overlaps(here) for ball in known):
                 below, above = (self._slope(one, look).times(sign) for look, sign in zip(looks, (-1, 1), strict=True))
-                is_known = below.ball is not None and above.ball is not None
-                beside = (to_float(below.ball), to_float(above.ball)) if is_known else None
+                ends = below.ball, above.ball
+                beside = None if ends[0] is None or ends[1] is None else (to_float(ends[0]), to_float(ends[1]))
                 jumps = (
                     f"from {midpoint(known[0])} on the left over {midpoint(here)} to {midpoint(known[1])} on the right"
                 )

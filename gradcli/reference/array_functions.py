@@ -129,7 +129,7 @@ _STEPS = "sign floor ceil trunc round".split()
 
 _BY_BALLS = (sympy.erfinv, sympy_functions.lgamma, sympy_functions.polygamma, *sympy_functions.DESCRIBED.values())
 
-_FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
+_FUNCTIONS: Mapping[type, Callable[..., Bounds]] = {
     **{getattr(sympy, name): partial(monotone, getattr(np, NUMPY[name])) for name in _MONOTONE},
     **{getattr(sympy_functions, name): partial(steps, getattr(np, name)) for name in _STEPS},
     sympy.sin: partial(of_angle, np.sin),

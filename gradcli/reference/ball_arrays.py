@@ -37,7 +37,7 @@ from gradcli.reference.bounds import (
     product,
     smaller,
 )
-from gradcli.reference.compiling import Arithmetic, compile_ball
+from gradcli.reference.compiling import Arithmetic, Closure, compile_ball
 from gradcli.reference.deadline import require_time
 
 Balls = npt.NDArray[np.object_]
@@ -188,7 +188,7 @@ def _as_balls(numbers: npt.NDArray[Any]) -> Balls:
     return cast(Balls, numbers) if numbers.dtype == object else _each(arb, numbers)
 
 
-def _each(function: Callable[..., Any], *arrays: npt.NDArray[Any]) -> Balls:
+def _each(function: Callable[..., object], *arrays: npt.NDArray[Any]) -> Balls:
     """Apply a function to each element of arrays that broadcast."""
     apply = np.frompyfunc(function, len(arrays), 1)
     if max((one.size for one in arrays), default=0) <= AT_ONCE:
@@ -202,21 +202,21 @@ def _each(function: Callable[..., Any], *arrays: npt.NDArray[Any]) -> Balls:
     return found.reshape(wide[0].shape)
 
 
-def _mask(function: Callable[[Ball], Any], balls: npt.NDArray[Any]) -> Mask:
+def _mask(function: Callable[[Ball], object], balls: npt.NDArray[Any]) -> Mask:
     return _each(function, balls).astype(bool) if balls.dtype == object else np.ones(balls.shape, dtype=bool)
 
 
 # -- expressions
 
 
-def _branch(condition: Callable[[Any], Any], first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Any:
+def _branch(condition: Closure[Balls], first: Closure[Balls], second: Closure[Balls]) -> Closure[Balls]:
     def taken(truth: Ball, holds: Ball, fails: Ball) -> Ball:
         return holds if truth == 1 else fails if truth == 0 else holds.union(fails)
 
     return lambda env: _each(taken, *map(np.asarray, (condition(env), first(env), second(env))))
 
 
-_ARITHMETIC = Arithmetic[Any](
+_ARITHMETIC = Arithmetic[Balls](
     heads={head: partial(_each, function) for head, function in HEADS.items()},
     add=operator.add,
     multiply=operator.mul,
@@ -238,7 +238,7 @@ def _constant(expression: Expr) -> Balls:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: Expr) -> Callable[[Mapping[sympy.Symbol, Balls]], Any]:
+def _compiled(expression: Expr) -> Closure[Balls]:
     if not expression.free_symbols:
         try:
             compile_ball(expression)
@@ -256,7 +256,7 @@ def _compiled(expression: Expr) -> Callable[[Mapping[sympy.Symbol, Balls]], Any]
 # -- arithmetic
 
 
-def _of_two(function: Callable[[Any, Any], Any]) -> Callable[[BallArray, Bounds], BallArray]:
+def _of_two(function: Callable[[Balls, Balls], Balls]) -> Callable[[BallArray, Bounds], BallArray]:
     def apply(a: BallArray, b: Bounds) -> BallArray:
         require_time()
         return _known(type(a), function(a.balls, _as_balls(b.middle)), a, b)

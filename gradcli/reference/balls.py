@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import accumulate
 from operator import mul
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import sympy
 from flint import acb, arb, arb_mat, arb_series, ctx
@@ -25,8 +24,10 @@ from gradcli.language import ops
 from gradcli.language.ops import Op
 from gradcli.language.program import sympy_functions
 
-Ball = Any
+Ball = arb
 """A `flint.arb`."""
+
+_Number = TypeVar("_Number", arb, acb)
 
 
 @contextmanager
@@ -71,11 +72,11 @@ def fraction(ball: Ball) -> Fraction | None:
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def integer_power(base: Ball, exponent: int) -> Ball:
+def integer_power(base: _Number, exponent: int) -> _Number:
     """Raise to a power by repeated squaring; Arb's own takes the logarithm, which a ball around 0 has not."""
     if exponent < 0:
         return 1 / (base if exponent == -1 else integer_power(base, -exponent))
-    result = arb(1)
+    result = type(base)(1)
     for bit in bin(exponent)[2:]:
         result = result * result * base if bit == "1" else result * result
     return result
@@ -119,7 +120,10 @@ def _at_own_accuracy(function: Callable[..., Ball]) -> Callable[..., Ball]:
 
 @_at_own_accuracy
 def _polygamma(order: Ball, x: Ball) -> Ball:
-    n = int(order.unique_fmpz())
+    whole = order.unique_fmpz()
+    if whole is None:
+        return _UNKNOWN
+    n = int(whole)
     if x <= 0 and x.is_integer():
         return arb.nan()
     if n == 0:
@@ -141,7 +145,8 @@ def _reflected(n: int, x: Ball) -> Ball:
     cotangent, total = x.cot_pi(), arb(0)
     for coefficient in reversed(_cotangents(n)):
         total = total * cotangent + coefficient
-    return (-1) ** n * (_polygamma(arb(n), 1 - x) - arb.pi() ** (n + 1) * total)
+    sign = -1 if n % 2 else 1
+    return sign * (_polygamma(arb(n), 1 - x) - arb.pi() ** (n + 1) * total)
 
 
 @lru_cache(maxsize=MOST_REFLECTED)
@@ -178,7 +183,7 @@ def _truth(holds: bool, fails: bool) -> Ball:
     return arb(int(holds)) if holds or fails else arb(0.5, 0.5)
 
 
-COMPARISONS: Mapping[str, Callable[[Any, Any], Ball]] = {
+COMPARISONS: Mapping[str, Callable[[Ball | int, Ball | int], Ball]] = {
     ">": lambda a, b: _truth(bool(a > b), bool(a <= b)),
     ">=": lambda a, b: _truth(bool(a >= b), bool(a < b)),
     "<": lambda a, b: _truth(bool(a < b), bool(a >= b)),
@@ -188,7 +193,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Ball]] = {
 }
 """Comparisons of balls or integers: 1, 0, or the ball around both where balls overlap."""
 
-HEADS: Mapping[Any, Callable[..., Ball]] = {
+HEADS: Mapping[type, Callable[..., Ball]] = {
     **{getattr(sympy, name): getattr(arb, name) for name in sympy_functions.SHARED},
     **{head: _from_row(ops.TABLE[name]) for name, head in sympy_functions.DESCRIBED.items()},
     sympy.erfinv: lambda x: arb.nan() if abs(x) == 1 else x.erfinv(),
@@ -234,13 +239,15 @@ def product(values: Iterable[Ball]) -> Ball:
     return reduce(mul, values, arb(1))
 
 
-_Factor = TypeVar("_Factor", Any, arb_series)
+_Factor = TypeVar("_Factor", arb, arb_mat, arb_series)
 
 
 def products_of_others(values: Sequence[_Factor], one: _Factor) -> list[_Factor]:
     """Compute for each value the product of all others."""
-    before = [*accumulate(values, mul, initial=one)]
-    after = [*accumulate(reversed(values), mul, initial=one)]
+    before, after = [one], [one]
+    for first, last in zip(values, reversed(values), strict=True):
+        before.append(before[-1] * first)
+        after.append(after[-1] * last)
     return [before[n] * after[len(values) - 1 - n] for n in range(len(values))]
 
 

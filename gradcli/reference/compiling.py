@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -32,12 +32,15 @@ from gradcli.language.program.sympy_functions import (
 from gradcli.reference import balls
 from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
 
+_T = TypeVar("_T")
+
 Environment = Mapping[sympy.Symbol, Any]
 """Values of the symbols of an expression: a ball, an integer (indices, sizes), or a function of indices."""
 
-Compiled = Callable[[Environment], Any]
+Closure = Callable[[Environment], _T]
+"""Expression that evaluates to a value of some kind."""
 
-_T = TypeVar("_T")
+Compiled = Closure[Ball]
 
 MATRIX_IS_CHEAPER = 10
 """Factor by which an operation inside of Arb's matrices is faster."""
@@ -99,7 +102,7 @@ def compile_ball(expression: Expr) -> Compiled:
 
 
 @lru_cache(maxsize=4096)
-def compile_integer(expression: Expr) -> Compiled:
+def compile_integer(expression: Expr) -> Closure[int]:
     """Compile an index to a closure that evaluates it: integers under +, * and whole quotients.
 
     Raises:
@@ -121,11 +124,11 @@ def compile_integer(expression: Expr) -> Compiled:
     raise NotImplementedError(f"no rule for the index {expression}")
 
 
-def folded(parts: Sequence[Callable[[Any], _T]], combine: Callable[[_T, _T], _T]) -> Callable[[Any], _T]:
+def folded(parts: Sequence[Closure[_T]], combine: Callable[[_T, _T], _T]) -> Closure[_T]:
     """Fold the values of several closures by an operation, from the first to the last, in one closure."""
     first, *rest = parts
 
-    def run(env: Any) -> _T:
+    def run(env: Environment) -> _T:
         total = first(env)
         for part in rest:
             total = combine(total, part(env))
@@ -163,7 +166,7 @@ class Arithmetic(Generic[_T]):
         error: The error for a function without a rule.
     """
 
-    heads: Mapping[Any, Callable[..., _T]]
+    heads: Mapping[type, Callable[..., _T]]
     add: Callable[[_T, _T], _T]
     multiply: Callable[[_T, _T], _T]
     divide: Callable[[_T, _T], _T]
@@ -171,11 +174,11 @@ class Arithmetic(Generic[_T]):
     root: Callable[[_T], _T]
     whole_power: Callable[[_T, int], _T]
     power: Callable[[_T, _T], _T]
-    branch: Callable[[Callable[[Any], _T], Callable[[Any], _T], Callable[[Any], _T]], Callable[[Any], _T]]
-    neither: Callable[[Any], _T]
+    branch: Callable[[Closure[_T], Closure[_T], Closure[_T]], Closure[_T]]
+    neither: Closure[_T]
     error: type[Exception]
 
-    def compile(self, expression: Expr, compiled: Callable[[Expr], Callable[[Any], _T]]) -> Callable[[Any], _T]:
+    def compile(self, expression: Expr, compiled: Callable[[Expr], Closure[_T]]) -> Closure[_T]:
         """Compile a sum, product, power, cases or a function, whose operands are compiled by another."""
         match expression:
             case sympy.Add():
@@ -271,7 +274,7 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
 
     def run(env: Environment) -> Ball:
         key = (expression, *(env[s] for s in free if s in env))
-        known = env.get(_KEPT, _Kept())  # a plain environment, as for one number, keeps no sums
+        known = kept_in(env).sums
         if key not in known:
             known[key] = add(dict(env), 0)
         return known[key]
@@ -297,7 +300,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
         return sizes, balls.inverse(found, sizes[-1]).entries() if is_inverse else found
 
     def run(env: Environment) -> Ball:
-        known = env.get(_KEPT, {})
+        known = kept_in(env).values
         # The same values serve a largest, a smallest and a choice among them; an inverse keeps its matrix instead.
         key = (whole.body, whole.limits, is_inverse, *(env[s] for s in free if s in env))
         if key not in known:
@@ -320,14 +323,29 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     return run
 
 
-class _Kept(dict[Any, Any]):
-    """Sums and values of aggregates that an environment keeps, and how many ball operations are left."""
+@dataclass
+class Kept:
+    """What an environment keeps.
+
+    Attributes:
+        left: How many ball operations are left.
+        sums: Sums, each by its expression and the indices that it depends on.
+        values: Values of aggregates, each with the sizes of its ranges.
+    """
 
     left: float = math.inf
+    sums: dict[Hashable, Ball] = field(default_factory=dict)
+    values: dict[Hashable, tuple[list[int], list[Ball]]] = field(default_factory=dict)
 
 
 _KEPT = sympy.Dummy("kept")
-"""Key of an environment for its `_Kept`."""
+"""Key of an environment for what it keeps."""
+
+
+def kept_in(environment: Environment) -> Kept:
+    """Return what an environment keeps; a plain one, as for one number, keeps nothing for later."""
+    kept = environment.get(_KEPT)
+    return kept if isinstance(kept, Kept) else Kept()
 
 
 def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> dict[sympy.Symbol, Any]:
@@ -337,9 +355,7 @@ def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> d
         values: The values of the symbols.
         most: The ball operations that it admits.
     """
-    kept = _Kept()
-    kept.left = most
-    return {**values, _KEPT: kept}
+    return {**values, _KEPT: Kept(most)}
 
 
 def evaluate(expression: Expr, env: Environment) -> Ball:

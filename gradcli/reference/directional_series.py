@@ -31,7 +31,7 @@ from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_forms import Form
 from gradcli.reference.exact_series import ExactSeries
-from gradcli.reference.rules import Undefined, curvature, rule_of
+from gradcli.reference.rules import Undefined, curvature, known_balls, rule_of
 from gradcli.reference.series import (
     ANALYTIC,
     CONSTANT,
@@ -146,8 +146,8 @@ class Rays:
         for (symbol, j), weight in moving.items():
             value = self.run.values.get(symbol, {}).get(j)
             if value is not None:
-                start = _still(value)
-                self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if isinstance(start, Series) else start
+                still, row = _still(value), self.known.setdefault(symbol, {})
+                row[j] = ray(still.constant, arb(weight)) if isinstance(still, Series) else still
         if near is not None and near.direction[1] in self.run.values.get(near.direction[0], {}):
             symbol, j = near.direction
             start = self._element(symbol, j)
@@ -488,10 +488,10 @@ def _smooth(line: Line, operands: list[Series]) -> Series:
     rule = rule_of(line.call)
     value = rule.evaluate(list(balls), "")
     slopes = [arb(0) if a.least is None else rule.slope(k, list(balls), "") for k, a in enumerate(moving)]
-    if isinstance(value, Undefined) or any(isinstance(s, Undefined) for s in slopes):
+    if isinstance(value, Undefined) or any(isinstance(slope, Undefined) for slope in slopes):
         raise Undecided
     total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))
-    for slope, part in zip(slopes, moving, strict=True):
+    for slope, part in zip(known_balls(slopes), moving, strict=True):
         total += part.scaled(slope)
     for (k, a), (m, b) in product(enumerate(moving), repeat=2):
         if (bend := curvature(line.call, k, m)) is not None:

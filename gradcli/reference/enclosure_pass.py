@@ -122,8 +122,9 @@ class Run:
         """
         found, is_sharper = list(operands), False
         for k, (operand, ball) in enumerate(zip(line.call.operands, operands, strict=True)):
-            is_known = self.rounding is not None or isinstance(ball, Undefined) or ball.is_exact()
-            if is_known or not isinstance(operand, sympy.Symbol):
+            if self.rounding is not None or isinstance(ball, Undefined) or ball.is_exact():
+                continue
+            if not isinstance(operand, sympy.Symbol):
                 continue
             (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
             number = self.numbering.constant(operand, source) if exists(ball) else None
@@ -152,7 +153,8 @@ class Run:
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]
         found = {j: arb(float(data[j])) for j in elements}
-        return found | {j: found[j] + moved for (x, j), moved in self.shift.items() if x == variable and j in found}
+        shifted = {j: found[j] + moved for (x, j), moved in self.shift.items() if x == variable and j in found}
+        return {**found, **shifted}
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
         out = elements.tolist()
@@ -248,8 +250,9 @@ class Run:
         if is_power(line.call) and k == 1 and len(self.plan.ways.get(line.symbol, ())) > 1:
             # The base moves too, and at 0 it is at an edge of its domain, whatever the exponent is here.
             base = operands[0]
-            is_met = not isinstance(slope, Undefined) and not isinstance(base, Undefined) and base.contains(0)
-            return at_edge(shown, base) if is_met else slope
+            if isinstance(slope, Undefined) or isinstance(base, Undefined) or not base.contains(0):
+                return slope
+            return at_edge(shown, base)
         # An operand compared with itself, as on the diagonal of `x[:, None] < x`, is the same on both sides.
         is_jump = bool(op.sense) and isinstance(slope, Undefined) and slope.kind == "jump"
         return arb(0) if is_jump and self._is_one_function(line, element) else slope

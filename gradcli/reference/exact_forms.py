@@ -25,7 +25,7 @@ from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import fraction
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.piecewise import Extreme
-from gradcli.reference.rules import Undefined
+from gradcli.reference.rules import Outcome, Undefined
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_pass import Run
@@ -163,9 +163,9 @@ class Numbering:
             return self._opaque(("mul", pair, ()))
         return self.root(self._number(radicands[0] * radicands[1]))
 
-    def _of_input(self, variable: Atom, element: int, value: object) -> Form:
-        is_known = (variable, element) not in self._opaque_inputs and not isinstance(value, Undefined)
-        exact = fraction(value) if is_known else None
+    def _of_input(self, variable: Atom, element: int, value: Outcome) -> Form:
+        is_opaque = (variable, element) in self._opaque_inputs or isinstance(value, Undefined)
+        exact = None if is_opaque or isinstance(value, Undefined) else fraction(value)
         return self._opaque(("input", variable, element)) if exact is None else self._number(exact)
 
     def _of_atom(self, atom: Atom) -> Form:

@@ -70,8 +70,8 @@ class ExactSeries:
     def _value(self, operand: Atom, element: int) -> Ball | None:
         """Return the value at the point; None where it is no finite number."""
         if not isinstance(operand, sympy.Symbol):
-            value = compile_ball(operand)({})
-            return value if exists(value) else None
+            constant = compile_ball(operand)({})
+            return constant if exists(constant) else None
         value = self.run.values[operand].get(element)
         return value if isinstance(value, arb) and exists(value) else None
 
@@ -94,9 +94,9 @@ class ExactSeries:
         known = [
             self._known[atom][n] if n in self._known.get(atom, {}) else self._still(atom, n) for atom, n in members
         ]
-        values = [self._value(*member) for member in members]
+        values = [value for member in members if (value := self._value(*member)) is not None]
         series = [one for one in known if one is not None]
-        if len(series) < len(known) or None in values:
+        if len(series) < len(known) or len(values) < len(members):
             return None
         return self._combined(line, series, values)
 

@@ -22,7 +22,7 @@ from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.rules import Outcome, Undefined, known_balls
 from gradcli.reference.spectral import Symmetric, block_triangular, unit
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 def jump_of(tangent: Outcome) -> Undefined | None:
     """Keep of a tangent only that its value jumps or has no finite slope; None of a kink, or where there is one."""
-    is_jump = isinstance(tangent, Undefined) and tangent.kind != "kink" and not tangent.is_nan
-    return tangent if is_jump else None
+    if not isinstance(tangent, Undefined) or tangent.kind == "kink" or tangent.is_nan:
+        return None
+    return tangent
 
 
 def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
@@ -65,7 +66,7 @@ def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> 
     if op.is_extreme:
         missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
-        return missing or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k, reason)
+        return missing or Extreme(known_balls(operands), largest=op.monoid is Monoid.LARGEST).slope(k, reason)
     condition, first, second = operands
     if isinstance(condition, Undefined):
         return condition
@@ -110,10 +111,11 @@ def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
     for inside in members.values():
         # Results that share all of their elements, as the n² of an inverse do, share one group.
         if inside not in known:
-            entering = run.values_at(line, 0, np.array(inside, dtype=np.int64))
+            entering: Sequence[Outcome] = run.values_at(line, 0, np.array(inside, dtype=np.int64))
             entering = run.rounding.entering(op, entering, order) if run.rounding else entering
-            kind = Group if any(isinstance(v, Undefined) for v in entering) else _class_of(op)
-            known[inside] = kind(op, shown, order, inside, entering, form, line.part_of)
+            missing = next((v for v in entering if isinstance(v, Undefined)), None)
+            kind = Group if missing is not None else _class_of(op)
+            known[inside] = kind(op, shown, order, inside, known_balls(entering), form, line.part_of, missing)
     return {e: known[inside] for e, inside in members.items()}
 
 
@@ -138,6 +140,7 @@ class Group:
         values: Their values.
         form: Gives the form of an element, where it may tell which are the same.
         part_of: The defined operation that it is part of, if any.
+        missing: The reason why one of the elements has no value, if one has none.
     """
 
     op: Op
@@ -147,6 +150,7 @@ class Group:
     values: list[Ball]
     form: Callable[[int], Form] | None
     part_of: str = ""
+    missing: Undefined | None = None
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -156,7 +160,9 @@ class Group:
     @cached_property
     def total(self) -> Outcome:
         """The product, extreme or determinant of the elements; the reason why there is none, if one lacks a value."""
-        return next(v for v in self.values if isinstance(v, Undefined))
+        if self.missing is None:
+            raise NotImplementedError
+        return self.missing
 
     def value(self, out: int) -> Outcome:
         """Return the result at a flat position."""

@@ -175,8 +175,8 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
     if op.is_aggregate:  # a kernel that goes through whole matrices leaves roundings of all their numbers
         for e, outcome in run.values[line.symbol].items():
             if op.kind in (Kind.MATRIX, Kind.SPECTRAL) and not isinstance(outcome, Undefined):
-                size = outcome.rad() * arb(2) ** run.format.bits
-                found[e] = Size(size, size, 1)
+                radius = outcome.rad() * arb(2) ** run.format.bits
+                found[e] = Size(radius, radius, 1)
         return found
     for k, position, source in run.reference.footprint.parts(line, out):
         entering = known.get(operands[k], {})

@@ -7,10 +7,10 @@ The partials are those of `gradcli.adjoint.slopes`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import sympy
@@ -46,6 +46,8 @@ class Undefined:
 
 
 Outcome = Ball | Undefined
+
+_Value = TypeVar("_Value")
 
 _NEAR_1 = arb(1, 2.0**-60)
 
@@ -99,7 +101,7 @@ class Rule:
             return ball
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
-        needs, known = self.domain if needs is None else needs, list[Ball](operands)
+        needs, known = self.domain if needs is None else needs, known_balls(operands)
         around = [x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
         is_nan = not any(map(_is_infinite, known)) and self._is_certain(self.expression, around)
         is_certain = self._is_certain(self.expression, known)
@@ -121,12 +123,13 @@ class Rule:
                 return Undefined("jump" if self.is_step else "kink", f"{shown} {what}", bool(distance == 0))
         ball = compile_ball(self.slopes[k])(environment)
         if not exists(ball):
-            return Undefined("slope", f"{shown} has no finite slope here", self._is_certain(self.slopes[k], operands))
+            is_certain = self._is_certain(self.slopes[k], known_balls(operands))
+            return Undefined("slope", f"{shown} has no finite slope here", is_certain)
         edges = (compile_ball(edge)(environment) for edge in self.edges[k])
-        distance = next((d for d in edges if d.contains(0)), None)
-        return ball if distance is None else at_edge(shown, distance)
+        reached = next((edge for edge in edges if edge.contains(0)), None)
+        return ball if reached is None else at_edge(shown, reached)
 
-    def environment(self, operands: Sequence[Outcome]) -> dict[sympy.Symbol, Ball]:
+    def environment(self, operands: Sequence[_Value]) -> dict[sympy.Symbol, _Value]:
         """Map the parameters to the operands."""
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
@@ -147,6 +150,11 @@ class Rule:
             ends = [ball] if ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
         return all(compile_ball(function)(self.environment(corner)).is_nan() for corner in corners)
+
+
+def known_balls(outcomes: Iterable[Outcome]) -> list[Ball]:
+    """List the outcomes that exist."""
+    return [one for one in outcomes if not isinstance(one, Undefined)]
 
 
 def at_edge(shown: str, distance: Ball) -> Undefined:
@@ -279,20 +287,21 @@ class Rounding:
         smallest = arb(2) ** self.smallest
         return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
 
-    def entering(self, op: Op, values: list[Outcome], order: int) -> list[Outcome]:
+    def entering(self, op: Op, values: Sequence[Outcome], order: int) -> Sequence[Outcome]:
         """Add to the members of a list, or of a matrix row by row, the errors of torch's way through all of them.
 
         >>> small, large = arb(2) ** -700, arb(2) ** 900
         >>> Rounding(53, -1074).entering(ops.TABLE["prod"], [small, small, large], 0)[0].decided
         False
         """
-        if any(isinstance(value, Undefined) for value in values):
+        known = known_balls(values)
+        if len(known) < len(values):
             return values
         if op.kind is Kind.SPECTRAL:
-            return self._perturbed(values, order, len(values))
+            return self._perturbed(known, order, len(known))
         if op.kind is Kind.MATRIX:
-            return [ELIMINATION] if self.spans(values) else self._perturbed(values, order, order)
-        return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(values) else values
+            return [ELIMINATION] if self.spans(known) else self._perturbed(known, order, order)
+        return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(known) else known
 
     def spans(self, values: Sequence[Ball]) -> bool:
         """Tell whether products of ratios of these numbers may underflow or overflow: elimination makes such.

@@ -21,14 +21,16 @@ from fractions import Fraction
 from functools import reduce
 from itertools import accumulate
 from operator import methodcaller
-from typing import Any
+from typing import Any, TypeVar
 
-from flint import arb, arb_series
+from flint import acb_series, arb, arb_series, fmpq_series
 
 from gradcli.reference.balls import Ball, fraction, integer_power, is_nothing
 
 MOST_TERMS = 8
 """Most terms of a series, enough to see a difference that cancels to the sixth order."""
+
+_Coefficients = TypeVar("_Coefficients", arb_series, acb_series, fmpq_series)
 
 Exponent = Fraction | int
 """Exponent of t: an int where it is whole, as fractions are slow to hash and to compare."""
@@ -412,11 +414,11 @@ def _analytic(name: str, a: Series) -> Series:
     return composed(coefficients_of(name, a.constant), a.moving())
 
 
-def _sinh(x: Any) -> Any:
+def _sinh(x: _Coefficients) -> _Coefficients:
     return (x.exp() - (-x).exp()) / 2
 
 
-def _cosh(x: Any) -> Any:
+def _cosh(x: _Coefficients) -> _Coefficients:
     return (x.exp() + (-x).exp()) / 2
 
 

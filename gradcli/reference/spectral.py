@@ -62,7 +62,8 @@ class Symmetric:
         factors = [self.matrix - one * value for value in self.eigenvalues]
         for k, others in enumerate(products_of_others(factors, one)):
             require_time()
-            scale = product(self.eigenvalues[k] - value if n != k else 1 for n, value in enumerate(self.eigenvalues))
+            own = self.eigenvalues[k]
+            scale = product(own - value for n, value in enumerate(self.eigenvalues) if n != k)
             found.append((others + others.transpose()) / (2 * scale))
         return found
 

@@ -39,7 +39,8 @@ def _as_ball(number: Any) -> Ball:
     return arb(near) + arb(float(number - near)) if np.isfinite(near) else arb(near)
 
 
-def _holds(bounds: Bounds, place: Any, truth: Ball) -> bool:
+def _holds(bounds: Bounds, place: Any, truth: Ball | Undefined) -> bool:
+    assert not isinstance(truth, Undefined)
     middle, radius = bounds.middle[place], bounds.radius[place]
     return bool(not np.isfinite(radius) or abs(truth - _as_ball(middle)).lower() <= _as_ball(radius).upper())
 

@@ -296,9 +296,10 @@ class ClaimComparison:
 
     def _is_open(self, truth: Outcome, claimed: Outcome, bits: int) -> bool:
         """Tell whether more bits may decide between equal and different, or show more digits of the difference."""
-        for one in (truth, claimed):
-            if isinstance(one, Undefined):
-                return not one.decided
+        if isinstance(truth, Undefined):
+            return not truth.decided
+        if isinstance(claimed, Undefined):
+            return not claimed.decided
         if self.is_apart(truth, claimed):
             return not is_sharp(truth, SHARP, -bits // 2)  # to be shown with all digits
         balls = (truth, claimed) if self.is_exact else (truth,)
