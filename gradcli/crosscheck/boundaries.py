@@ -23,7 +23,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.results import Array, Entry, Verdict
+from gradcli.results import Array, Assessment, Entry, Position, Verdict
 
 BITS = 512
 """Precision at which a condition is decided."""
@@ -68,7 +68,7 @@ def findings_of(boundaries: Iterable[Boundary], value: Array) -> list[Entry]:
     y = float(value.ravel()[0]) if value.size else None
     at = (0,) * value.ndim
     found = dict.fromkeys((one.verdict, one.note) for one in boundaries)
-    return [Entry(None, at, None, verdict, y, note=note) for verdict, note in found]
+    return [Entry(Position("value", row=at), y, Assessment(verdict, note=note)) for verdict, note in found]
 
 
 def at_boundaries(

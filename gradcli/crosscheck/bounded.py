@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -353,7 +353,7 @@ class BoundedProof:
     def _wrong(self, entry: Entry) -> Entry:
         """Mark an entry that is off as such; a truth that is as good as 0 is 0."""
         if entry.truth.contains(0):
-            entry = replace(entry, truth=arb(0))
+            entry = entry.judged(truth=arb(0))
         return compare(entry, entry.truth, self.tolerance, is_last=True) or entry
 
     def _agree(
@@ -394,11 +394,8 @@ class BoundedProof:
         """List the first chosen entries as agreeing, each with its ball, of a block that begins at this place."""
         is_of_row = not name or self.torch.jacobian is not None
         return [
-            replace(
-                self.point.entry(name or None, row + i if is_of_row else None, column + j, given[i, j]),
-                verdict="agree",
-                proven=True,
-                truth=_ball(truth.middle[i, j], truth.radius[i, j]),
+            self.point.entry(name or None, row + i if is_of_row else None, column + j, given[i, j]).judged(
+                verdict="agree", proven=True, truth=_ball(truth.middle[i, j], truth.radius[i, j])
             )
             for i, j in np.argwhere(chosen)[:MOST_SHOWN].tolist()
         ]
@@ -407,7 +404,7 @@ class BoundedProof:
         """Mark an entry that is off as inaccurate, with the number of its right digits."""
         found = compare(entry, entry.truth, self.tolerance, is_last=True) or entry
         note = f"{digits_left(found, self.torch.dtype)} the rounding of {self.torch.dtype}"
-        return replace(found, verdict="inaccurate", note=note)
+        return found.judged(verdict="inaccurate", note=note)
 
     def _bounds(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""

@@ -26,7 +26,7 @@ from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, formula_limit
-from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
+from gradcli.results import SEVERITY, Array, Assessment, Check, Entry, Formula, Position, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
     OutputElement,
@@ -246,7 +246,7 @@ def _with_conventions(check: Check, point: Point, formulas: Formulas) -> Check:
         value = values.value(finding) if is_entry else None
         is_other = value is not None and value != finding.torch
         note = f"{finding.note}, where the formula has {repr(value).removesuffix('.0')}" if is_other else finding.note
-        findings.append(replace(finding, note=note))
+        findings.append(finding.judged(note=note))
     return replace(check, findings=tuple(findings))
 
 
@@ -261,10 +261,9 @@ def refutations(check: Check, refuted: Mapping[Block, str], derived: Derived) ->
     for (row, column), reason in refuted.items():
         derivative = derived.blocks[row, column]
         assert not isinstance(derivative, str), "a formula is refuted"  # noqa: S101
-        of: Of = "" if derivative.of == "jacobian" or derivative.of == "vjp" else derivative.of  # noqa: PLR1714
-        note = f"the formula is wrong: {reason}"
-        finding = Entry(column or None, None, None, "disagree", None, note=note, of=of, by=row or None)
-        if all(replace(one, note=note) != finding for one in check.findings):
+        place = Position(derivative.of, column or None, by=row or None)
+        finding = Entry(place, None, Assessment("disagree", note=f"the formula is wrong: {reason}"))
+        if all(one.judged(note=finding.note) != finding for one in check.findings):
             found.append(finding)
     return found
 
@@ -313,8 +312,7 @@ def opinions(
         ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
         quotient, error = differences.get(entry, (None, None))
         found.append(
-            replace(
-                published(entry),
+            published(entry).judged(
                 formula=values.value(entry),
                 radius=None if ball is None else float(ball.rad()),
                 difference=quotient,

@@ -83,9 +83,9 @@ class HessianJudge(JacobianJudge):
         row = self.case.row(entry)
         name, index = self.gradient.element(row)
         if self.u is None:
-            found = replace(entry, by=name, row=index, of="hessian")
+            found = entry.moved(kind="hessian", by=name, row=index)
         else:
-            found = replace(entry, variable=name, column=index, row=None, of="hvp")
+            found = entry.moved(kind="hvp", variable=name, column=index, row=None)
         if row not in self.slopes or entry.verdict in ("kink", "undefined", "unchecked"):
             return found
         slope = self.slopes[row]
@@ -155,11 +155,10 @@ class HessianJudge(JacobianJudge):
                 truth_of = truths(bits, list(map(own, entries)))
                 return lambda one: truth_of(own(one))  # noqa: B023
 
-            named = [replace(e, variable=v, column=c, row=None) for (v, c), e in originals.items()]
+            named = [e.moved(kind="vjp", variable=v, column=c, row=None) for (v, c), e in originals.items()]
             case = replace(self.function, u=self._unit(row) if self.u is None else self.u)
             for one in explained(case, self.gradient.function, named, truths_of_own):
-                at = own(one)
-                found.append(replace(one, variable=at.variable, column=at.column, row=at.row))
+                found.append(replace(one, position=own(one).position))
         return found
 
     def _unit(self, row: int) -> Mapping[str, Array]:
@@ -252,7 +251,7 @@ class HessianJudge(JacobianJudge):
             if isinstance(outcome, Undefined):
                 ones.append(Singular(entries[row], outcome, frozenset((0,))))
             else:
-                self.slopes[row] = replace(entries[row], verdict="agree", truth=outcome, torch=None)
+                self.slopes[row] = replace(entries[row].judged(verdict="agree", truth=outcome), torch=None)
         for entry in classify_singularities(case, ones) if ones else ():
             self.slopes[self.gradient.row(case.direction(entry))] = replace(entry, torch=None)
 
@@ -299,7 +298,7 @@ class HessianJudge(JacobianJudge):
         known = left.slope.ball, right.slope.ball
         one_sided = None if known[0] is None or known[1] is None else (to_float(known[0]), to_float(known[1]))
         if is_missing(slope):
-            return replace(unless_missing(entry, slope), one_sided=one_sided)
+            return unless_missing(entry, slope).judged(one_sided=one_sided)
         if self._may_leave(direction) and sides.leaves_domain(direction, by):
             return _undefined(entry, "the function exists on one side only")
         limits, slopes = (left.limit, right.limit), (left.slope, right.slope)
@@ -315,25 +314,25 @@ class HessianJudge(JacobianJudge):
                 f"from {midpoint(limits[0].ball)} on the left over {midpoint(here)} to {midpoint(limits[1].ball)}"
             )
             note = f"a discontinuity of the gradient: {way_over} on the right"
-            return replace(entry, verdict="kink", note=note, proven=True)
+            return entry.judged(verdict="kink", note=note, proven=True)
         if not all(map(is_nothing, distances)) or any(one.kind == "unknown" for one in slopes):
             return None
         if known[0] is None or known[1] is None:
             return _undefined(entry, f"the second derivative does not exist: {sides_in_words(*slopes)}")
         if not left.slope.meets(right.slope):
             note = "the second derivatives from the left and from the right differ"
-            return replace(entry, verdict="kink", note=note, one_sided=one_sided, proven=True)
+            return entry.judged(verdict="kink", note=note, one_sided=one_sided, proven=True)
         if not is_nothing(known[0] - known[1]):
             return None
         found = compare(entry, known[1], self.case.tolerance, is_last=True)
         if found is None or (found.verdict == "agree" and slope.verdict != "removable"):
             return found
         if slope.verdict == "removable":
-            return replace(found, verdict="removable", note=slope.note) if found.truth is not None else found
+            return found.judged(verdict="removable", note=slope.note) if found.truth is not None else found
         if found.verdict == "disagree" and sides.is_of_point_alone(direction, by):
             beside, picked = midpoint(known[1]), shown_number(number_of(entry))
             note = f"a branch of this point alone: next to it the second derivative is {beside}; torch picked {picked}"
-            return replace(found, verdict="kink", note=note)
+            return found.judged(verdict="kink", note=note)
         return found
 
 
@@ -352,12 +351,12 @@ def unless_missing(entry: Entry, slope: Entry) -> Entry:
     if slope.verdict == "kink":
         picked = "" if slope.torch is None else f", and torch picked {shown_number(slope.torch)} for it"
         note = f"the gradient has a kink here{picked}"
-    return replace(entry, verdict=slope.verdict, note=note, proven=slope.proven)
+    return entry.judged(verdict=slope.verdict, note=note, proven=slope.proven)
 
 
 def _undefined(entry: Entry, note: str) -> Entry:
-    return replace(entry, verdict="undefined", note=note, proven=True)
+    return entry.judged(verdict="undefined", note=note, proven=True)
 
 
 def _unknown(entry: Entry) -> Entry:
-    return replace(entry, verdict="unchecked", note=UNDECIDED, proven=False)
+    return entry.judged(verdict="unchecked", note=UNDECIDED, proven=False)

@@ -20,7 +20,7 @@ from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Si
 from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
-from gradcli.crosscheck.summary import FamilyCheck, family, summarize, with_findings
+from gradcli.crosscheck.summary import FamilyCheck, summarize, with_findings
 from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
@@ -114,7 +114,7 @@ def withheld(judgement: Judgement, reason: str) -> Judgement:
     """Withdraw each `disagree` of a judgement for a reason, if torch computes something other than the function."""
 
     def unsaid(entry: Entry) -> Entry:
-        return replace(entry, verdict="unchecked", note=reason, proven=False) if entry.verdict == "disagree" else entry
+        return entry.judged(verdict="unchecked", note=reason, proven=False) if entry.verdict == "disagree" else entry
 
     return judgement.changed(unsaid)
 
@@ -193,7 +193,7 @@ class JacobianJudge:
         lost = fresh(proof.off)
         decided = [*own, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
         decided += self._explained(fresh(proof.wrong))
-        derived = [name for name in proof.lost if name or survey.family == "y"]
+        derived = [name for name in proof.lost if name or survey.kind == "value"]
         more = count({name: proof.lost[name] for name in derived})
         is_open = {name: ~(proof.blocks[name] | looked[name] | proof.lost[name]) for name in derived}
         most = int(MOST_OPEN * max(1.0, patience()))
@@ -215,7 +215,7 @@ class JacobianJudge:
         if not y.all():
             notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
         is_whole = not notes
-        is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision
+        is_sample = any(entry.kind == part.kind for entry in part.decided)  # its other entries need no decision
         return replace(
             part,
             decided=decided,
@@ -239,7 +239,7 @@ class JacobianJudge:
             found += self._with_reasons(open_ones, lambda bits, entries: lambda entry: entry.truth)
         except OverTimeError:
             note = "torch's number is not the truth, and there was no time to tell whether rounding explains it"
-            found += [replace(one, verdict="unchecked", note=note, proven=False) for one in open_ones]
+            found += [one.judged(verdict="unchecked", note=note, proven=False) for one in open_ones]
         return list(map(self._marked, found))
 
     def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
@@ -262,7 +262,7 @@ class JacobianJudge:
     def _part(self, survey: Survey) -> tuple[FamilyCheck, Evidence | None]:
         torch = survey.torch
         if survey.entries == 0:
-            return FamilyCheck(survey.family, 0, (), "all", ("there are no entries to check",)), None
+            return FamilyCheck(survey.kind, 0, (), "all", ("there are no entries to check",)), None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
             try:
@@ -281,7 +281,7 @@ class JacobianJudge:
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
             part = FamilyCheck(
-                survey.family,
+                survey.kind,
                 survey.entries,
                 decided,
                 selection.chosen,
@@ -295,7 +295,7 @@ class JacobianJudge:
 
     def _with_left(self, survey: Survey, part: FamilyCheck) -> FamilyCheck:
         """Count what a sample leaves open: of few entries all are looked at, and one of many is no sample."""
-        tried = part.zeros + sum(family(entry) == survey.family for entry in part.decided)
+        tried = part.zeros + sum(entry.kind == survey.kind for entry in part.decided)
         left = survey.entries - tried
         if left <= 0 or (survey.entries > ALL_ENTRIES and tried >= LEAST_SAMPLE):
             return part
@@ -304,7 +304,7 @@ class JacobianJudge:
 
     def _nothing_decided(self, survey: Survey, note: str) -> FamilyCheck:
         """Make the part for entries of which none could be decided."""
-        return FamilyCheck(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
+        return FamilyCheck(survey.kind, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """Write the remark that derivatives by infinite elements of a variable are limits; empty without any."""
@@ -374,12 +374,12 @@ class JacobianJudge:
         seen, decided = classify_singularities(self.case, ones), list[Entry]()
         # Rounding may explain a number that is not that of the whole function, where this is smooth.
         others = [entry for entry in seen if entry.verdict in ("disagree", "kink") and entry.truth is not None]
-        judged = self._with_reasons([replace(entry, verdict="disagree") for entry in others], truths) if others else []
+        judged = self._with_reasons([entry.judged(verdict="disagree") for entry in others], truths) if others else []
         lost = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
         for entry in seen:
             is_lost = (entry.variable, entry.row, entry.column) in lost
             note = entry.note.removesuffix(PICKED)
-            decided.append(replace(entry, verdict="inaccurate", note=note) if is_lost else entry)
+            decided.append(entry.judged(verdict="inaccurate", note=note) if is_lost else entry)
         return decided
 
     def _marked(self, entry: Entry) -> Entry:

@@ -32,7 +32,7 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
             return entry
         picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
         note = f"a discontinuity: {picked}, by the sign of a 0"
-        return replace(entry, verdict="kink", note=note, proven=False)
+        return entry.judged(verdict="kink", note=note, proven=False)
 
     return list(map(settled, entries))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from flint import arb
@@ -42,10 +41,10 @@ def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tol
     largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
     if is_zero and abs(number_of(entry)) <= left_over(gradient.size, point, tolerance) * largest:
         note = f"0 up to rounding of terms of size {largest:.2g}"
-        return replace(entry, verdict="agree", note=note, relative_error=None)
+        return entry.judged(verdict="agree", note=note, relative_error=None)
     if is_zero or not abs(entry.truth - arb(entry.torch)) <= tolerance.rtol * largest:
         return entry
-    return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
+    return entry.judged(is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
 
 
 def is_of_matrices(point: Point) -> bool:

@@ -16,7 +16,7 @@ from gradcli.language.program.expansion import in_primitives, rewritten, with_to
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
-from gradcli.results import Array, Entry, Index
+from gradcli.results import Array, Entry, Index, NumberKind, Position
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -97,8 +97,11 @@ class Point:
 
     def entry(self, variable: str | None, row: int | None, column: int, number: SupportsFloat) -> Entry:
         """Make an undecided entry of torch's number at flat positions; without a variable an element of y."""
-        at = None if variable is None else unravel(column, self.shape_of(variable))
-        return Entry(variable, None if row is None else unravel(row, self.shape), at, "unchecked", float(number))
+        y = None if row is None else unravel(row, self.shape)
+        if variable is None:
+            return Entry(Position("value", row=y), float(number))
+        kind: NumberKind = "vjp" if row is None else "jacobian"
+        return Entry(Position(kind, variable, y, unravel(column, self.shape_of(variable))), float(number))
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Literal
 
@@ -85,7 +85,7 @@ def _excused(case: Case, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
         note = excuse or UNEXPLAINED[verdict]
         if verdict == "disagree" and passes.wrong and passes.covers(entry, number):
             note = f"{' and '.join(passes.wrong)}, which is a fault of torch's"
-        found.append(replace(entry, verdict=verdict, note=note))
+        found.append(entry.judged(verdict=verdict, note=note))
     return found
 
 
@@ -239,11 +239,11 @@ class _Passes:
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
         if not (known := list(self._known(entry))):
-            return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
+            return entry.judged(verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
         for size in (one.size for one in known if one.size is not None and not isinstance(one.outcome, Undefined)):
             if abs(arb(entry.torch)) <= size.total * arb(2) ** -self.format.bits * (RESIDUE * size.roundings):
                 note = f"0 up to rounding of terms of size {float(size.largest.mid()):.2g}"
-                return replace(entry, verdict="agree", relative_error=None, note=note)
+                return entry.judged(verdict="agree", relative_error=None, note=note)
         return None
 
 

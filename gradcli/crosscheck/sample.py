@@ -21,13 +21,12 @@ import sympy
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
-from gradcli.crosscheck.summary import Family
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import MOST, Reference
-from gradcli.results import Entry
+from gradcli.results import Entry, NumberKind
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -61,9 +60,9 @@ class Survey:
         return self.torch.rows * sum(self.sizes.values())
 
     @property
-    def family(self) -> Family:
-        """Family of the entries; without variables, that of the elements of y."""
-        return "y" if not self.variables else "vjp" if self.torch.jacobian is None else "J"
+    def kind(self) -> NumberKind:
+        """Kind of the entries; without variables, that of the elements of y."""
+        return "value" if not self.variables else "vjp" if self.torch.jacobian is None else "jacobian"
 
     @cached_property
     def pattern(self) -> Pattern | None:

@@ -170,7 +170,7 @@ def judge_derived(
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in judgement.entries:
         # Of verdicts that are proven, those on numbers with a truth at the point itself.
-        is_known = e.of == part.of and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
+        is_known = e.kind == part.kind and e.proven and e.verdict not in ("kink", "removable", "undefined", "unchecked")
         if is_known and e.truth is not None and exists(e.truth):
             known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
     return replace(judgement, evidence=Evidence(known, FIRST_BITS))
@@ -206,14 +206,14 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
         slope_along=along_u,
     )
     found = own.judgement().parts[0]
-    return replace(found, of="hvp", decided=[*map(own.named, found.decided), *beside])
+    return replace(found, kind="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
 def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
     """Judge a Hessian and the gradient, for a y of one element."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance, torch.value), wrt, tolerance).parts[0]
-    first = [replace(entry, row=None, of="gradient") for entry in beside.decided]
+    first = [entry.moved(kind="gradient", row=None) for entry in beside.decided]
     notes = [f"of the gradient: {note}" for note in beside.notes]
     if beside.chosen != "all" and beside.entries:
         notes.append(f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked")
@@ -230,7 +230,7 @@ def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], to
     found = own.judgement().parts[0]
     return replace(
         found,
-        of="hessian",
+        kind="hessian",
         decided=[*map(own.named, found.decided), *first],
         notes=(*found.notes, *notes),
         is_whole=found.is_whole and beside.is_whole,
@@ -262,10 +262,10 @@ def _direction(point: Point, entry: Entry) -> Direction:
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:
     found = judge(along(point, u), torch, (STEP,), tolerance).parts[0]
     decided = [
-        replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
+        entry.moved(kind="jvp", variable=None, column=None) if entry.variable == STEP else entry
         for entry in found.decided
     ]
-    return replace(found, decided=decided, of="jvp")
+    return replace(found, decided=decided, kind="jvp")
 
 
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance, value: float = math.nan) -> Torch:

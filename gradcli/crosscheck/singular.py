@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -205,11 +205,11 @@ def _untold(one: Singular, valued: frozenset[int]) -> Entry:
 
 
 def _undefined(one: Singular, note: str) -> Entry:
-    return replace(one.entry, verdict="undefined", note=note, proven=one.cause.decided)
+    return one.entry.judged(verdict="undefined", note=note, proven=one.cause.decided)
 
 
 def _unseen(one: Singular, why: str) -> Entry:
-    return replace(one.entry, note=f"{one.cause.reason}; {why}")
+    return one.entry.judged(note=f"{one.cause.reason}; {why}")
 
 
 @dataclass
@@ -311,7 +311,7 @@ class Looks:
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
         note = f"{reason}, but the limit of the {noun(one.entry)} exists"
         if one.entry.variable is None:
-            return replace(one.entry, verdict="removable", truth=by_row[0][0].ball, note=note)
+            return one.entry.judged(verdict="removable", truth=by_row[0][0].ball, note=note)
         slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
         along = self._along(one)
         kinds = {slope.kind for slope in (*slopes, *along)}
@@ -321,7 +321,7 @@ class Looks:
             return None
         if not all(slope.meets(slopes[0]) for slope in slopes) or _is_bent(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
-        return replace(one.entry, verdict="removable", truth=slopes[0].ball, note=note)
+        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=note)
 
     def _along(self, one: Singular) -> list[Limit]:
         """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
@@ -363,10 +363,10 @@ class Looks:
                 slope, picked = shown_number(to_float(found.truth)), shown_number(number_of(found))
                 place = f"{_place_of(one.cause)}, at this point alone"
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
-                return replace(found, verdict="kink", note=note)
+                return found.judged(verdict="kink", note=note)
             return found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
-        return replace(one.entry, verdict="undefined", note=note, proven=True)
+        return one.entry.judged(verdict="undefined", note=note, proven=True)
 
     def follows(self, one: Singular) -> bool:
         """Tell whether the rays of this plan go along the input of an entry."""
@@ -379,7 +379,7 @@ class Looks:
                 return None
         picked = shown_number(number_of(one.entry))
         note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
-        return replace(one.entry, verdict="kink", note=note, proven=True)
+        return one.entry.judged(verdict="kink", note=note, proven=True)
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
@@ -414,7 +414,7 @@ class Looks:
                 )
                 picked = shown_number(number_of(one.entry))
                 note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
-                return replace(one.entry, verdict="kink", note=note, one_sided=beside)
+                return one.entry.judged(verdict="kink", note=note, one_sided=beside)
         return None
 
 
@@ -439,10 +439,10 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
         )
         if found is None or found.verdict != "disagree":
             return found
-        return replace(found, note=f"{cause.reason}, but the whole is smooth here{PICKED}")
+        return found.judged(note=f"{cause.reason}, but the whole is smooth here{PICKED}")
     below, above = to_float(left), to_float(right)
     reason = cause.reason if cause.kind == "kink" else f"a kink: {cause.reason}"
     if cause.kind == "slope":
         reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
     note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
-    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=True)
+    return one.entry.judged(verdict="kink", note=note, one_sided=(below, above), proven=True)

@@ -6,10 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from gradcli.crosscheck.compare import known_truth
-from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
+from gradcli.results import SEVERITY, Check, Entry, NumberKind, Verdict
 from gradcli.results.verdicts import Index
 
 MAX_FINDINGS = 10
@@ -18,25 +17,17 @@ MAX_FINDINGS = 10
 FEW = 100
 """Entries of a kind to try for each that may stay undecided; with more undecided ones the check counts as unchecked."""
 
-Family = Of | Literal["y", "J", "vjp"]
-"""Kind of number: an element of y, an entry of J or of vᵀJ, or the derivative named in the entry's `of`."""
-
-
-def family(entry: Entry) -> Family:
-    """Tell elements of y, entries of J and of vᵀJ apart, and those of derivatives that have a name of their own."""
-    return entry.of or ("y" if entry.variable is None else "vjp" if entry.row is None else "J")
-
 
 @dataclass(frozen=True, slots=True)
 class FamilyCheck:
-    """Entries of one family that were looked at, together with those of y, of vᵀJ or of the gradient.
+    """Entries of one kind that were looked at, together with those of y, of vᵀJ or of the gradient.
 
     It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Besides the
     entries decided one by one, `bounded` entries agree, with about this `error`, and `left` were tried and not decided.
     `left_out` is the remark on critical elements that a sample leaves out.
     """
 
-    of: Family
+    kind: NumberKind
     entries: int
     decided: Sequence[Entry]
     chosen: str
@@ -51,7 +42,7 @@ class FamilyCheck:
     @property
     def checked(self) -> int:
         """Number of entries that were compared or shown to have no truth."""
-        found = sum(e.verdict != "unchecked" for e in self.decided if family(e) == self.of)
+        found = sum(e.verdict != "unchecked" for e in self.decided if e.kind == self.kind)
         return self.zeros + self.bounded + found
 
 
@@ -62,13 +53,13 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
     """
     main, *others = parts
     # Without the elements of y that a second part looked at again.
-    distinct = {(e.of, e.by, e.variable, e.row, e.column): e for part in parts for e in part.decided}
+    distinct = {e.position: e for part in parts for e in part.decided}
     decided = sorted(distinct.values(), key=badness, reverse=True)
     bad = worth_listing(decided)
-    tried, undecided = Counter(map(family, decided)), Counter(family(e) for e in decided if e.verdict == "unchecked")
+    tried, undecided = Counter(e.kind for e in decided), Counter(e.kind for e in decided if e.verdict == "unchecked")
     for part in parts:
-        tried[part.of] += part.bounded + part.left
-        undecided[part.of] += part.left
+        tried[part.kind] += part.bounded + part.left
+        undecided[part.kind] += part.left
     verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
     # A decided y does not make a gradient checked, nor a decided gradient a Hessian.
     if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):
@@ -97,7 +88,7 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
         proven=is_whole and bool(decided) and all(e.proven for e in decided),
         sampled=not is_whole,
         zeros=main.zeros,
-        undecided=undecided[main.of],
+        undecided=undecided[main.kind],
     )
     return check, tuple(decided)
 
@@ -161,7 +152,7 @@ def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
 
 def published(entry: Entry) -> Entry:
     """Copy an entry with the truth as a float, as answers have it."""
-    return replace(entry, reference=known_truth(entry.truth), truth=None)
+    return entry.judged(reference=known_truth(entry.truth), truth=None)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

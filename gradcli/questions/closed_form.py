@@ -28,7 +28,7 @@ from gradcli.parts.claims.subject import Subject, read as read_claim
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Check, ClosedForm, Entry, Formula
+from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, Of, weight_name
 from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
@@ -196,7 +196,7 @@ def _with_cut(check: Check, point: Point, derived: Derived) -> Check:
         return check
     value = next(point.source.excerpt(line) for line in point.source.lines if line.symbol in held)
     note = f"{value} is held constant, and without that the derivative is another one"
-    return with_findings(check, [Entry(None, None, None, "cut", None, note=note)])
+    return with_findings(check, [Entry(Position("value"), None, Assessment("cut", note=note))])
 
 
 def _products(

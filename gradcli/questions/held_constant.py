@@ -10,7 +10,7 @@ What it leaves open of a function of Python is decided by torch's own gradients,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
@@ -57,7 +57,7 @@ def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judg
     if found.cut is None:
         return found.judgement
     findings = findings_of([Boundary("cut", found.note)], question.value)
-    return found.judgement.joined([replace(finding, proven=True) for finding in findings])
+    return found.judgement.joined([finding.judged(proven=True) for finding in findings])
 
 
 def released_judgement(question: Question, numbers: Numbers, judgement: Judgement) -> Released:
@@ -81,15 +81,15 @@ def released_judgement(question: Question, numbers: Numbers, judgement: Judgemen
     value = _held_value(question, numbers, judgement, list(others), entry)
     slopes = "is {}, without that {}".format(*_told_apart(number_of(entry), to_float(other.truth)))
     note = f"{value} is held constant: {_described(entry)} {slopes}"
-    return Released(judgement, replace(other, verdict="disagree"), note, is_decided=True)
+    return Released(judgement, other.judged(verdict="disagree"), note, is_decided=True)
 
 
 def _with_kinks(judgement: Judgement, free: Judgement) -> Judgement:
     """Put proven kinks of the function that holds nothing constant in the place of entries that agree, or are open."""
-    kinks = {_place(entry): entry for entry in free.entries if entry.verdict == "kink" and entry.proven}
+    kinks = {entry.position: entry for entry in free.entries if entry.verdict == "kink" and entry.proven}
     if not kinks:
         return judgement
-    return judgement.changed(lambda e: kinks.get(_place(e), e) if e.verdict in ("agree", "unchecked") else e)
+    return judgement.changed(lambda e: kinks.get(e.position, e) if e.verdict in ("agree", "unchecked") else e)
 
 
 def _point(program: Program, question: Question) -> Point:
@@ -107,18 +107,14 @@ def _judged(program: Program, question: Question, numbers: Numbers) -> Judgement
     return judge_derived(point, numbers, question.wrt)
 
 
-def _place(entry: Entry) -> tuple[object, ...]:
-    return entry.of, entry.by, entry.variable, entry.row, entry.column
-
-
 def _lacking(held: Judgement, free: Judgement) -> Iterator[tuple[Entry, Entry]]:
     """Pair the entries whose derivative is proved to be another one if nothing is held constant.
 
     Torch's number may be both, within the tolerance; it is right then.
     """
-    others = {_place(entry): entry for entry in free.entries}
+    others = {entry.position: entry for entry in free.entries}
     for entry in held.entries:
-        other = others.get(_place(entry))
+        other = others.get(entry.position)
         balls = [one.truth for one in (entry, other) if one is not None and one.truth is not None and exists(one.truth)]
         if other is None or len(balls) < 2 or balls[0].overlaps(balls[1]) or other.verdict == "agree":
             continue

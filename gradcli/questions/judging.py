@@ -148,8 +148,8 @@ def blamed(question: Question, judgement: Judgement) -> Judgement:
     def named(entry: Entry) -> Entry:
         if entry.variable is None or entry.verdict not in suspects:
             return entry
-        found = replace(entry, verdict="disagree", note=said)
-        return replace(found, truth=None, relative_error=None, proven=False) if is_measured else found
+        found = entry.judged(verdict="disagree", note=said)
+        return found.judged(truth=None, relative_error=None, proven=False) if is_measured else found
 
     return judgement.changed(named)
 
@@ -311,4 +311,4 @@ def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: 
     rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
     numbers = Torch(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
     check = compared(rest, numbers).check
-    return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
+    return replace(check, findings=tuple(finding.moved(variable=label) for finding in check.findings))

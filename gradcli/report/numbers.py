@@ -393,7 +393,8 @@ class Writer(Record):
     def enclosed(self, one: Entry) -> str:
         """Write the truth; where fewer digits of it are proven than a float has, with the radius.
 
-        >>> wide = Entry("x", None, (0,), "inaccurate", 1.5, 1.25, radius=0.5)
+        >>> from gradcli.results import Assessment, Position
+        >>> wide = Entry(Position("vjp", "x", column=(0,)), 1.5, Assessment("inaccurate", 1.25, radius=0.5))
         >>> Writer(None, True).enclosed(wide), Writer(None, False).enclosed(wide)
         ('1.25 ± 0.5', '1.25')
         """

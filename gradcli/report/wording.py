@@ -12,7 +12,7 @@ from gradcli import results
 from gradcli.errors import TooLargeError
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
 from gradcli.report.numbers import digits
-from gradcli.results.verdicts import row_called
+from gradcli.results.stream_rows import row_called
 
 RATIO = Signs("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """Derivative in a line of words."""
@@ -27,7 +27,7 @@ def entry(of: results.Entry, y: str) -> Notation:
     Of accumulated passes, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
     the gradient next to them `∂y/∂x[1]`.
 
-    >>> entry(results.Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
+    >>> entry(results.Entry(results.Position("jacobian", "x", (0,), (1,)), 0.0), "y").pretty
     '∂y[0]/∂x[1]'
     """
     column = Element(of.variable or "", of.column or ())

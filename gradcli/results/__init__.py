@@ -2,7 +2,8 @@
 
 answers                          of one function at a point: values, derivatives, their formulas
 formula_cells                    formulas, and their texts in each notation
-verdicts                         verdicts on numbers and on claims; rows of a stream
+verdicts                         verdicts on numbers and on claims
+stream_rows                      rows of a stream, their faults, and what is computed of them
 pictures                         of plot: curves, maps, and the places marked on them
 views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses, and what of them is written as JSON
@@ -14,5 +15,6 @@ from gradcli.arrays import Array as Array
 from gradcli.results.answers import *  # noqa: F403
 from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403
+from gradcli.results.stream_rows import *  # noqa: F403
 from gradcli.results.verdicts import *  # noqa: F403
 from gradcli.results.views import *  # noqa: F403

@@ -40,10 +40,6 @@ class JsonRule(NamedTuple):
     made: Callable[[Any], Any] | None = None
 
 
-UNWRITTEN = {_KEY: JsonRule(None)}
-"""Metadata of a field that is not written, for `dataclasses.field`."""
-
-
 class JsonKey(NamedTuple):
     """A key of a record's object.
 
@@ -152,9 +148,11 @@ def _declared(kind: type[Record]) -> Iterator[tuple[str, JsonRule]]:
     """List the fields, then the computed properties, each with how it is written."""
     for one in fields(kind):
         yield one.name, one.metadata.get(_KEY, JsonRule())
+    seen = set()
     for owner in reversed(kind.__mro__):
         for name, one in vars(owner).items():
-            if isinstance(one, property) and hasattr(one.fget, _KEY):
+            if isinstance(one, property) and hasattr(one.fget, _KEY) and one not in seen:  # an alias is the same one
+                seen.add(one)
                 yield name, getattr(one.fget, _KEY)
 
 

@@ -1,18 +1,13 @@
-"""Verdicts on numbers and claims, entries and checks; and rows of a stream with their faults.
-
-Knows no formats: `gradcli.report` writes answers, `gradcli.files` reads and writes rows.
-"""
+"""Verdicts on numbers and claims, entries and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any, Literal, get_args
-
-import numpy.typing as npt
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from gradcli.arrays import Array
-from gradcli.results.record import UNWRITTEN, Record, if_empty, if_none, if_whole, json_field
+from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
@@ -25,30 +20,45 @@ Allowed = Verdict | Literal["no-counterexample"]
 NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
 
 
-Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
-"""Object of an entry: "" for y, J or vᵀJ; Ju, Hu, the Hessian, its gradient; the sum of several passes."""
+NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp", "hvp", "hessian"]
+"""Kind of a number: an element of y, J or vᵀJ, or of several passes; of second derivatives, and of their gradient."""
 
+Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
+"""Kind of a number as JSON has it: "" for y, J and vᵀJ, which are told apart by their indices."""
 
 Index = tuple[int, ...]
 
 
-class Entry(Record):
-    """One number of torch, or one formula, with the opinion of every reading; it is filled while it is judged.
+class Position(Record):
+    """Which number of an answer it is, or which formula, whose indices are None.
 
     Attributes:
+        kind: What it is a number of.
         variable: The x of the block; None for an element of y itself, and of Ju.
         row: Index into y; of a Hessian, into the variable `by`; None for an entry of vᵀJ, Hu or the gradient.
         column: Index into x; None for a formula, and for an element of y or Ju.
+        by: The variable of the row, for an entry of a Hessian.
+        point: The number of the point, where there are many.
+    """
+
+    kind: NumberKind
+    variable: str | None = None
+    row: Index | None = None
+    column: Index | None = None
+    by: str | None = None
+    point: int | None = None
+
+
+class Assessment(Record):
+    """The opinion of every reading on a number of torch, or on a formula.
+
+    Attributes:
         verdict: The verdict; `unchecked` before it is judged.
-        torch: The number that torch computed; None for a formula.
         reference: The truth to float64, if it exists; of a removable singularity, the limit.
         relative_error: Of torch, if both are finite.
         note: The reason in words, if it does not agree.
         one_sided: The derivatives from the left and from the right, at a kink.
         proven: Whether an enclosure decided, rather than a sample, a limit or an estimate.
-        point: The number of the point, where there are many.
-        of: The object that the entry belongs to; empty for y, J and vᵀJ.
-        by: The variable of the row, for an entry of a Hessian.
         radius: Of the enclosure of the truth.
         formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
         difference: The central finite difference in float64, if it was asked for and there are values around the point.
@@ -58,26 +68,196 @@ class Entry(Record):
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
 
-    variable: str | None = json_field(omit=if_none)
-    row: Index | None = json_field(omit=if_none)
-    column: Index | None = json_field(omit=if_none)
-    verdict: Verdict
-    torch: float | None = json_field(omit=if_none)
-    reference: float | None = json_field(omit=if_none, default=None)
-    relative_error: float | None = json_field(omit=if_none, default=None)
-    note: str = json_field(omit=if_empty, default="")
-    one_sided: tuple[float, float] | None = json_field(omit=if_none, default=None)
+    verdict: Verdict = "unchecked"
+    reference: float | None = None
+    relative_error: float | None = None
+    note: str = ""
+    one_sided: tuple[float, float] | None = None
     proven: bool = False
-    point: int | None = json_field(None, default=None)
-    of: Of = json_field(omit=if_empty, before="variable", default="")
-    by: str | None = json_field(omit=if_none, before="variable", default=None)
-    radius: float | None = json_field(omit=if_none, before="relative_error", default=None)
-    formula: float | None = json_field(omit=if_none, before="reference", default=None)
-    difference: float | None = json_field(omit=if_none, before="relative_error", default=None)
-    difference_error: float | None = json_field(omit=if_none, before="relative_error", default=None)
-    ulps: float | None = json_field(omit=if_none, before="note", default=None)
-    is_minor: bool = json_field(None, default=False)
-    truth: Any = field(default=None, compare=False, repr=False, metadata=UNWRITTEN)
+    radius: float | None = None
+    formula: float | None = None
+    difference: float | None = None
+    difference_error: float | None = None
+    ulps: float | None = None
+    is_minor: bool = False
+    truth: Any = field(default=None, compare=False, repr=False)
+
+
+class PositionChanges(TypedDict, total=False):
+    """Fields of `Position` to change."""
+
+    kind: NumberKind
+    variable: str | None
+    row: Index | None
+    column: Index | None
+    by: str | None
+    point: int | None
+
+
+class AssessmentChanges(TypedDict, total=False):
+    """Fields of `Assessment` to change."""
+
+    verdict: Verdict
+    reference: float | None
+    relative_error: float | None
+    note: str
+    one_sided: tuple[float, float] | None
+    proven: bool
+    radius: float | None
+    formula: float | None
+    difference: float | None
+    difference_error: float | None
+    ulps: float | None
+    is_minor: bool
+    truth: Any
+
+
+class Entry(Record):
+    """One number of torch, or one formula, with the opinion of every reading.
+
+    The fields of its position and of its assessment are attributes of the entry too.
+
+    Attributes:
+        position: Which number it is.
+        torch: The number that torch computed; None for a formula.
+        assessment: The verdict, and what it is based on.
+
+    >>> entry = Entry(Position("vjp", "x", column=(0,)), 2.5)
+    >>> entry.judged(verdict="kink", one_sided=(2.0, 3.0)).verdict, entry.verdict, entry.column
+    ('kink', 'unchecked', (0,))
+    """
+
+    position: Position = json_field(None)
+    torch: float | None = json_field(omit=if_none, before="formula")
+    assessment: Assessment = json_field(None, default=Assessment())
+
+    def judged(self, **changes: Unpack[AssessmentChanges]) -> Entry:
+        """Return the same number with another opinion, in these fields of its assessment."""
+        return replace(self, assessment=replace(self.assessment, **changes))
+
+    def moved(self, **changes: Unpack[PositionChanges]) -> Entry:
+        """Return the same opinion of the number at another position, in these fields of it."""
+        return replace(self, position=replace(self.position, **changes))
+
+    @property
+    def kind(self) -> NumberKind:
+        """What it is a number of."""
+        return self.position.kind
+
+    @property
+    @json_property("of", omit=if_empty)
+    def matrix(self) -> Of:
+        """The object that the entry belongs to; empty for y, J and vᵀJ."""
+        kind = self.position.kind
+        return "" if kind == "value" or kind == "jacobian" or kind == "vjp" else kind  # noqa: PLR1714 (it narrows)
+
+    of = matrix
+    """The same by the name that JSON has."""
+
+    @property
+    @json_property(omit=if_none)
+    def by(self) -> str | None:
+        """The variable of the row, for an entry of a Hessian."""
+        return self.position.by
+
+    @property
+    @json_property(omit=if_none)
+    def variable(self) -> str | None:
+        """The x of the block; None for an element of y itself, and of Ju."""
+        return self.position.variable
+
+    @property
+    @json_property(omit=if_none)
+    def row(self) -> Index | None:
+        """Index into y; of a Hessian, into the variable `by`; None for an entry of vᵀJ, Hu or the gradient."""
+        return self.position.row
+
+    @property
+    @json_property(omit=if_none)
+    def column(self) -> Index | None:
+        """Index into x; None for a formula, and for an element of y or Ju."""
+        return self.position.column
+
+    @property
+    def point(self) -> int | None:
+        """The number of the point, where there are many."""
+        return self.position.point
+
+    @property
+    @json_property()
+    def verdict(self) -> Verdict:
+        """The verdict; `unchecked` before it is judged."""
+        return self.assessment.verdict
+
+    @property
+    @json_property(omit=if_none)
+    def formula(self) -> float | None:
+        """The value of the closed form, if there is one that was confirmed and can be evaluated here."""
+        return self.assessment.formula
+
+    @property
+    @json_property(omit=if_none)
+    def reference(self) -> float | None:
+        """The truth to float64, if it exists; of a removable singularity, the limit."""
+        return self.assessment.reference
+
+    @property
+    @json_property(omit=if_none)
+    def radius(self) -> float | None:
+        """The radius of the enclosure of the truth."""
+        return self.assessment.radius
+
+    @property
+    @json_property(omit=if_none)
+    def difference(self) -> float | None:
+        """The central finite difference, if it was asked for and there are values around the point."""
+        return self.assessment.difference
+
+    @property
+    @json_property(omit=if_none)
+    def difference_error(self) -> float | None:
+        """The error of the finite difference, by its own estimate."""
+        return self.assessment.difference_error
+
+    @property
+    @json_property(omit=if_none)
+    def relative_error(self) -> float | None:
+        """The relative error of torch, if both are finite."""
+        return self.assessment.relative_error
+
+    @property
+    @json_property(omit=if_none)
+    def ulps(self) -> float | None:
+        """The error of torch in units in the last place of the dtype."""
+        return self.assessment.ulps
+
+    @property
+    @json_property(omit=if_empty)
+    def note(self) -> str:
+        """The reason in words, if it does not agree."""
+        return self.assessment.note
+
+    @property
+    @json_property(omit=if_none)
+    def one_sided(self) -> tuple[float, float] | None:
+        """The derivatives from the left and from the right, at a kink."""
+        return self.assessment.one_sided
+
+    @property
+    @json_property()
+    def proven(self) -> bool:
+        """Whether an enclosure decided, rather than a sample, a limit or an estimate."""
+        return self.assessment.proven
+
+    @property
+    def is_minor(self) -> bool:
+        """Whether rounding lost digits that are small next to the largest entry of the same gradient."""
+        return self.assessment.is_minor
+
+    @property
+    def truth(self) -> Any:
+        """The enclosure of the truth, a ball, while the entry is judged; answers have `reference`."""
+        return self.assessment.truth
 
 
 class Rewrite(Record):
@@ -190,146 +370,3 @@ class Sampling(Record):
     boxes: Mapping[str, str]
     verdicts: Mapping[Verdict, int]
     worst: Mapping[str, Array]
-
-
-# -- streams
-
-Cells = Sequence[Any] | npt.NDArray[Any]
-"""The cells of a column: texts, values of JSON, or an array of NumPy or Arrow."""
-
-OnError = Literal["fail", "skip", "nan"]
-
-
-class RowSource(Record):
-    """A source of rows: its name and columns, known before the first row.
-
-    Attributes:
-        name: Its name in messages.
-        columns: The shape of a cell of each column, in order.
-        twice: Names that several columns have.
-        types: The type of each column, where the source has types.
-        is_text: Whether cells are texts, of which some are numbers.
-    """
-
-    name: str
-    columns: Mapping[str, tuple[int, ...]]
-    twice: frozenset[str] = frozenset()
-    types: Mapping[str, Any] = field(default_factory=dict)
-    is_text: bool = False
-
-
-class Fault(Record):
-    """A fault in a row.
-
-    Attributes:
-        index: The index of the row in its block.
-        message: The error, with the number of the row and the column.
-        hint: A remedy, if one is known.
-    """
-
-    index: int
-    message: str
-    hint: str | None = None
-
-
-def row_called(number: int, line: int | None = None, group: int | None = None) -> str:
-    """Name a row of a file for messages: by its number, and by its line in a text or its row group.
-
-    >>> row_called(2), row_called(2, 3), row_called(2, group=0)
-    ('row 2', 'row 2 (line 3)', 'row 2 (row group 0)')
-    """
-    inside = f" (line {line})" if line is not None else f" (row group {group})" if group is not None else ""
-    return f"row {number}{inside}"
-
-
-class Block(Record):
-    """Consecutive rows of a source; a block without rows says that the source waits for more.
-
-    Attributes:
-        numbers: The place of each row in its source, from 1, or from 0 in arrays of Python.
-        columns: An array of shape (N, *cell) for each column asked for; rows at fault hold any numbers.
-        kept: The cells of the columns to keep, as text, arrays or values of JSON.
-        faults: The faults of rows, in the order of the rows.
-        lines: The line of a text that each row begins on, from 1; None for a source without lines.
-        name: The name of the file in messages, if the source has several.
-        before: The number of rows in the files before it, which `numbers` include and messages do not.
-        group: The row group of the file, if it has row groups.
-    """
-
-    numbers: npt.NDArray[Any]
-    columns: Mapping[str, Array]
-    kept: Mapping[str, Cells]
-    faults: tuple[Fault, ...] = ()
-    lines: npt.NDArray[Any] | None = None
-    name: str = ""
-    before: int = 0
-    group: int | None = None
-
-    def called(self, index: int) -> str:
-        """Name a row for messages, by its index here."""
-        line = None if self.lines is None else int(self.lines[index])
-        return row_called(int(self.numbers[index]) - self.before, line, self.group)
-
-    def rows(self, first: int, last: int) -> Block:
-        """Slice the rows from index `first` up to `last`, without the latter."""
-        part = slice(first, last)
-        return replace(
-            self,
-            numbers=self.numbers[part],
-            columns={name: array[part] for name, array in self.columns.items()},
-            kept={name: cells[part] for name, cells in self.kept.items()},
-            faults=tuple(replace(one, index=one.index - first) for one in self.faults if first <= one.index < last),
-            lines=None if self.lines is None else self.lines[part],
-        )
-
-
-class Quantity(Record):
-    """The output, or its derivative by a variable.
-
-    Attributes:
-        name: `y` or `dy_dx`.
-        shape: Its shape at one point.
-        columns: A name for each element, in row-major order.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    columns: tuple[str, ...]
-
-
-class Mapped(Record):
-    """The output for some rows.
-
-    Attributes:
-        count: The number of rows to write.
-        kept: Their cells of the columns to keep.
-        values: An array of shape (N, *shape) for each quantity, in order.
-    """
-
-    count: int
-    kept: Mapping[str, Cells]
-    values: tuple[Array, ...]
-
-
-class StreamSummary(Record):
-    """Summary of a stream after its last row.
-
-    Attributes:
-        read: The number of rows of the source.
-        written: The number of rows of the output.
-        faulty: The number of rows that were left out, or have NaN.
-        on_error: The treatment of rows at fault.
-        first: The first fault, in words.
-        output: The name of the output.
-        check: The verdict on a sample of the rows, if it was asked for.
-        called: The names of the sampled rows in messages, by their numbers.
-    """
-
-    read: int
-    written: int
-    faulty: int
-    on_error: OnError
-    first: str
-    output: str
-    check: Check | None
-    called: Mapping[int, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from gradcli import Function
 from gradcli.crosscheck.summary import FamilyCheck, summarize
 from gradcli.reference import deadline
 from gradcli.report.wording import standing
-from gradcli.results import Entry
+from gradcli.results import Assessment, Entry, Position
 from tests.checks import check_of
 
 OPEN = "where(x == 0, 0, x*sin(1/x))"
@@ -18,7 +18,11 @@ OPEN = "where(x == 0, 0, x*sin(1/x))"
 
 def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[Entry]:
     return [
-        Entry(variable, (0,), (n,), "agree" if n < decided else "unchecked", 1.0, relative_error=0.0)
+        Entry(
+            Position("value" if variable is None else "jacobian", variable, (0,), (n,)),
+            1.0,
+            Assessment("agree" if n < decided else "unchecked", relative_error=0.0),
+        )
         for n in range(decided + undecided)
     ]
 
@@ -26,15 +30,15 @@ def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[E
 @pytest.mark.parametrize(
     ("part", "others", "verdict", "checked", "undecided"),
     [
-        (FamilyCheck("J", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
-        (FamilyCheck("J", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
-        (FamilyCheck("J", 100, (), "none", left=100), 4, "unchecked", 0, 100),
-        (FamilyCheck("J", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
-        (FamilyCheck("J", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
-        (FamilyCheck("J", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
-        (FamilyCheck("J", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
-        (FamilyCheck("y", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
-        (FamilyCheck("J", 0, (), "all"), 4, "agree", 0, 0),
+        (FamilyCheck("jacobian", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
+        (FamilyCheck("jacobian", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
+        (FamilyCheck("jacobian", 100, (), "none", left=100), 4, "unchecked", 0, 100),
+        (FamilyCheck("jacobian", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
+        (FamilyCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
+        (FamilyCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
+        (FamilyCheck("jacobian", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
+        (FamilyCheck("value", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
+        (FamilyCheck("jacobian", 0, (), "all"), 4, "agree", 0, 0),
     ],
     ids=["two_in_200", "three_in_200", "y_alone", "a_sample", "bounds_leave_101", "bounds_leave_99", "beside_zeros",
          "a_value", "no_variables"],
@@ -43,7 +47,7 @@ def test_agree_says_that_entries_of_the_gradient_were_decided(
     part: FamilyCheck, others: int, verdict: str, checked: int, undecided: int
 ) -> None:
     """Elements of y and zeros by structure count for nothing; what a sample leaves out was not tried."""
-    check, _ = summarize([part, FamilyCheck("y", others, _entries(others, 0, None), "all")])
+    check, _ = summarize([part, FamilyCheck("value", others, _entries(others, 0, None), "all")])
     assert (check.verdict, check.checked, check.undecided) == (verdict, checked, undecided)
 
 

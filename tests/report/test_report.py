@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.report import wording
 from gradcli.report.numbers import digits, in_lists
 from gradcli.report.render import json as json_report
-from gradcli.results import Check, Entry
+from gradcli.results import Assessment, Check, Entry, Position
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -47,7 +47,7 @@ CURVATURE = [
 def test_entries_of_curvature_have_names(of: Any, place: Any, by: str | None, shown: str, plain: str) -> None:
     """In mathematics, in one ASCII word, and in JSON by what they belong to."""
     variable, row, column = place
-    finding = Entry(variable, row, column, "kink", 0.0, 1.0, None, "", of=of, by=by)
+    finding = Entry(Position(of, variable, row, column, by), 0.0, Assessment("kink", 1.0))
     assert wording.entry(finding, "y").pretty == shown
     assert wording.plain_entry(finding, "y") == plain
     check = Check("kink", 1, 1, None, (finding,), findings_count=1)

@@ -30,7 +30,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import Array, Entry
+from gradcli.results import Array, Entry, Position
 
 SAMPLES = (256, 64, 16, 1)
 """Entries that are compared, all or a sample: the first number that the reference's budget admits."""
@@ -238,12 +238,14 @@ class ClaimComparison:
 
         x, y = self.subject.x, self.subject.y
         if self.reading.of != "Jacobian":
-            return [Entry(name, None, unravel(j, x), "unchecked", math.nan) for j in some(width, most)]
+            return [Entry(Position("vjp", name, column=unravel(j, x)), math.nan) for j in some(width, most)]
         columns, rows = list(range(width)), list(range(height))
         if width * height > most:
             columns = some(width, math.isqrt(most))
             rows = sorted({*some(height, max(1, math.isqrt(most) // 2)), *(j for j in columns if j < height)})
-        return [Entry(name, unravel(i, y), unravel(j, x), "unchecked", math.nan) for i in rows for j in columns]
+        return [
+            Entry(Position("jacobian", name, unravel(i, y), unravel(j, x)), math.nan) for i in rows for j in columns
+        ]
 
     def position(self, entry: Entry) -> int:
         """Return the flat position of an entry in the claim's own value, before it stretches."""

@@ -189,7 +189,7 @@ def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tu
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
     faults = {entry: fault for entry in listed[:most] if (fault := diagnose(context, entry, v)) is not None}
-    found = {entry: replace(entry, note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
+    found = {entry: entry.judged(note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
     if not found:
         return judgement, None
     return judgement.changed(lambda entry: found.get(entry, entry)), next(iter(faults.values())).span

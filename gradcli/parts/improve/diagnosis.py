@@ -76,10 +76,11 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
     >>> from gradcli.language.parsing import parse
     >>> from gradcli.language.program.shapes import infer
     >>> from gradcli.recording.pass_recorder import record
+    >>> from gradcli.results import Assessment, Position
     >>> program = parse("(1-cos(x))/x**2")
     >>> shapes = infer(program, {program.variables[0]: ()})
     >>> context = DiagnosisContext(program, shapes, {"x": np.array(1e-8)}, ("x",), "float64", record)
-    >>> diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).note
+    >>> diagnose(context, Entry(Position("value", row=()), 0.0, Assessment("inaccurate"))).note
     '1-cos(x) cancels: terms as large as 1 leave 5e-17, and torch gives 0'
     """
     if not context.program.output.is_Symbol:

@@ -8,7 +8,7 @@ there stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -253,7 +253,7 @@ def judged(recorded: Recorded, found: Released, numbers: Numbers, question: Ques
     findings = findings_of(boundaries, recorded.value)
     if proven_cut is not None:
         cuts = findings_of([Boundary("cut", found.note)], recorded.value)
-        findings = [*(replace(one, proven=True) for one in cuts), *findings]
+        findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
     contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
     if contradiction is not None:
@@ -276,8 +276,8 @@ def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
     def confirmed(entry: Entry) -> Entry:
         if entry not in denied:
             return entry
-        plain = replace(entry, verdict="agree", note="", one_sided=None, relative_error=None)
-        return replace(plain, truth=None, proven=False)
+        plain = entry.judged(verdict="agree", note="", one_sided=None, relative_error=None)
+        return plain.judged(truth=None, proven=False)
 
     notes = dict.fromkeys(IS_CONFIRMED.format(moved.witness, SAYS[entry.verdict]) for entry in denied)
     return judgement.changed(confirmed).joined(notes=list(notes), is_fully_recorded=False)

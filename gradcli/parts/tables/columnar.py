@@ -21,7 +21,7 @@ import numpy as np
 from gradcli.errors import InputError
 from gradcli.files.decoding import Start, quoted
 from gradcli.results import Array, Block, Cells, Fault, RowSource
-from gradcli.results.verdicts import row_called
+from gradcli.results.stream_rows import row_called
 
 _ROWS = 2**20
 """Rows of a group that is cut no further."""

@@ -58,7 +58,7 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         checks: The checks, by the number of the point.
         count: The number of points, each with as many entries.
     """
-    found = [replace(finding, point=point) for point, check in checks.items() for finding in check.findings]
+    found = [finding.moved(point=point) for point, check in checks.items() for finding in check.findings]
     found.sort(key=badness, reverse=True)
     whole = joined(list(checks.values()))
     return replace(

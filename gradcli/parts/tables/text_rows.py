@@ -31,7 +31,7 @@ from gradcli.files.decoding import (
 )
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
-from gradcli.results.verdicts import row_called
+from gradcli.results.stream_rows import row_called
 from gradcli.signals import readable
 
 CHUNK = 2**20

@@ -156,7 +156,7 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     found, count = compared(question, numbers).check, len(passes)
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
-        replace(finding, of="accumulated", note="; ".join(filter(None, [finding.note, cause])))
+        finding.moved(kind="accumulated").judged(note="; ".join(filter(None, [finding.note, cause])))
         for finding in found.findings
     )
     of = "" if found.is_whole else f".grad after {count} passes"
@@ -166,8 +166,8 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
 def _numbered(check: Check, number: int) -> Check:
     """Add the number of v to each finding of vᵀJ, in the check of one of several products."""
     findings = tuple(
-        replace(finding, note=f"for v number {number + 1}: {finding.note}")
-        if not finding.of and finding.variable is not None and finding.row is None and finding.column is not None
+        finding.judged(note=f"for v number {number + 1}: {finding.note}")
+        if finding.kind == "vjp" and finding.column is not None
         else finding
         for finding in check.findings
     )
@@ -285,7 +285,12 @@ def with_loss(check: Check, loss: Loss, question: Question, vjp: Mapping[str, Ar
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
     what, found = f"∂loss/∂{question.program.output_name}", loss.check
-    findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
+    findings = tuple(
+        finding.moved(kind="vjp" if finding.kind == "jacobian" else finding.kind, row=None).judged(
+            note=f"of {what}: {finding.note}"
+        )
+        for finding in found.findings
+    )
     part = replace(found, findings=findings, notes=(*found.notes, equal), rewrite=None)
     return with_part(check, part, f"v = {what}")
 

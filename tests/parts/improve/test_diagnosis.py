@@ -16,7 +16,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.parts.improve import diagnosis, error_trace
 from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.recording.pass_recorder import record
-from gradcli.results import Entry, Verdict
+from gradcli.results import Assessment, Entry, Position, Verdict
 from tests.parsing import parse
 
 
@@ -33,7 +33,13 @@ class EntryIndex:
         symbol = scene.program.output if self.variable is None else sympy.Symbol(self.variable, real=True)
         row = None if self.row < 0 else unravel(self.row, scene.shapes.get(scene.program.output, ()))
         column = None if self.variable is None else unravel(self.column, scene.shapes[symbol])
-        return Entry(self.variable, row, column, verdict, math.nan)
+        return Entry(
+            Position(
+                "value" if self.variable is None else "vjp" if row is None else "jacobian", self.variable, row, column
+            ),
+            math.nan,
+            Assessment(verdict),
+        )
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,7 @@ def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> No
 def test_a_number_that_a_kernel_loses_in_another_order_is_looked_into() -> None:
     """The number of the entry counts, where torch's calls one by one come by a better one."""
     scene = _scene("layer_norm(x, (3,))", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.5])
-    fault = diagnosis.diagnose(scene, Entry(None, (1,), None, "inaccurate", -0.39216438018845795))
+    fault = diagnosis.diagnose(scene, Entry(Position("value", row=(1,)), -0.39216438018845795))
     assert fault is not None
     assert "torch gives -0.39216438, the truth is -0.39216437" in fault.note
 

@@ -17,7 +17,7 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.summary import FamilyCheck
 from gradcli.recording.aten_calls import name_of
 from gradcli.recording.recorder import Recorder
-from gradcli.results import SEVERITY, Entry, Verdict
+from gradcli.results import SEVERITY, Assessment, Entry, Position, Verdict
 from tests.checks import check_of
 from tests.parts.running.functions_of_parts import build
 
@@ -349,9 +349,11 @@ def test_mistakes_of_the_recorder_blame_nobody(mistake: str, monkeypatch: pytest
 @pytest.mark.parametrize(("one", "other"), [*itertools.product(SEVERITY, SEVERITY)])
 def test_the_worst_finding_is_the_verdict_whatever_comes_after_it(one: Verdict, other: Verdict) -> None:
     """Entries that are changed, and remarks that are added, lose nothing that was found before."""
-    entry = Entry("x", (0,), (0,), one, 1.0, proven=True)
-    judgement = Judgement.summarized([FamilyCheck("J", 1, [entry], "all")], None)
-    found = judgement.joined([Entry(None, (0,), None, other, 1.0, note="of the function")], is_fully_recorded=False)
+    entry = Entry(Position("jacobian", "x", (0,), (0,)), 1.0, Assessment(one, proven=True))
+    judgement = Judgement.summarized([FamilyCheck("jacobian", 1, [entry], "all")], None)
+    found = judgement.joined(
+        [Entry(Position("value", row=(0,)), 1.0, Assessment(other, note="of the function"))], is_fully_recorded=False
+    )
     worst = max((one, other), key=SEVERITY.index)
     for last in (found, found.changed(lambda e: e), found.joined(notes=["a remark"]).changed(lambda e: e)):
         assert last.check.verdict == worst
