@@ -70,20 +70,22 @@ def _as_expression(text: str) -> np.ndarray | None:
         return None
 
 
-def _require_same(text: str) -> None:
+def _require_same(text: str) -> bool:
+    """Compare the value of a text with that of the expression, if it has one; tell whether it has."""
     value, expression = _as_value(text), _as_expression(text)
     assert (value is None) == (expression is None), text
     if value is not None and expression is not None:
         assert value.shape == expression.shape, text
         with np.errstate(invalid="ignore"):
             np.testing.assert_allclose(value, expression, rtol=1e-6, atol=1e-12, err_msg=text)
+    return value is not None
 
 
 def test_a_random_constant_is_the_same_value_and_expression() -> None:
     """Or refused as both."""
     draw = random.Random(12)
-    for _ in range(TEXTS):
-        _require_same(_written(draw, draw.choice([1, 1, 2])))
+    compared = sum(_require_same(_written(draw, draw.choice([1, 1, 2]))) for _ in range(TEXTS))
+    assert compared >= 0.6 * TEXTS
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_a_random_constant_is_the_same_value_and_expression() -> None:
 )
 def test_a_constant_is_what_torch_gives(text: str, number: object) -> None:
     """NumPy's own arithmetic overflows, cancels or has no such function."""
-    _require_same(text)
+    assert _require_same(text)
     np.testing.assert_allclose(np.asarray(read_value(text, "--at")), np.asarray(number, dtype=float), rtol=1e-14)
 
 

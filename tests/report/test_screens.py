@@ -83,13 +83,23 @@ def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None) -> 
         assert verdict in shown.replace("\n", " ").replace("✓ proven", "agree"), command
 
 
-@pytest.mark.parametrize("name", SHOWN)
+def test_few_answers_are_longer_than_the_screen() -> None:
+    """Those of the next test."""
+    shown = {
+        name: rendered(answer(f"gradcli {line}").answer, "table", Screen(80), ON_TERMINALS)
+        for name, line in SHOWN.items()
+    }
+    assert {name for name, text in shown.items() if len(text.splitlines()) >= SCREEN} == {*LONG}
+
+
+LONG = ("explained-trap", "explained-long", "long-formula")
+
+
+@pytest.mark.parametrize("name", LONG)
 def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_end(name: str) -> None:
     """In the last ten lines, which are seen above the prompt."""
     found = answer(f"gradcli {SHOWN[name]}").answer
     shown = rendered(found, "table", Screen(80), ON_TERMINALS).splitlines()
-    if len(shown) < SCREEN:
-        return
     end = "\n".join(shown[-10:])
     verdict = getattr(getattr(found, "check", None), "verdict", "")
     assert verdict in end.replace("✓ proven", "agree")

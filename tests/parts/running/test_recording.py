@@ -1,6 +1,5 @@
 """Functions of Python: their numbers are torch's own, their formulas and enclosures those of what was recorded."""
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -191,8 +190,7 @@ def test_running_leaves_parameters_and_buffers_as_they_are() -> None:
     """A module in training updates its running means, once a run; here none of them stays."""
     norm = torch.nn.BatchNorm1d(3)
     before = norm.running_mean.clone()  # type: ignore[union-attr]
-    with contextlib.suppress(GradcliError):  # the language need not read it
-        record(norm, torch.stack([X, X * 2, X**2]).float()).vjp(v="ones")
+    record(norm, torch.stack([X, X * 2, X**2]).float()).vjp(v="ones")
     assert torch.equal(norm.running_mean, before)  # type: ignore[arg-type]
 
 
