@@ -4,6 +4,7 @@ question                         one function at one point: read and validated w
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge torch's numbers; remarks; branches that differ next to the point
 gradients                        the gradient as a Program, in torch's form, and its numbers
+recorded_protocol                what a question needs of the function that its Program was recorded from
 local_adjoints                   what one line adds to the adjoint of an operand, as text and in numbers
 held_constant                    kinks, jumps and missing parts of derivatives, as values are held constant
 commands                         a module a command: its options, its help, its method of `Function`

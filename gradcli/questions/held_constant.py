@@ -10,7 +10,6 @@ What it leaves open of a function of Python is decided by torch's own gradients,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
@@ -19,6 +18,7 @@ from gradcli.crosscheck.point import Numbers, Point, Torch
 from gradcli.language.program.expansion import is_padded, released
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
+from gradcli.questions.recorded_protocol import Released
 from gradcli.reference.balls import exists
 from gradcli.results import Entry
 
@@ -26,23 +26,6 @@ MOST_TRIED = 8
 """Most values held constant that are let go one by one, to name the first that matters."""
 
 _NOUNS = {"": "gradient", "gradient": "gradient", "jvp": "slope along u", "hvp": "product Hu", "hessian": "Hessian"}
-
-
-@dataclass(frozen=True)
-class Released:
-    """What becomes of a function if nothing is held constant.
-
-    Attributes:
-        judgement: The judgement of torch's numbers, with the kinks that the function has then.
-        cut: The entry whose derivative lacks most, with its truth if nothing is held constant; None if none lacks any.
-        note: The value that is held constant, and both derivatives; empty if none lacks any.
-        is_decided: Whether it is proved for all entries whether they lack something.
-    """
-
-    judgement: Judgement
-    cut: Entry | None = None
-    note: str = ""
-    is_decided: bool = False
 
 
 def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:

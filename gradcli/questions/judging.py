@@ -124,7 +124,7 @@ def compared(
     if question.live is not None:
         from gradcli.questions.held_constant import released_judgement
 
-        judgement: Judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
+        judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
         return blamed(question, judgement) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
@@ -139,7 +139,9 @@ def compared(
 
 def blamed(question: Question, judgement: Judgement) -> Judgement:
     """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
-    said = "" if question.live is None or judgement.check.verdict != "disagree" else question.live.blamed(question.wrt)
+    if question.live is None or judgement.check.verdict != "disagree":
+        return judgement
+    said = question.live.blamed(question.wrt)
     if not said:
         return judgement
     is_measured = question.live.is_blame_measured  # the truth of the recording is then no truth
@@ -172,7 +174,7 @@ def _doubt(question: Question) -> str:
     from gradcli.autodiff.run import array_of, run
 
     if question.live is not None and question.live.doubt:
-        return str(question.live.doubt)
+        return question.live.doubt
     for n, line in enumerate(question.program.lines):
         for operand in (line.call.operands[line.call.op.operands.index(name)] for name in line.call.op.symmetric):
             to_operand = replace(question.program, lines=question.program.lines[:n], output=operand)

@@ -30,6 +30,7 @@ from gradcli.language.snippet_result import Replay, Snippet
 from gradcli.language.text.tokens import plain
 from gradcli.parts import own_parts
 from gradcli.questions import naming
+from gradcli.questions.recorded_protocol import Recording
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
@@ -102,7 +103,7 @@ class Question:
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may need values that a pass before it freed.
-        live: The function that is run in place of the Program recorded from it: `running.recorded.Recorded`.
+        live: The function that is run in place of the Program recorded from it, if there is one.
         anew: The Inquiry to ask again at another point, if values decide which lines the Program has.
         check: Whether to compare with the reference.
         twice: Whether torch's gradients can be differentiated again.
@@ -115,7 +116,7 @@ class Question:
     dtype: Dtype
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
-    live: Any = None
+    live: Recording[Question] | None = None
     anew: Inquiry | None = None
     check: bool = True
     twice: bool = False
@@ -365,7 +366,7 @@ class Inquiry:
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True
-    live: Any = None
+    live: Recording[Question] | None = None
 
     def require_fixed(self) -> None:
         """Refuse a function whose operations depend on values, for a question without one fixed point.

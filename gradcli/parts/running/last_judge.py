@@ -29,8 +29,8 @@ from gradcli.results import Array, Entry, Verdict
 
 if TYPE_CHECKING:
     from gradcli.parts.running.recorded import Recorded
-    from gradcli.questions.held_constant import Released
     from gradcli.questions.question import Question
+    from gradcli.questions.recorded_protocol import Released
 
 NOT_SEEN: tuple[Verdict, ...] = ("inaccurate", "kink", "undefined", "disagree")
 """Verdicts on entries that do not stand where the function has torch's slopes.

@@ -38,8 +38,8 @@ from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import patience
-from gradcli.questions.held_constant import Released
 from gradcli.questions.question import Dtype, Question
+from gradcli.questions.recorded_protocol import Released
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.places import TensorNames

@@ -414,8 +414,9 @@ class ScriptRecorder(LateRecorder):
         found: list[str] = []
         called = f"pass {told.number}{place}"
         answers = [
-            (inquiry.live, one)
+            (live, one)
             for inquiry in self._inquiries(y, given.get("inputs"), called)
+            if isinstance(live := inquiry.live, Recorded)
             for one in answered(inquiry, vs)[1]
         ]
         for live, answer in answers:

@@ -1,0 +1,110 @@
+"""What a question needs of the function that its Program was recorded from: to run it again, and what is known of it.
+
+The part that records functions of Python supplies it; a question of a text has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from gradcli.arrays import Array
+from gradcli.crosscheck.boundaries import Boundary
+from gradcli.crosscheck.formulas import Derived, Formulas
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Numbers
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.results import Entry, Verdict
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward, Tensor
+
+Asked_contra = TypeVar("Asked_contra", contravariant=True)
+"""Question that a recording helps to judge: a `Question`."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """What becomes of a function if nothing is held constant.
+
+    Attributes:
+        judgement: The judgement of torch's numbers, with the kinks that the function has then.
+        cut: The entry whose derivative lacks most, with its truth if nothing is held constant; None if none lacks any.
+        note: The value that is held constant, and both derivatives; empty if none lacks any.
+        is_decided: Whether it is proved for all entries whether they lack something.
+    """
+
+    judgement: Judgement
+    cut: Entry | None = None
+    note: str = ""
+    is_decided: bool = False
+
+
+class CalledFunction(Protocol):
+    """Function of Python with its arguments."""
+
+    @property
+    def called(self) -> str:
+        """Name of the function."""
+
+
+class Recording(Protocol[Asked_contra]):
+    """Function of Python that was run and recorded, at the point where it was."""
+
+    @property
+    def call(self) -> CalledFunction:
+        """The function with its arguments."""
+
+    @property
+    def program(self) -> Program:
+        """The Program that computes the same."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Remarks on the recording."""
+
+    @property
+    def formulas(self) -> dict[tuple[str, ...], tuple[Formulas, Derived]]:
+        """Formulas, confirmed and before that, by the variables to differentiate by; they are added to."""
+
+    @property
+    def held_values(self) -> Mapping[Atom, str]:
+        """Names of the values that are held constant and have a place in the code."""
+
+    @property
+    def customs(self) -> tuple[str, ...]:
+        """Names of the custom functions that it applies."""
+
+    @property
+    def doubt(self) -> str:
+        """Reason not to call a number wrong that the text contradicts; empty where there is none."""
+
+    @property
+    def is_of_point(self) -> bool:
+        """True if the function may have another Program at another point."""
+
+    @property
+    def is_blame_measured(self) -> bool:
+        """True if what makes a gradient wrong was measured, and the recording does not follow it."""
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Run the function again, with a graph for the variables to differentiate by."""
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
+        """Run the function again; give also the tensors that the text has names for."""
+
+    def with_values(self, arrays: Mapping[str, Array]) -> Recording[Asked_contra]:
+        """Record the same function at another point."""
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
+        """Find the conditions that are decided otherwise next to the point."""
+
+    def judged(self, found: Released, numbers: Numbers, question: Asked_contra) -> Judgement:
+        """Join to a judgement of torch's numbers what else is known of the function."""
+
+    def blamed(self, wrt: Sequence[str]) -> str:
+        """Say which custom function or hook makes a gradient wrong here; empty if none does."""
+
+    def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Say which custom functions have wrong gradients, and all that was tried."""
