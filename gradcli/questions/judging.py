@@ -7,7 +7,7 @@ itself, or a backward pass that torch refuses because an earlier one freed the g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from gradcli.parts import all_parts
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Entry, Verdict, by_variable
+from gradcli.results import Array, BlockNames, Check, Entry, NumberKind, Quantity, Verdict, by_name, quantities_of
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -41,25 +41,39 @@ SHORT = 6
 
 
 def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Compute the vector-Jacobian product; return the other fields of an answer with one too."""
+    """Compute the vector-Jacobian product; return the other fields of an answer with one too, with the Jacobian."""
     numbers = whole_derivatives(question, v)
-    shared = checked(question, numbers)
-    shared |= {"jacobian": numbers.jacobian, "jacobian_omitted": question.jacobian_omitted}
-    return dict(numbers.vjp or {}), shared
+    shared = checked(question, numbers, "jacobian", by_name(numbers.jacobian or {}))
+    return dict(numbers.vjp or {}), shared | {"jacobian_omitted": question.jacobian_omitted}
 
 
-def checked(question: Question, numbers: Numbers, derived: Derived | None = None) -> dict[str, Any]:
+def checked(
+    question: Question,
+    numbers: Numbers,
+    kind: NumberKind,
+    arrays: Mapping[BlockNames, Array],
+    derived: Derived | None = None,
+) -> dict[str, Any]:
     """Judge torch's numbers and confirm the formulas; return the fields that all answers of derivatives have.
 
     Args:
         question: The function at its point, and whether to judge.
         numbers: Torch's.
+        kind: Of those that have formulas.
+        arrays: These numbers by block; none where they are left out.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
     """
     judgement = judged(question, numbers) if question.check else None
     formulas, found = concluded(question, numbers, judgement, derived)
-    shown = {"symbolic": by_variable(formulas.shown), "symbolic_omitted": by_variable(formulas.omitted)}
-    return {**question.common, **shown, "value": question.value, "check": found}
+    quantities = quantities_of(
+        kind, question.program.output_name, question.wrt, arrays, formulas.shown, formulas.omitted
+    )
+    return {**question.common, "quantities": quantities, "value": question.value, "check": found}
+
+
+def beside(question: Question, kind: NumberKind, arrays: Mapping[str, Array]) -> tuple[Quantity, ...]:
+    """Make the quantities of a derivative by each variable, whose formulas others have."""
+    return quantities_of(kind, question.program.output_name, question.wrt, by_name(arrays))
 
 
 def concluded(

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from itertools import product
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli import results
 from gradcli.errors import displayable
-from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
+from gradcli.notation import Notation
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, Role, line, lines
-from gradcli.results import SEVERITY, Array, Entry, Index, Judged, Verdict
+from gradcli.results import SEVERITY, Answer, Array, Entry, Index, Judged, Quantity, Verdict
 from gradcli.results.record import Record
 
 EDGE = 3
@@ -177,74 +175,7 @@ def _array(array: Array, digits: int) -> Array:
     return np.where(np.isinf(fewer), array, fewer)
 
 
-# -- the arrays of an answer: one for each variable, of a Hessian one for each two of them, or one
-
-IN_GRAD = Signs("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
-
-
-class Component(Record):
-    """One array of an answer.
-
-    Attributes:
-        label: Its name.
-        array: Its numbers.
-        variable: The variable of differentiation; None of the value and of Ju.
-        rows: The shape of the rows of a matrix, that of y or of the variable `by`; None of a vector.
-        of: The quantity of its entries, as in `results.Entry`.
-        by: The variable of the row, of the Hessian.
-    """
-
-    label: Notation
-    array: Array
-    variable: str | None = None
-    rows: tuple[int, ...] | None = None
-    of: results.Of = ""
-    by: str | None = None
-
-
-def components(answer: results.Answer) -> list[Component]:
-    """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value."""
-    y = Named(answer.output)
-    match answer:
-        case results.Products():
-            stacked = {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
-            return [Component(IN_GRAD(Named(name)), array, name) for name, array in stacked.items()]
-        case results.VJP() | results.Explanation():
-            return [Component(IN_GRAD(Named(name)), answer.vjp[name], name) for name in answer.wrt]
-        case results.Gradient():
-            return gradient(answer)
-        case results.Jacobian():
-            return jacobian(answer)
-        case results.HVP():
-            return [Component(HU(Named(name)), answer.hvp[name], name, of="hvp") for name in answer.wrt]
-        case results.Hessian():
-            shapes = {name: array.shape for name, array in answer.grad.items()}
-            return [
-                Component(second(y, Named(a), Named(b)), answer.hessian[a][b], b, shapes[a], "hessian", a)
-                for a, b in product(answer.wrt, repeat=2)
-            ]
-        case results.JVP():
-            return [Component(JU(), answer.jvp, of="jvp")]
-    return [Component(y, answer.value)]
-
-
-def gradient(answer: results.Gradient | results.Hessian | results.HVP) -> list[Component]:
-    """List the gradient by variable; second derivatives show it too."""
-    y = Named(answer.output)
-    of: results.Of = "" if isinstance(answer, results.Gradient) else "gradient"
-    return [Component(PARTIAL(y, Named(name)), answer.grad[name], name, of=of) for name in answer.wrt]
-
-
-def jacobian(answer: results.Differentiation) -> list[Component]:
-    """List the blocks of the Jacobian; none where they were left out."""
-    y, blocks = Named(answer.output), (answer.jacobian or {}).items()
-    return [Component(PARTIAL(y, Named(name)), block, name, answer.value.shape) for name, block in blocks]
-
-
 # -- marks on doubtful numbers
-
-Place = tuple[str, str | None, str | None, Index | None, Index | None]
-"""Quantity of an entry, the variable of its row in a Hessian, its variable, its row and its column."""
 
 ROUNDING = 1e-12
 """Rounding left of jumps that cancel, relative to their sizes."""
@@ -266,16 +197,30 @@ def tone(verdict: Verdict, *, is_minor: bool = False) -> Role:
     return "bad" if mark(verdict, is_minor=is_minor) == "✗" else TONES[verdict]
 
 
-def wrong_of(answer: Judged) -> dict[Place, Entry]:
-    """Index the entries that do not agree by their place; one of a Hessian stands for its mirror image too."""
-    findings = () if answer.check is None else answer.check.findings
-    found: dict[Place, Entry] = {
-        (one.of, one.variable, one.by, one.column, one.row): one for one in findings if one.of == "hessian"
-    }
-    return found | {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
+def entries_of(answer: Answer, quantity: Quantity) -> dict[Index, Entry]:
+    """Index the entries of a quantity that do not agree; one of a Hessian stands for its mirror image too."""
+    found: dict[Index, Entry] = {}
+    for one in (*map(_mirrored, findings_of(answer)), *findings_of(answer)):
+        is_one = one.row is not None or (one.column is not None and len(quantity.axes) == 1)
+        if quantity.has(one) and is_one:
+            found[(one.row or ()) + (one.column or ())] = one
+    return found
 
 
-def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index, Verdict]:
+def findings_of(answer: Answer) -> Sequence[Entry]:
+    """List the entries that do not agree."""
+    check = answer.check if isinstance(answer, Judged) else None
+    return () if check is None else check.findings
+
+
+def _mirrored(entry: Entry) -> Entry:
+    """Exchange row and column of an entry of a Hessian."""
+    if entry.kind != "hessian":
+        return entry
+    return entry.moved(variable=entry.by, row=entry.column, column=entry.row, by=entry.variable)
+
+
+def doubts_of_product(answer: Answer, name: str, v: Array) -> dict[Index, Verdict]:
     """Collect verdicts on elements of vᵀJ: their own, or else the worst of the entries that v weighs for them.
 
     A sum is no more certain than its worst entry; kinks whose jumps of the slope add up to 0 leave it smooth.
@@ -283,8 +228,9 @@ def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index,
     own: dict[Index, Verdict] = {}
     parts: dict[Index, Verdict] = {}
     jumps: dict[Index, list[float]] = {}
-    for (of, _, variable, row, column), entry in found.items():
-        if of or variable != name or column is None:
+    for entry in findings_of(answer):
+        row, column = entry.row, entry.column
+        if entry.kind not in ("vjp", "jacobian") or entry.variable != name or column is None:
             continue
         if row is None:
             own[column] = entry.verdict
@@ -294,16 +240,6 @@ def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index,
             jumps.setdefault(column, []).append(float(v[row]) * (right - left))
     smooth = [c for c, own in jumps.items() if abs(sum(own)) <= ROUNDING * sum(map(abs, own))]
     return {c: verdict for c, verdict in parts.items() if verdict != "kink" or c not in smooth} | own
-
-
-def of_array(found: Mapping[Place, Entry], part: Component) -> dict[Index, Entry]:
-    """Index the entries of one array by row, by column, or by both."""
-    return {
-        (row or ()) + (column or ()): entry
-        for (of, by, variable, row, column), entry in found.items()
-        if (of, by, variable) == (part.of, part.by, part.variable)
-        and (row is not None or (column is not None and part.rows is None))
-    }
 
 
 def verdicts(found: Mapping[Index, Entry]) -> dict[Index, Verdict]:

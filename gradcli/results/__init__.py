@@ -3,8 +3,10 @@
 answers                          of one function at a point: values, derivatives, their formulas
 formula_cells                    formulas, and their texts in each notation
 verdicts                         verdicts on numbers and on claims
+quantities                       their arrays, each with its name, its axes and its formula
 stream_rows                      rows of a stream, their faults, and what is computed of them
 pictures                         of plot: curves, maps, and the places marked on them
+script_passes                    of run: the backward passes of a script
 views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses, and what of them is written as JSON
 """
@@ -15,6 +17,8 @@ from gradcli.arrays import Array as Array
 from gradcli.results.answers import *  # noqa: F403
 from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403
+from gradcli.results.quantities import *  # noqa: F403
+from gradcli.results.script_passes import *  # noqa: F403
 from gradcli.results.stream_rows import *  # noqa: F403
 from gradcli.results.verdicts import *  # noqa: F403
 from gradcli.results.views import *  # noqa: F403

@@ -6,18 +6,18 @@ a Hessian block a.shape + b.shape.  Arrays have the dtype that torch computed in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.formula_cells import Formula, FormulaTexts, NestedFormulas
+from gradcli.results.quantities import Quantity, quantities_of
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
-from gradcli.results.verdicts import SEVERITY, Allowed, Check, Claim, Entry, Sampling, Verdict
+from gradcli.results.verdicts import Allowed, Check, Claim, Entry, NumberKind, Sampling, Verdict
 from gradcli.showing import Shown
 
 SCHEMA = 1
@@ -45,7 +45,7 @@ class Reply(Record, Shown, kw_only=True):
 
 
 class Answer(Reply, kw_only=True):
-    """An answer of a command that computes numbers.
+    """An answer of a command that computes numbers: the question, its quantities, and remarks.
 
     Attributes:
         dtype: `float64` or `float32`.
@@ -53,15 +53,35 @@ class Answer(Reply, kw_only=True):
         wrt: The variables of the derivative, in order.
         value: The output y, an array of `dtype`.
         output: The name of y: the one that the expression gives it, or y, or f where a variable is called y.
+        quantities: The derivatives, an array for each variable or block, in the order of `wrt`.
         remarks: Remarks about the answer itself.
     """
+
+    asks: ClassVar[NumberKind] = "value"
+    """Kind of the quantities that the command is asked for; the others stand next to them."""
 
     dtype: str
     inputs: Mapping[str, Array]
     wrt: tuple[str, ...]
     value: Array
     output: str = json_field(None)
+    quantities: tuple[Quantity, ...] = json_field(None, default=())
     remarks: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
+
+    @property
+    def asked(self) -> tuple[Quantity, ...]:
+        """The quantities that the command is asked for: y itself, where it is asked for no derivative."""
+        if self.asks == "value":
+            return quantities_of("value", self.output, (), {("", ""): self.value})
+        return self.of_kind(self.asks)
+
+    def of_kind(self, kind: NumberKind) -> tuple[Quantity, ...]:
+        """List the quantities of a kind."""
+        return tuple(one for one in self.quantities if one.kind == kind)
+
+    def arrays(self, kind: NumberKind) -> dict[str, Array]:
+        """Map variables to the arrays of a kind."""
+        return {one.axes[-1]: one.numbers for one in self.of_kind(kind)}
 
 
 def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
@@ -152,19 +172,32 @@ class Evaluation(Judged, kw_only=True):
 
 
 class Differentiation(Judged, FormulaTexts, kw_only=True):
-    """An answer of first derivatives, which consist of Jacobian blocks by variable.
+    """An answer of first derivatives, with the blocks of the Jacobian by variable.
 
     Attributes:
-        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out.
-        jacobian_omitted: Why it was left out.
-        symbolic: The formula per variable that has one.
-        symbolic_omitted: Why a variable has none.
+        jacobian_omitted: Why the Jacobian was left out.
     """
 
-    jacobian: Mapping[str, Array] | None = json_field(omit=if_none, is_last=True, default=None)
     jacobian_omitted: str = json_field(omit=if_empty, is_last=True, default="")
-    symbolic: Mapping[str, Formula] = json_field(is_last=True)
-    symbolic_omitted: Mapping[str, str] = json_field(omit=if_empty, is_last=True)
+
+    @property
+    @json_property(omit=if_none, before="jacobian_omitted")
+    def jacobian(self) -> Mapping[str, Array] | None:
+        """∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out."""
+        blocks = self.of_kind("jacobian")
+        return None if any(one.array is None for one in blocks) else {one.axes[-1]: one.numbers for one in blocks}
+
+    @property
+    @json_property(before="brief")
+    def symbolic(self) -> Mapping[str, Formula]:
+        """The formula of ∂y/∂x per variable that has one."""
+        return {one.axes[-1]: one.formula for one in self.of_kind("jacobian") if one.formula is not None}
+
+    @property
+    @json_property(omit=if_empty, before="check")
+    def symbolic_omitted(self) -> Mapping[str, str]:
+        """Why a variable has no formula."""
+        return {one.axes[-1]: one.formula_omitted for one in self.of_kind("jacobian") if one.formula is None}
 
     @property
     @json_property(omit=if_empty, before="symbolic_omitted")
@@ -208,25 +241,39 @@ class VJP(Differentiation, kw_only=True):
 
     Attributes:
         v: The gradient vector, of y's shape.
-        vjp: The product vᵀJ per variable, of its shape: the sum of v[i]·∂y[i]/∂x[j] over the elements of y.
-        accumulated: The value of `x.grad` after this pass, if earlier passes are kept; None if not asked for.
+        accumulates: Whether earlier passes are kept.
         loss: The loss that v is the derivative of, if one was given.
     """
 
+    asks = "vjp"
+
     v: Array
-    vjp: Mapping[str, Array]
-    accumulated: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
+    accumulates: bool = json_field(None, default=False)
     loss: Loss | None = json_field(omit=if_none, default=None)
+
+    @property
+    @json_property(before="loss")
+    def vjp(self) -> Mapping[str, Array]:
+        """The product vᵀJ per variable, of its shape: the sum of v[i]·∂y[i]/∂x[j] over the elements of y."""
+        return self.arrays("vjp")
+
+    @property
+    @json_property(omit=if_none, before="loss")
+    def accumulated(self) -> Mapping[str, Array] | None:
+        """The value of `x.grad` after this pass, if earlier passes are kept; None if not asked for."""
+        return self.arrays("accumulated") if self.accumulates else None
 
 
 class Gradient(Differentiation, kw_only=True):
-    """The gradient of a y of one element, per variable.
+    """The gradient of a y of one element, per variable."""
 
-    Attributes:
-        grad: The derivative ∂y/∂x per variable, of its shape.
-    """
+    asks = "gradient"
 
-    grad: Mapping[str, Array]
+    @property
+    @json_property()
+    def grad(self) -> Mapping[str, Array]:
+        """The derivative ∂y/∂x per variable, of its shape."""
+        return self.arrays("gradient")
 
 
 class Jacobian(Differentiation, kw_only=True):
@@ -235,6 +282,8 @@ class Jacobian(Differentiation, kw_only=True):
     Attributes:
         is_picture: Whether it is shown as a picture of its numbers.
     """
+
+    asks = "jacobian"
 
     is_picture: bool = json_field(None, default=False)
 
@@ -250,7 +299,6 @@ class Checking(Differentiation, kw_only=True):
 
     Attributes:
         v: The gradient vector, if the entries are of vᵀJ.
-        vjp: The vector-Jacobian product, then.
         opinions: The worst entries, at most `crosscheck.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
         claims: What became of each claim.
@@ -263,7 +311,6 @@ class Checking(Differentiation, kw_only=True):
     """
 
     v: Array | None = json_field(omit=if_none, default=None)
-    vjp: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
     opinions: tuple[Entry, ...] = json_field(before="remarks", made=_in_own_dtype)
     opinions_count: int = json_field(omit=if_whole("opinions"), before="remarks")
     claims: tuple[Claim, ...] = json_field(omit=if_empty, before="remarks", default=())
@@ -274,6 +321,18 @@ class Checking(Differentiation, kw_only=True):
     elsewhere: tuple[str, ...] = json_field(omit=if_empty, before="remarks", default=())
     requires_all: bool = json_field(None, default=False)
 
+    @property
+    @json_property(omit=if_none)
+    def vjp(self) -> Mapping[str, Array] | None:
+        """The vector-Jacobian product, if the entries are of vᵀJ."""
+        return None if self.v is None else self.arrays("vjp")
+
+    @property
+    @json_property(omit=if_none, before="jacobian_omitted")
+    def jacobian(self) -> Mapping[str, Array] | None:
+        """∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out, and where vᵀJ is checked."""
+        return None if self.v is not None else super().jacobian
+
 
 class Products(Differentiation, kw_only=True):
     """Several vector-Jacobian products of one function at one point.
@@ -283,7 +342,15 @@ class Products(Differentiation, kw_only=True):
         check: The check of all products.
     """
 
+    asks = "vjp"
+
     answers: tuple[VJP, ...]
+
+    @property
+    def asked(self) -> tuple[Quantity, ...]:
+        """The products of all v by variable, whose first axis counts them."""
+        alike = zip(*(one.of_kind("vjp") for one in self.answers), strict=True)
+        return tuple(replace(same[0], array=np.stack([one.numbers for one in same])) for same in alike)
 
 
 class JVP(Judged, FormulaTexts, kw_only=True):
@@ -291,33 +358,65 @@ class JVP(Judged, FormulaTexts, kw_only=True):
 
     Attributes:
         u: The direction of each variable that moves, of its shape.
-        jvp: The product Ju, of y's shape: the sum of ∂y[i]/∂x[j]·u[j] over the elements of all variables.
-        symbolic: Its formula, if it has one.
-        symbolic_omitted: Why it has none.
     """
 
+    asks = "jvp"
+
     u: Mapping[str, Array]
-    jvp: Array
-    symbolic: Formula | None = json_field(omit=if_none)
-    symbolic_omitted: str = json_field(omit=if_empty)
+
+    @property
+    @json_property()
+    def jvp(self) -> Array:
+        """The product Ju, of y's shape: the sum of ∂y[i]/∂x[j]·u[j] over the elements of all variables."""
+        return self.asked[0].numbers
+
+    @property
+    @json_property(omit=if_none, before="brief")
+    def symbolic(self) -> Formula | None:
+        """The formula of Ju, if it has one."""
+        return self.asked[0].formula
+
+    @property
+    @json_property(omit=if_empty)
+    def symbolic_omitted(self) -> str:
+        """Why Ju has no formula."""
+        return self.asked[0].formula_omitted
 
 
 class Hessian(Judged, FormulaTexts, kw_only=True):
     """The Hessian of a y of one element, a block for each pair of variables.
 
     Attributes:
-        grad: The gradient per variable, of its shape.
-        hessian: The derivative ∂²y/∂a∂b by a and by b, of shape a.shape + b.shape.
-        symbolic: The formulas of the blocks that have one, by a and by b.
-        symbolic_omitted: Why the others have none.
         is_picture: Whether it is shown as a picture of its numbers.
     """
 
-    grad: Mapping[str, Array]
-    hessian: Mapping[str, Mapping[str, Array]]
-    symbolic: Mapping[str, Mapping[str, Formula]]
-    symbolic_omitted: Mapping[str, Mapping[str, str]] = json_field(omit=if_empty)
+    asks = "hessian"
+
     is_picture: bool = json_field(None, default=False)
+
+    @property
+    @json_property()
+    def grad(self) -> Mapping[str, Array]:
+        """The gradient per variable, of its shape."""
+        return self.arrays("gradient")
+
+    @property
+    @json_property()
+    def hessian(self) -> Mapping[str, Mapping[str, Array]]:
+        """The derivative ∂²y/∂a∂b by a and by b, of shape a.shape + b.shape."""
+        return by_variable({one.block: one.numbers for one in self.asked})
+
+    @property
+    @json_property(before="brief")
+    def symbolic(self) -> Mapping[str, Mapping[str, Formula]]:
+        """The formulas of the blocks that have one, by a and by b."""
+        return by_variable({one.block: one.formula for one in self.asked if one.formula is not None})
+
+    @property
+    @json_property(omit=if_empty)
+    def symbolic_omitted(self) -> Mapping[str, Mapping[str, str]]:
+        """Why the other blocks have no formula."""
+        return by_variable({one.block: one.formula_omitted for one in self.asked if one.formula is None})
 
 
 class HVP(Judged, FormulaTexts, kw_only=True):
@@ -325,58 +424,32 @@ class HVP(Judged, FormulaTexts, kw_only=True):
 
     Attributes:
         u: The direction of each variable that moves, of its shape.
-        grad: The gradient per variable, of its shape.
-        hvp: Hu per variable, of its shape, the derivative of the gradient along the direction.
-        symbolic: The formula per variable that has one.
-        symbolic_omitted: Why a variable has none.
     """
+
+    asks = "hvp"
 
     u: Mapping[str, Array]
-    grad: Mapping[str, Array]
-    hvp: Mapping[str, Array]
-    symbolic: Mapping[str, Formula]
-    symbolic_omitted: Mapping[str, str] = json_field(omit=if_empty)
-
-
-class Pass(Record):
-    """A backward pass of a script.
-
-    Attributes:
-        number: Its number, from 1 on.
-        where: The line of the script, `train.py, line 7`.
-        seconds: How long its answer took.
-        norms: The Euclidean norm of the gradients by the parameters of each module, and by tensors of none as "".
-        answers: The product, its check and its formulas, for each v; by each tensor that is no leaf there is one more.
-        nonfinite: The places where infinity and NaN begin.
-        refusal: The error that there is in place of an answer.
-        is_excused: Whether the refusal is torch's own, or there is nothing to answer: no error for the exit code.
-        is_judged: Whether the pass was to be answered; others are only looked at.
-        noticed: What is new in a pass that is only looked at.
-    """
-
-    number: int
-    where: str
-    seconds: float
-    norms: Mapping[str, float] = field(default_factory=dict)
-    answers: tuple[VJP, ...] = ()
-    nonfinite: tuple[str, ...] = ()
-    refusal: Exception | None = None
-    is_excused: bool = False
-    is_judged: bool = True
-    noticed: tuple[str, ...] = ()
 
     @property
-    def norm(self) -> float:
-        """The Euclidean norm of all gradients together."""
-        return math.hypot(*self.norms.values())
+    @json_property()
+    def grad(self) -> Mapping[str, Array]:
+        """The gradient per variable, of its shape."""
+        return self.arrays("gradient")
 
     @property
-    def worst(self) -> Check | None:
-        """The check with the worst verdict of all v; None where nothing was compared."""
-        checks = [one.check for one in self.answers if one.check is not None]
-        return max(checks, key=lambda one: (SEVERITY.index(one.verdict), not one.is_minor), default=None)
+    @json_property()
+    def hvp(self) -> Mapping[str, Array]:
+        """Hu per variable, of its shape, the derivative of the gradient along the direction."""
+        return self.arrays("hvp")
 
     @property
-    def is_wrong(self) -> bool:
-        """Tell whether the pass has an answer whose check finds more than minor lost digits."""
-        return self.worst is not None and self.worst.verdict != "agree" and not self.worst.is_minor
+    @json_property(before="brief")
+    def symbolic(self) -> Mapping[str, Formula]:
+        """The formula per variable that has one."""
+        return {one.axes[-1]: one.formula for one in self.asked if one.formula is not None}
+
+    @property
+    @json_property(omit=if_empty)
+    def symbolic_omitted(self) -> Mapping[str, str]:
+        """Why a variable has no formula."""
+        return {one.axes[-1]: one.formula_omitted for one in self.asked if one.formula is None}

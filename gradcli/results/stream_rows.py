@@ -104,7 +104,7 @@ class Block(Record):
         )
 
 
-class Quantity(Record):
+class ColumnGroup(Record):
     """The output, or its derivative by a variable.
 
     Attributes:

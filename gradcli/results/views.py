@@ -111,7 +111,6 @@ class Explanation(Differentiation, kw_only=True):
 
     Attributes:
         v: The gradient vector.
-        vjp: The vector-Jacobian product per variable.
         steps: The lines of the forward pass; of a long one, its ends.
         steps_count: How many lines there are.
         adjoints: From the output to the variables; of many, the ends.
@@ -120,15 +119,22 @@ class Explanation(Differentiation, kw_only=True):
         loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
     """
 
+    asks = "vjp"
+
     output: str
     v: Array
-    vjp: Mapping[str, Array]
     steps: tuple[Step, ...]
     steps_count: int = json_field(omit=if_whole("steps"))
     adjoints: tuple[Adjoint, ...]
     adjoints_count: int = json_field(omit=if_whole("adjoints"))
     loss: Loss | None = json_field(omit=if_none, made=_loss_that_agrees, default=None)
     loss_agrees: bool | None = json_field(None, default=None)
+
+    @property
+    @json_property(before="steps")
+    def vjp(self) -> Mapping[str, Array]:
+        """The vector-Jacobian product per variable."""
+        return self.arrays("vjp")
 
 
 # -- improve

@@ -134,7 +134,6 @@ def check(
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
-        jacobian=None if omitted else worst.numbers.jacobian,
         jacobian_omitted=omitted,
         check=found,
         **shared,
@@ -346,13 +345,14 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
     derivatives = results.by_variable(confirmed.derivatives)
     shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
+    jacobian = {} if question.jacobian_omitted else look.numbers.jacobian or {}
+    named = question.program.output_name, question.wrt
+    blocks = results.quantities_of("jacobian", *named, results.by_name(jacobian), confirmed.shown, confirmed.omitted)
     found = {
-        "symbolic": results.by_variable(confirmed.shown),
-        "symbolic_omitted": results.by_variable(confirmed.omitted),
+        "quantities": (*(judging.beside(question, "vjp", look.numbers.vjp or {}) if v is not None else ()), *blocks),
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,
-        "vjp": look.numbers.vjp,
         "value": question.value,
         **question.common,
     }

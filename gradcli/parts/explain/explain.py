@@ -96,7 +96,7 @@ def explain(
         *remarks(walk, product.v, product.symbolic, is_implicit=not vs and inquiry.snippet.v is None and loss is None),
         *told,
     ]
-    shared = {one.name: getattr(product, one.name) for one in fields(VJP) if one.name != "accumulated"}
+    shared = {one.name: getattr(product, one.name) for one in fields(VJP) if one.name != "accumulates"}
     shared |= {"command": "explain", "warnings": tuple(word for word in product.warnings if word not in told)}
     return Explanation(
         **shared | {"remarks": tuple(remarked)},

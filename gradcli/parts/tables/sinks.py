@@ -29,7 +29,7 @@ from gradcli.files.binary import write_npy, write_npz
 from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import array_of, quoted
 from gradcli.parts.tables.columnar import is_numeric, pyarrow
-from gradcli.results import Array, Cells, Mapped, Quantity, RowSource
+from gradcli.results import Array, Cells, ColumnGroup, Mapped, RowSource
 from gradcli.results.record import Record
 
 _ROWS, _BYTES = 2**20, 2**26
@@ -96,7 +96,7 @@ class Layout(Record):
     source: RowSource
     is_kept: bool
     numbers: Sequence[str]
-    quantities: Sequence[Quantity]
+    quantities: Sequence[ColumnGroup]
     dtype: str
     has_names: bool = True
     about: Mapping[str, object] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_point
 from gradcli.questions.judging import advised, compared, explained
 from gradcli.questions.parsed_text import Inputs, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
-from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
+from gradcli.results import Array, Block, Cells, Check, ColumnGroup, Fault, Mapped, OnError, RowSource, StreamSummary
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
@@ -52,7 +52,7 @@ class ColumnPlan:
     question: Question
     source: RowSource
     bound: Mapping[str, tuple[str, ...]]
-    quantities: tuple[Quantity, ...]
+    quantities: tuple[ColumnGroup, ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def _choice(source: RowSource, wanted: Sequence[str]) -> str:
 # -- output columns
 
 
-def _quantities(question: Question) -> tuple[Quantity, ...]:
+def _quantities(question: Question) -> tuple[ColumnGroup, ...]:
     """Name the output and its derivatives; indices have brackets where two names would otherwise be the same."""
     entries = math.prod(question.shape) + question.jacobian_entries
     if entries > MOST_ENTRIES:
@@ -228,11 +228,11 @@ def _quantities(question: Question) -> tuple[Quantity, ...]:
             return [form.format(sign.join(map(str, index))) if shape else "" for index in np.ndindex(*shape)]
 
         rows = indices(question.shape)
-        found = [Quantity(y, question.shape, tuple(y + row for row in rows))]
+        found = [ColumnGroup(y, question.shape, tuple(y + row for row in rows))]
         for name in question.wrt:
             shape = question.arrays[name].shape
             cells = tuple(f"d{y}{row}_d{name}{column}" for row in rows for column in indices(shape))
-            found.append(Quantity(f"d{y}_d{name}", (*question.shape, *shape), cells))
+            found.append(ColumnGroup(f"d{y}_d{name}", (*question.shape, *shape), cells))
         flat = [column for quantity in found for column in quantity.columns]
         if len(set(flat)) == len(flat):
             return tuple(found)

@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from gradcli.questions.judging import differentiated, of_passes
+from gradcli.questions.judging import beside, differentiated, of_passes
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Gradient
 
@@ -25,4 +25,5 @@ def grad(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOpt
     question.require_one_element("grad")
     gradient, shared = differentiated(question, question.weights(np.ones(question.shape)))
     shared["warnings"] = tuple(dict.fromkeys((*shared["warnings"], *of_passes(question))))
-    return Gradient(command="grad", grad=gradient, **shared)
+    shared["quantities"] = (*beside(question, "gradient", gradient), *shared["quantities"])
+    return Gradient(command="grad", **shared)

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import SecondDerivatives
-from gradcli.questions.judging import checked
+from gradcli.questions.judging import beside, checked
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Hessian
 
@@ -32,5 +32,7 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     gradient, blocks = jacobians.hessian(question.forward, question.wrt)
     numbers = SecondDerivatives(question.dtype, gradient, blocks, question.value.item())
     derived = derive_formulas(question.point, question.program, question.wrt, "hessian")
-    shared = checked(question, numbers, derived)
-    return Hessian(command="hessian", grad=gradient, hessian=blocks, **shared)
+    arrays = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
+    shared = checked(question, numbers, "hessian", arrays, derived)
+    shared["quantities"] = (*beside(question, "gradient", gradient), *shared["quantities"])
+    return Hessian(command="hessian", **shared)

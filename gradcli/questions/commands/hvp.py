@@ -6,9 +6,9 @@ from typing import Unpack
 
 from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import HessianVectorProduct
-from gradcli.questions.judging import checked
+from gradcli.questions.judging import beside, checked
 from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
-from gradcli.results import HVP
+from gradcli.results import HVP, by_name
 
 
 def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> HVP:
@@ -30,4 +30,6 @@ def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
     gradient, slope, product = jacobians.hvp(question.forward, directions, question.wrt)
     numbers = HessianVectorProduct(question.dtype, float(slope), product, directions, question.value.item())
     derived = derive_formulas(question.point, question.program, question.wrt, "hvp", directions)
-    return HVP(command="hvp", u=directions, grad=gradient, hvp=product, **checked(question, numbers, derived))
+    shared = checked(question, numbers, "hvp", by_name(product), derived)
+    shared["quantities"] = (*beside(question, "gradient", gradient), *shared["quantities"])
+    return HVP(command="hvp", u=directions, **shared)

@@ -7,7 +7,7 @@ from typing import Unpack
 from gradcli.crosscheck.point import Torch
 from gradcli.questions.judging import checked
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.results import Jacobian
+from gradcli.results import Jacobian, by_name
 
 
 def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Jacobian:
@@ -24,4 +24,4 @@ def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judge
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     blocks = question.jacobian
     numbers = Torch(question.dtype, question.value, blocks)
-    return Jacobian(command="jacobian", jacobian=blocks, **checked(question, numbers))
+    return Jacobian(command="jacobian", **checked(question, numbers, "jacobian", by_name(blocks)))

@@ -28,6 +28,5 @@ def jvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
 
     product = jacobians.jvp(question.forward, directions)
     numbers = JacobianVectorProduct(question.dtype, question.value, product, directions)
-    shared = checked(question, numbers, derive_formulas(question.point, question.program, (), "jvp", directions))
-    shared |= {"symbolic": shared["symbolic"].get(""), "symbolic_omitted": shared["symbolic_omitted"].get("", "")}
-    return JVP(command="jvp", u=directions, jvp=product, **shared)
+    derived = derive_formulas(question.point, question.program, (), "jvp", directions)
+    return JVP(command="jvp", u=directions, **checked(question, numbers, "jvp", {("", ""): product}, derived))

@@ -21,7 +21,7 @@ from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
-from gradcli.questions.judging import compared, differentiated, of_passes, of_v, with_part
+from gradcli.questions.judging import beside, compared, differentiated, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
@@ -78,6 +78,7 @@ def vjps(
     """
     answers = answered(self._asked(at, **options), vs, loss, accumulate=accumulate, each=True)[1]
     shared = {one.name: getattr(answers[0], one.name) for one in fields(Differentiation)}
+    shared["quantities"] = answers[0].of_kind("jacobian")
     if shared["check"] is not None and len(answers) > 1:
         checks = [_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None]
         shared["check"] = joined(checks)
@@ -138,12 +139,14 @@ def answered(
         if adds:
             with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
                 held = {name: held[name] + grad for name, grad in product.items()}
-        found |= {"warnings": (*warnings, *remarked), "accumulated": held if accumulates else None, "loss": loss}
+        products = (*beside(question, "vjp", product), *(beside(question, "accumulated", held) if accumulates else ()))
+        found |= {"warnings": (*warnings, *remarked), "accumulates": accumulates, "loss": loss}
+        found["quantities"] = (*products, *found["quantities"])
         if question.check:
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
             found["check"] = found["check"] if loss is None else with_loss(found["check"], loss, question, product)
-        answers.append(VJP(command="vjp", v=v, vjp=product, **found))
+        answers.append(VJP(command="vjp", v=v, **found))
     return question, answers
 
 
@@ -249,14 +252,15 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {}, check=question.check)
     weights = np.ones(of_y.shape, dtype=question.dtype)
     product, shared = differentiated(of_y, weights)
+    (block,) = shared["quantities"]
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
         value=of_y.value,
         v=product[y],
-        formula=shared["symbolic"].get(y),
-        formula_omitted=shared["symbolic_omitted"].get(y, ""),
+        formula=block.formula,
+        formula_omitted=block.formula_omitted,
         gradient=_composed(question, program, values, weights),
         inputs=values,
         check=shared["check"],

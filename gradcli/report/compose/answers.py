@@ -34,23 +34,7 @@ from gradcli.report.compose.closed_forms import (
 from gradcli.report.compose.functions import functions
 from gradcli.report.compose.views import claim_note, dot, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.numbers import (
-    IN_GRAD,
-    LONG,
-    Component,
-    Doubts,
-    Place,
-    Writer,
-    components,
-    gradient,
-    jacobian,
-    mark,
-    of_array,
-    of_product,
-    tone,
-    verdicts,
-    wrong_of,
-)
+from gradcli.report.numbers import LONG, Doubts, Writer, doubts_of_product, entries_of, mark, tone, verdicts
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
@@ -184,14 +168,12 @@ class Composer(Writer):
                 return None
         if formula is not None and not formula.holds_here:
             return None  # it does not equal the number
-        (part,) = components(answer)
-        is_product = isinstance(answer, results.VJP)
-        label, number = PARTIAL(y, x) if is_product else part.label, part.array
-        place: Place = (part.of, part.by, name, None if is_product else (), ())
+        (part,) = answer.asked
+        label, number = PARTIAL(y, x) if part.kind == "vjp" else part.label, part.numbers
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self.number(number[()]):
             parts += [" = ", doc.FormulaText(formula.brief[0].expression)]
-        parts += [" = ", *self.cell(number[()], wrong_of(answer).get(place))]
+        parts += [" = ", *self.cell(number[()], entries_of(answer, part).get(()))]
         parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{wording.in_dtype(answer)}")
         if answer.check is not None:
             is_proved = answer.check.verdict == "agree" and answer.check.proven
@@ -226,43 +208,42 @@ class Composer(Writer):
             case results.Jacobian():
                 yield self._matrix(answer)
             case results.Hessian():
-                yield from [self._row(answer, gradient(answer))] if self.is_full else []
+                yield from [self._row(answer, answer.of_kind("gradient"))] if self.is_full else []
                 yield self._matrix(answer)
             case results.HVP() | results.Gradient() | results.JVP():
                 if self.is_full and isinstance(answer, results.HVP):
-                    yield self._row(answer, gradient(answer))
-                yield self._row(answer, components(answer))
+                    yield self._row(answer, answer.of_kind("gradient"))
+                yield self._row(answer, answer.asked)
 
     def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
         """Tabulate the product alone, a row a variable; unfolded, with the gradient of the loss taken in one go."""
-        wrong = wrong_of(answer)
         rows: list[tuple[Notation, results.Array, Doubts]] = [
-            (IN_GRAD(Named(name)), answer.vjp[name], of_product(wrong, name, answer.v)) for name in answer.wrt
+            (one.label, one.numbers, doubts_of_product(answer, one.axes[-1], answer.v)) for one in answer.asked
         ]
         if self.is_full and answer.loss is not None:
             rows += ((GRADIENT(Named(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
         return self.arrays(rows)
 
-    def _row(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
+    def _row(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Table:
         """Tabulate a quantity by its elements, in columns where they are few."""
-        if self.is_full or sum(part.array.size for part in parts) > MOST_COLUMNS:
+        if self.is_full or sum(part.numbers.size for part in parts) > MOST_COLUMNS:
             return self._arrays(answer, parts)
         columns, cells = [], []
         for part in parts:
-            found = of_array(wrong_of(answer), part)
-            for at in np.ndindex(part.array.shape):
+            found = entries_of(answer, part)
+            for at in np.ndindex(part.numbers.shape):
                 columns.append(Element(part.variable or answer.output, at).pretty)
-                cells.append(self.cell(part.array[at], found.get(at)))
-        what = ROWS.get(parts[0].of, "gradient")
+                cells.append(self.cell(part.numbers[at], found.get(at)))
+        what = ROWS.get(parts[0].kind, "gradient")
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
-    def _arrays(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
-        wrong = wrong_of(answer)
-        return self.arrays((part.label, part.array, verdicts(of_array(wrong, part))) for part in parts)
+    def _arrays(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Table:
+        return self.arrays((part.label, part.numbers, verdicts(entries_of(answer, part))) for part in parts)
 
     def _matrix(self, answer: results.Differentiation | results.Hessian) -> doc.Node:
         """Compose all blocks as one matrix, with v next to its rows for a product; folded, list large ones."""
-        parts = components(answer) if isinstance(answer, results.Hessian) else jacobian(answer)
+        known = answer.of_kind("hessian" if isinstance(answer, results.Hessian) else "jacobian")
+        parts = [one for one in known if one.array is not None]
         if not parts and isinstance(answer, results.Differentiation):
             return note(f"the Jacobian is left out: {answer.jacobian_omitted}")
         if not answer.value.size:
@@ -272,9 +253,9 @@ class Composer(Writer):
         found = self._blocks(answer, parts)
         return self._weighted(answer, found) if isinstance(answer, results.VJP | results.Explanation) else found
 
-    def _blocks(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Blocks:
+    def _blocks(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Blocks:
         """Put the blocks side by side, those of a Hessian below each other too."""
-        y, wrong, names = answer.output, wrong_of(answer), answer.wrt
+        y, names = answer.output, answer.wrt
         columns = tuple(doc.MatrixAxis(name, answer.inputs[name].shape) for name in names)
         by = list(dict.fromkeys(part.by for part in parts))
         rows = (doc.MatrixAxis(y, answer.value.shape),) if by == [None] else columns
@@ -284,19 +265,20 @@ class Composer(Writer):
         for part in parts:
             a, b = by.index(part.by), names.index(part.variable)
             size = math.prod(columns[b].shape)
-            blocks[a].append((part.label, self.rounded(part.array).reshape(math.prod(rows[a].shape), size)))
-            for at, found in of_array(wrong, part).items():
-                i, j = divmod(_flat(at, part.array.shape), size)
-                marks[a, i, b, j] = self.cell(part.array[at], found)
+            blocks[a].append((part.label, self.rounded(part.numbers).reshape(math.prod(rows[a].shape), size)))
+            for at, found in entries_of(answer, part).items():
+                i, j = divmod(_flat(at, part.numbers.shape), size)
+                marks[a, i, b, j] = self.cell(part.numbers[at], found)
         label = parts[0].label if len(parts) == 1 else several
         return doc.Blocks(label, rows, columns, tuple(map(tuple, blocks)), marks)
 
     def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
         """Put v next to the rows of the Jacobian, and the product below them."""
-        wrong, names, marks = wrong_of(answer), answer.wrt, dict(found.marks)
-        for n, name in enumerate(names):
-            for j, verdict in of_product(wrong, name, answer.v).items():
-                number, own = answer.vjp[name][j], wrong.get(("", None, name, None, j))
+        names, marks = answer.wrt, dict(found.marks)
+        for n, (name, part) in enumerate(zip(names, answer.asked, strict=True)):
+            of_its_own = entries_of(answer, part)
+            for j, verdict in doubts_of_product(answer, name, answer.v).items():
+                number, own = part.numbers[j], of_its_own.get(j)
                 worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
         y, numbers = Named(answer.output), {name: self.rounded(answer.vjp[name]).reshape(1, -1) for name in names}
@@ -313,11 +295,9 @@ class Composer(Writer):
         headers += [f"{name}.grad after" for name in answer.wrt] * accumulates
         rows = []
         for one in answer.answers:
-            wrong = wrong_of(one)
-            cells = [self.marked(one.vjp[name], of_product(wrong, name, one.v)) for name in answer.wrt]
-            for name, held in (one.accumulated or {}).items():
-                part = Component(Named(name), held, name, of="accumulated")
-                cells.append(self.marked(held, verdicts(of_array(wrong, part))))
+            cells = [self.marked(one.vjp[name], doubts_of_product(one, name, one.v)) for name in answer.wrt]
+            for part in one.of_kind("accumulated"):
+                cells.append(self.marked(part.numbers, verdicts(entries_of(one, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
 
@@ -325,9 +305,8 @@ class Composer(Writer):
 
     def _explanation(self, answer: results.Explanation) -> Iterator[doc.Node]:
         yield from chain_rule(answer, self)
-        wrong = wrong_of(answer)
         for name in answer.wrt:
-            numbers = self.marked(answer.vjp[name], of_product(wrong, name, answer.v))
+            numbers = self.marked(answer.vjp[name], doubts_of_product(answer, name, answer.v))
             yield doc.Note(product(answer, name, numbers, self))
         if self.is_full and answer.wrt:
             yield from [] if answer.loss is None else [self._vjp(answer)]

@@ -13,7 +13,7 @@ from rich.text import Text
 from gradcli import results
 from gradcli.notation import Notation
 from gradcli.report.document import Screen
-from gradcli.report.numbers import components
+from gradcli.report.render.plain import rows_of
 from gradcli.results import Array
 
 MOST_LINES = 40
@@ -39,12 +39,10 @@ class Matrix(NamedTuple):
 def matrices(answer: results.Jacobian | results.Hessian) -> tuple[list[list[Matrix]], float]:
     """List the blocks, row by row; those of a Jacobian are one row.  Next to them is the size of the largest number."""
     rows: dict[str | None, list[Matrix]] = {}
-    for one in components(answer):
-        height = math.prod(one.rows or ())
-        numbers = np.asarray(one.array, float).reshape(height, one.array.size // height if height else 0)
-        formulas = answer.symbolic.get(one.by or "", {}) if isinstance(answer, results.Hessian) else answer.symbolic
-        formula = formulas.get(one.variable or "")
-        structure = formula.structure if formula is not None else ""
+    for one in answer.asked:
+        height = math.prod(rows_of(answer, one))
+        numbers = np.asarray(one.numbers, float).reshape(height, one.numbers.size // height if height else 0)
+        structure = one.formula.structure if one.formula is not None else ""
         is_diagonal = structure == "diagonal" and height == numbers.shape[1]
         is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
         rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open))

@@ -19,8 +19,8 @@ import numpy as np
 
 from gradcli import results
 from gradcli.report.document import in_ascii
-from gradcli.report.numbers import MANY, components, digits, printable
-from gradcli.report.render.plain import cells
+from gradcli.report.numbers import MANY, digits, printable
+from gradcli.report.render.plain import cells, rows_of
 from gradcli.report.wording import counterexample, plain_entry, status
 
 Row = Sequence[str]
@@ -115,13 +115,13 @@ def _header(answer: results.Answer) -> Row:
 
 def _numbers(answer: results.Answer) -> Iterator[list[str]]:
     """List the entries of vectors, and of matrices a row after the other."""
-    for _, parts in groupby(components(answer), key=lambda one: one.variable if one.rows is None else one.by):
+    for _, parts in groupby(answer.asked, key=lambda one: one.variable if len(one.axes) == 1 else one.by):
         members = list(parts)
-        rows = members[0].rows
-        for row in np.ndindex(rows or ()):
-            head = [*filter(None, [members[0].by]), *([] if rows is None else [_index(row)])]
+        is_matrix = len(members[0].axes) > 1
+        for row in np.ndindex(rows_of(answer, members[0]) if is_matrix else ()):
+            head = [*filter(None, [members[0].by]), *([_index(row)] if is_matrix else [])]
             for one in members:
-                yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.array[row]))
+                yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.numbers[row]))
 
 
 def _checking(answer: results.Checking) -> Iterator[list[str]]:

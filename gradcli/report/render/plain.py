@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
-from gradcli.report.numbers import components, digits, printable, spaced
+from gradcli.report.numbers import digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
 
@@ -58,16 +58,16 @@ def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
     """List the rows of the command's own quantity; those of matrices side by side."""
-    parts = components(answer)
+    parts = answer.asked
     match answer:
         case results.Jacobian() | results.Hessian():
             groups = [list(group) for _, group in itertools.groupby(parts, key=lambda one: one.by)]
             return itertools.chain.from_iterable(
-                _abreast([_matrix(one.array, math.prod(one.rows or ())) for one in group]) for group in groups
+                _abreast([_matrix(one.numbers, math.prod(rows_of(answer, one))) for one in group]) for group in groups
             )
         case results.VJP(accumulated=held) if held is not None:
             return (row for name in answer.wrt for row in _rows(held[name]))
-    return (row for one in parts for row in _rows(one.array))
+    return (row for one in parts for row in _rows(one.numbers))
 
 
 def _abreast(blocks: Sequence[results.Array]) -> Iterator[results.Array]:
@@ -103,6 +103,14 @@ def _matrix(array: results.Array, rows: int) -> results.Array:
 
 # -- arrays
 
+KEYS = {"gradient": "grad"}
+"""Names of quantities in files, where their kind has another."""
+
+
+def rows_of(answer: results.Answer, quantity: results.Quantity) -> tuple[int, ...]:
+    """Give the shape of the rows of a matrix: that of y, or of a variable."""
+    return answer.value.shape if quantity.kind == "jacobian" else answer.inputs[quantity.axes[0]].shape
+
 
 def named(answer: results.Answer) -> dict[str, results.Array]:
     """Name the inputs, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and the other arrays.
@@ -118,9 +126,13 @@ def named(answer: results.Answer) -> dict[str, results.Array]:
 
 
 def _arrays(answer: results.Answer) -> dict[str, results.Array]:
-    """Collect the fields that are arrays, or hold some by name."""
+    """Collect the fields that are arrays, or hold some by name, and the quantities."""
     held = (_by(field.name, getattr(answer, field.name)) for field in fields(answer) if field.name != "inputs")
-    return {name: array for one in held for name, array in one.items()}
+    found = {name: array for one in held for name, array in one.items()}
+    known = [one for one in answer.quantities if one.array is not None] if isinstance(answer, results.Answer) else []
+    for one in known:
+        found["_".join([KEYS.get(one.kind, one.kind), *filter(None, one.block)])] = one.numbers
+    return found
 
 
 def _by(name: str, held: Any) -> dict[str, results.Array]:
@@ -139,8 +151,8 @@ def primary_array(answer: results.Answer) -> results.Array:
     Raises:
         InputError: It has one array for each of several variables.
     """
-    parts = components(answer)
+    parts = answer.asked
     if len(parts) != 1:
         message = f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array"
         raise InputError(message, hint="write an .npz, which holds them all, or choose one with --wrt")
-    return parts[0].array
+    return parts[0].numbers
