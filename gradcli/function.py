@@ -7,17 +7,13 @@ of parts are known to type checkers by `gradcli.parts.typed_function`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from gradcli import results
-from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText, public
-from gradcli.registry import all_commands
+from gradcli.questions.parsed_text import ParsedText, public
+from gradcli.registry import all_commands, further_methods
 
 if TYPE_CHECKING:
-    from gradcli.parts.tables.streaming import ColumnPlan, Stream
-    from gradcli.questions.closed_form import GivenShape
     from gradcli.questions.commands import (
         eval,  # noqa: A004
         grad,
@@ -83,80 +79,6 @@ class Function(ParsedText):
         vjps = vjp.vjps
         vjp = vjp.vjp
 
-    def closed_form(
-        self, of: str = "", *, shape: Mapping[str, GivenShape] | None = None, wrt: Sequence[str] | None = None
-    ) -> results.ClosedForm:
-        """Derive the formula of a derivative, for values that are not known and sizes that need not be.
-
-        `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
-        elements.  A `shape` is of numbers and names, `(3, "n")`; a variable without one has what makes sense.
-
-        Raises:
-            GradcliError: A shape is malformed, or no shapes fit.
-
-        >>> Function("A@x").closed_form("jacobian", wrt=["x"]).blocks["", "x"].text
-        'A[i, j]'
-        """
-        from gradcli.questions.closed_form import closed_form
-
-        return closed_form(self._asked(None, wrt, None), of, shape or {})
-
-    def stream(
-        self,
-        source: results.RowSource,
-        at: Inputs | None = None,
-        *,
-        on_error: results.OnError = "fail",
-        check: bool = False,
-        check_rows: int | None = None,
-        **options: Unpack[CommonOptions],
-    ) -> Stream:
-        """Return a stream that maps blocks of rows: columns are variables, and `at` has the values of the others.
-
-        `wrt` names the columns among them by default, `on_error` says what becomes of rows that are at fault, and
-        `check` whether to judge some rows, of which `check_rows` says how many.
-
-        >>> import numpy as np
-        >>> from gradcli.results import Block, RowSource
-        >>> stream = Function("a*x**2").stream(RowSource("the sensor", {"x": ()}), {"a": 2}, on_error="skip")
-        >>> blocks = (Block(np.arange(i, i + 2), {"x": np.array([i, i + 1.0])}, {}) for i in (0, 2))
-        >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
-        ([[0.0, 4.0], [8.0, 12.0]], 4)
-        """
-        from gradcli.parts.tables.streaming import Stream, planned
-
-        return Stream(planned(self, source, at, **options), on_error, check=check, check_rows=check_rows)
-
-    def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
-        """Compute the value and the derivatives at many points, block by block on all cores.
-
-        `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
-        (N, *y.shape, *x.shape).  Or they are a table of pyarrow, pandas or Polars, with the columns that a file of
-        `gradcli map` has; there comes out one of the same kind, with a column for each element.
-
-        Raises:
-            GradcliError: As for `stream`; columns of different lengths.
-
-        >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
-        {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
-        """
-        from gradcli.parts.tables.columnar import alike, arrays_of, is_frame, source_of
-        from gradcli.parts.tables.streaming import columns_of, mapped, planned
-
-        def plan(source: results.RowSource) -> ColumnPlan:
-            return planned(self, source, at, **options)
-
-        if not is_frame(columns):
-            return mapped(plan, columns)
-        known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
-        arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
-        return alike(columns, mapped(plan, arrays, is_flat=True))
-
-    def map_partitions(self, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
-        """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
-        meta = self.map(frame._meta_nonempty, at, **options)
-        return frame.map_partitions(self.map, at, **options, meta=meta)
-
 
 class _Method:
     """A method that is imported when it is first used.
@@ -177,5 +99,6 @@ class _Method:
 
 
 _METHODS = {name: command.method for name, command in all_commands().items() if command.method}
-for _name, _place in {**_METHODS, "vjps": "gradcli.questions.commands.vjp:vjps"}.items():
+_METHODS |= {"vjps": "gradcli.questions.commands.vjp:vjps", **further_methods()}
+for _name, _place in _METHODS.items():
     setattr(Function, _name, _Method(_name, _place))

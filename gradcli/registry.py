@@ -59,6 +59,11 @@ def all_commands() -> dict[str, Command]:
     return {command.name: command for command in found}
 
 
+def further_methods() -> dict[str, str]:
+    """Return the methods that parts add to `Function` besides those of commands, each as `module:function`."""
+    return {name: place for part in own_parts() for name, place in part.methods().items()}
+
+
 def questions() -> tuple[str, ...]:
     """Name the commands that answer a question on a function; a request may have only these."""
     return tuple(name for name, command in all_commands().items() if command.method)

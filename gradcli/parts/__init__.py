@@ -12,6 +12,7 @@ code             scripts that compute the same
 running          functions and scripts of Python, run and recorded
 paste            pasted statements: definitions, tensors, backward passes
 tables           one function over tables: into a file, or in parts into a folder, on many machines
+closed_forms     formulas of derivatives for values and sizes that are not known
 batch            requests as lines of JSON, answered one after the other
 warm             a process that answers the calls of the shell at once
 
@@ -36,9 +37,13 @@ PARTS = (
     "gradcli.parts.batch",
     "gradcli.parts.running",
     "gradcli.parts.paste",
+    "gradcli.parts.closed_forms",
     "gradcli.parts.warm",
 )
 """The packages of the parts, in the order of the help, each with its `Part` under the name `PART`."""
+
+FIRST = ("gradcli.parts.warm.client",)
+"""Modules whose function `take_over` is called before the shell is imported, and may answer in its place."""
 
 GROUP = "gradcli.parts"
 """Entry points by which other packages add parts: the name of a `Part`, as `package.module:NAME`."""

@@ -43,6 +43,10 @@ class Part(Protocol):
         """
         raise KeyError(name)
 
+    def methods(self) -> Mapping[str, str]:
+        """Return the methods that it adds to `Function` besides those of its commands, as `module:function`."""
+        return {}
+
     def text_reader(self) -> TextReader | None:
         """Return a reader of texts that are no expression, such as statements, which passes over any other text."""
         return None
@@ -58,6 +62,10 @@ class Part(Protocol):
             GradcliError: It looks like one of these names, and there is no such function.
         """
         return None
+
+    def names_code(self, word: str) -> bool:
+        """Tell whether a word of the shell names code of the user that would be run."""
+        return False
 
     def after_call(self, arguments: Sequence[str]) -> None:
         """Do what is wanted after a call of the shell, such as to start a warm process."""

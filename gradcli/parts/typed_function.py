@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from gradcli import function
 from gradcli.parts.claims import check
+from gradcli.parts.closed_forms import closed_form
 from gradcli.parts.code import code
 from gradcli.parts.explain import explain, graph
 from gradcli.parts.improve import improve
 from gradcli.parts.plot import plot
+from gradcli.parts.tables import methods
 
 
 class TypedFunction(function.Function):
@@ -22,3 +24,7 @@ class TypedFunction(function.Function):
     graph = graph.graph
     improve = improve.improve
     plot = plot.plot
+    closed_form = closed_form.closed_form
+    stream = methods.stream
+    map = methods.map_columns
+    map_partitions = methods.map_partitions

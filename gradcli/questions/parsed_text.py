@@ -139,7 +139,8 @@ class ParsedText:
         if of_numbers and "shape" in given:
             hint = "leave out --shape for numbers, and the other for a formula"
             raise UsageError(f"--shape and --{of_numbers} exclude each other", hint=hint)
-        return "shape" in given or not (of_numbers or self.has_values)
+        has_forms = hasattr(self, "closed_form")  # which a part gives
+        return has_forms and ("shape" in given or not (of_numbers or self.has_values))
 
     def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
         """Answer a command by its name; the shell and requests have read its options, each in its own way.

@@ -61,5 +61,5 @@ def test_what_is_not_proved_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     def twice(gradient: sympy.Expr, *rest: object) -> object:
         return matrix_form(2 * gradient, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("gradcli.questions.closed_form.matrix_form", twice)
+    monkeypatch.setattr("gradcli.parts.closed_forms.closed_form.matrix_form", twice)
     assert Function("x@A@x").closed_form("grad").matrices == {}

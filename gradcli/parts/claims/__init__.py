@@ -20,6 +20,8 @@ from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
+    from sympy import Symbol
+
     from gradcli.language.program.wengert import Program, Shape
 
 _COMMANDS = {
@@ -52,3 +54,17 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
     from gradcli.parts.claims import proof
 
     return proof.are_same(one, other, shapes)
+
+
+def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:
+    """Tell whether a text is proved to be the gradient of a Program by a variable; false if no proof is found.
+
+    Raises:
+        GradcliError: The text is no formula of it.
+        OverTimeError: The time is over.
+    """
+    from gradcli.parts.claims import proof, subject
+
+    function = subject.Subject.from_program(program, shapes, variable, None)
+    reading = subject.read(function, text)
+    return reading.of == "gradient" and proof.prove(function, reading) is not None

@@ -23,9 +23,9 @@ from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject, read, read_numbers
 from gradcli.parts.claims.verdict import claimed, expected as met
+from gradcli.parts.closed_forms import at_random_values
 from gradcli.progress import counted, each_with_time
 from gradcli.questions import judging
-from gradcli.questions.closed_form import at_random_values
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole, rounded
 from gradcli.reference.deadline import is_over_time, time_limit

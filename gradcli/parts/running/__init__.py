@@ -31,13 +31,18 @@ Nothing else in the package runs code of the user, and only input of such a form
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
+    from gradcli.function import Function
     from gradcli.parts.part import AskedFunction
 
 
@@ -71,6 +76,12 @@ class RunningPart(Part):
 
         return function_named(named)
 
+    def names_code(self, word: str) -> bool:
+        """Tell whether a word is `FILE.py::NAME` or `MODULE:NAME`."""
+        from gradcli.parts.running.targets import target
+
+        return ":" in word and target(word) is not None
+
     def end_process(self, code: int) -> None:
         """End the process although a thread of the user's code would keep it."""
         if "gradcli.parts.running.targets" in sys.modules:
@@ -80,3 +91,37 @@ class RunningPart(Part):
 
 
 PART = RunningPart()
+
+
+def file_text(word: str) -> str | None:
+    """Return the text of the Python file that `FILE.py::NAME` names; None for any other word."""
+    from gradcli.parts.running.targets import target
+
+    named = target(word)
+    return Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
+
+
+def function_with_code(word: str, code: str | None) -> Function | None:
+    """Return the function of Python that a word names, on a machine that has not the file; None for any other word.
+
+    Args:
+        word: `FILE.py::NAME` or `MODULE:NAME`.
+        code: The text of the file, which is written to a folder of this process.
+
+    Raises:
+        InputError: There is no such function, or running the file raises.
+    """
+    from gradcli.parts.running.targets import target
+
+    named = target(word)
+    if named is not None and code is not None:
+        folder = tempfile.mkdtemp(prefix="gradcli-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        path = Path(folder, Path(named.file).name)
+        path.write_text(code, encoding="utf-8")
+        named = target(f"{path}::{named.name}")
+    if named is None:
+        return None
+    from gradcli.parts.running.python_functions import named as function_named
+
+    return function_named(named)

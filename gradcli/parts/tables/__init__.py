@@ -7,10 +7,13 @@ many_points   the choice of the points to judge among many, and one check of the
 rows          many points in: one file or a folder of them; blocks of rows of any format
 text_rows, columnar   blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
 sinks         blocks of rows out, and the cells that they keep of the input
+methods       the methods of `Function`
 shell         the command: rows in, derivatives out
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
@@ -30,6 +33,11 @@ class TablesPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
+
+    def methods(self) -> Mapping[str, str]:
+        """Return the methods that answer at many points."""
+        names = {"stream": "stream", "map": "map_columns", "map_partitions": "map_partitions"}
+        return {name: f"gradcli.parts.tables.methods:{function}" for name, function in names.items()}
 
 
 PART = TablesPart()

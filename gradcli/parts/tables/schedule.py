@@ -7,7 +7,6 @@ task writes the same file.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import hashlib
@@ -16,21 +15,19 @@ import importlib.metadata
 import logging
 import os
 import platform
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.parts.running.targets import target
+from gradcli.function import Function
+from gradcli.parts import running
 from gradcli.parts.tables.folder import MANIFEST, Folder, FolderPart, input_facts
 from gradcli.parts.tables.rows import Cut, Joined, PointSource, within
 from gradcli.parts.tables.sinks import Layout, open_sink
@@ -38,8 +35,8 @@ from gradcli.results import RowSource
 from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.function import Function
     from gradcli.parts.tables.streaming import Stream, Tally
+    from gradcli.parts.typed_function import TypedFunction
 
 _RETRIES = 2
 """Times that Dask tries a failed task again, on another worker if there is one."""
@@ -76,39 +73,22 @@ class Work(Record):
     @classmethod
     def from_question(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
-        named = target(expression)
-        code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
-        return cls(expression, code, asked, keep, form)
+        return cls(expression, running.file_text(expression), asked, keep, form)
 
 
 @functools.lru_cache(4)
-def function_of(expression: str, code: str | None) -> Function:
+def function_of(expression: str, code: str | None) -> TypedFunction:
     """Build the function of some work, in a worker that has not read the command line.
 
     Raises:
         GradcliError: As for `Function`, or as running the file raises.
     """
-    named = target(expression)
-    if named is None:
-        from gradcli.function import Function
-
-        return Function(expression)
-    from gradcli.parts.running.python_functions import named as function_named
-
-    if code is None:
-        return function_named(named)
-    folder = tempfile.mkdtemp(prefix="gradcli-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = os.path.join(folder, os.path.basename(named.file))
-    Path(path).write_text(code, encoding="utf-8")
-    moved = target(f"{path}::{named.name}")
-    assert moved is not None  # noqa: S101 (it is a path and a name)
-    return function_named(moved)
+    return cast("TypedFunction", running.function_with_code(expression, code) or Function(expression))
 
 
 def apply(
     work: Work,
-    function: Function,
+    function: TypedFunction,
     rows: Joined,
     output: str,
     cut: Cut = Cut(),  # noqa: B008 (it is immutable)
@@ -185,7 +165,7 @@ def into_folder(
     work: Work,
     points: PointSource,
     path: str,
-    function: Function,
+    function: TypedFunction,
     folder: str,
     *,
     scheduler: str | None = None,
@@ -257,7 +237,9 @@ def _plan(work: Work, points: PointSource) -> dict[str, Any]:
     return {"version": gradcli.__version__, "expression": work.expression, "code": code, **options, "inputs": inputs}
 
 
-def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Function | None = None) -> FolderPart:
+def write_part(
+    work: Work, piece: RowRange, name: str, folder: str, function: TypedFunction | None = None
+) -> FolderPart:
     """Write the part of a piece.
 
     Raises:
@@ -280,7 +262,7 @@ AGAIN = "the same command with --resume writes them, once there is room"
 """Hint where parts are missing."""
 
 
-def _here(work: Work, pieces: _Pieces, folder: Folder, function: Function) -> Iterator[FolderPart]:
+def _here(work: Work, pieces: _Pieces, folder: Folder, function: TypedFunction) -> Iterator[FolderPart]:
     """Write the missing parts in this process, and give all in order.
 
     Raises:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from typer import Option
 
@@ -20,6 +20,9 @@ from gradcli.cli.output import NOT_PASSED, passes, require_place
 from gradcli.cli.typer_internals import one_of
 from gradcli.errors import UsageError
 from gradcli.formats import ROW_FORMATS
+
+if TYPE_CHECKING:
+    from gradcli.parts.typed_function import TypedFunction
 
 Points = Annotated[
     str,
@@ -160,13 +163,11 @@ def answer_map(line: CommandLine) -> Callable[[], int]:
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
-    from gradcli.function import Function
     from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
     from gradcli.parts.tables.schedule import Work, apply, into_folder
 
     start = time.perf_counter()
-    function = line.function
-    assert isinstance(function, Function), "texts and functions of Python are"  # noqa: S101
+    function = cast("TypedFunction", line.function)
     asked = dict(line.arguments)
     path, output = asked.pop("points"), asked.pop("output", "-")
     given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())

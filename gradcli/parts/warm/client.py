@@ -1,4 +1,4 @@
-"""The installed command: it hands its call to the warm process, if there is one, or runs it.
+"""What the installed command does first: it hands its call to the warm process, if there is one.
 
 It hands over arguments, variables, folder, standard streams, umask and the signals that are ignored; the rest of a
 program's start is in the name of the socket (`paths`).  It waits for the exit code, and passes on the signals it gets.
@@ -44,15 +44,12 @@ LIVED_THROUGH = "SIGWINCH SIGCONT SIGTSTP".split()
 """Signals that end nothing."""
 
 
-def process() -> int:
-    """Run the command `gradcli`, of which this is the entry point, by the warm process or by this one."""
+def take_over() -> None:
+    """End this process with the answer of the warm process, if there is one that may take the call."""
     if os.environ.get(paths.VARIABLE) != "0" and sys.argv[1:2] != [paths.COMMAND] and not _is_only_here(sys.argv[1:]):
         code = answered()
         if code is not None:
             os._exit(code)
-    from gradcli.cli import process as cold
-
-    return cold()
 
 
 def _is_only_here(words: Sequence[str]) -> bool:
@@ -67,9 +64,9 @@ def _is_only_here(words: Sequence[str]) -> bool:
         return True
     if not any(":" in word for word in words):
         return False
-    from gradcli.parts.running.targets import target
+    from gradcli.parts import own_parts
 
-    return any(map(target, words))
+    return any(part.names_code(word) for part in own_parts() for word in words)
 
 
 def _paths(words: Sequence[str]) -> Iterator[str]:

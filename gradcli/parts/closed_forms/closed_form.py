@@ -23,9 +23,9 @@ from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size,
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.notation import Notation
-from gradcli.parts.claims.proof import prove
-from gradcli.parts.claims.subject import Subject, read as read_claim
+from gradcli.parts.claims import is_proved_gradient
 from gradcli.questions.naming import no_such_variable
+from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
@@ -45,7 +45,29 @@ MOST_PROBES = 3
 NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
 
 
-def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
+def closed_form(
+    self: ParsedText,
+    of: str = "",
+    *,
+    shape: Mapping[str, GivenShape] | None = None,
+    wrt: Sequence[str] | None = None,
+) -> ClosedForm:
+    """Derive the formula of a derivative, for values that are not known and sizes that need not be.
+
+    `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
+    elements.  A `shape` is of numbers and names, `(3, "n")`; a variable without one has what makes sense.
+
+    Raises:
+        GradcliError: A shape is malformed, or no shapes fit.
+
+    >>> from gradcli import Function
+    >>> Function("A@x").closed_form("jacobian", wrt=["x"]).blocks["", "x"].text
+    'A[i, j]'
+    """
+    return formulas(self._asked(None, wrt, None), of, shape or {})
+
+
+def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
     """Derive the formulas of a derivative, and confirm them at random points.
 
     Args:
@@ -260,10 +282,7 @@ def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text:
     """Tell whether a text is proved to be the gradient by one variable."""
     try:
         with time_limit():
-            subject = Subject.from_program(
-                program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None
-            )
-            reading = read_claim(subject, text)
-            return reading.of == "gradient" and prove(subject, reading) is not None
+            shapes = {symbol: named.shapes[symbol] for symbol in program.variables}
+            return is_proved_gradient(program, shapes, gradient.variable, text)
     except (GradcliError, OverTimeError):
         return False

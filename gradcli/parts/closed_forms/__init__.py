@@ -1,0 +1,36 @@
+"""Formulas without a point: a derivative in closed form, for shapes that are given or inferred.
+
+closed_form    the formulas, confirmed at random points; gradients in whole tensors, where they are proved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gradcli.parts.part import Part
+
+if TYPE_CHECKING:
+    from gradcli.questions.question import Inquiry
+
+
+class ClosedFormsPart(Part):
+    """Formulas of derivatives for values and sizes that are not known."""
+
+    def methods(self) -> Mapping[str, str]:
+        """Return the method that answers by a formula."""
+        return {"closed_form": "gradcli.parts.closed_forms.closed_form:closed_form"}
+
+
+PART = ClosedFormsPart()
+
+
+def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
+    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
+
+    Raises:
+        GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
+    """
+    from gradcli.parts.closed_forms import closed_form
+
+    return closed_form.at_random_values(inquiry, seed)
