@@ -43,15 +43,15 @@ SHORT = 6
 def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
     """Compute the vector-Jacobian product; return the other fields of an answer with one too, with the Jacobian."""
     numbers = whole_derivatives(question, v)
-    shared = checked(question, numbers, "jacobian", by_name(numbers.jacobian or {}))
+    shared = checked(question, numbers, {"jacobian": by_name(numbers.jacobian or {})}, "jacobian")
     return dict(numbers.vjp or {}), shared | {"jacobian_omitted": question.jacobian_omitted}
 
 
 def checked(
     question: Question,
     numbers: Numbers,
-    kind: NumberKind,
-    arrays: Mapping[BlockNames, Array],
+    arrays: Mapping[NumberKind, Mapping[BlockNames, Array]],
+    kind: str,
     derived: Derived | None = None,
 ) -> dict[str, Any]:
     """Judge torch's numbers and confirm the formulas; return the fields that all answers of derivatives have.
@@ -59,16 +59,17 @@ def checked(
     Args:
         question: The function at its point, and whether to judge.
         numbers: Torch's.
-        kind: Of those that have formulas.
-        arrays: These numbers by block; none where they are left out.
+        arrays: These numbers by kind and block; without those that are left out.
+        kind: The kind that has formulas.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
     """
     judgement = judged(question, numbers) if question.check else None
     formulas, found = concluded(question, numbers, judgement, derived)
-    quantities = quantities_of(
-        kind, question.program.output_name, question.wrt, arrays, formulas.shown, formulas.omitted
-    )
-    return {**question.common, "quantities": quantities, "value": question.value, "check": found}
+    y, wrt, quantities = question.program.output_name, question.wrt, list[Quantity]()
+    for one, blocks in arrays.items():
+        own = (formulas.shown, formulas.omitted) if one == kind else ()
+        quantities += quantities_of(one, y, wrt, blocks, *own)
+    return {**question.common, "quantities": tuple(quantities), "value": question.value, "check": found}
 
 
 def beside(question: Question, kind: NumberKind, arrays: Mapping[str, Array]) -> tuple[Quantity, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
-import numpy as np
-
-from gradcli.questions.judging import beside, differentiated, of_passes
+from gradcli.questions.judging import of_passes
+from gradcli.questions.operators import answer
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Gradient
 
@@ -21,9 +21,5 @@ def grad(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOpt
     >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
     array([ 3., 12.])
     """
-    question = self._asked(at, **options).question()
-    question.require_one_element("grad")
-    gradient, shared = differentiated(question, question.weights(np.ones(question.shape)))
-    shared["warnings"] = tuple(dict.fromkeys((*shared["warnings"], *of_passes(question))))
-    shared["quantities"] = (*beside(question, "gradient", gradient), *shared["quantities"])
-    return Gradient(command="grad", **shared)
+    question, found = answer(Gradient, self._asked(at, **options))
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *of_passes(question)))))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.crosscheck.formulas import derive_formulas
-from gradcli.crosscheck.point import SecondDerivatives
-from gradcli.questions.judging import beside, checked
+from gradcli.questions.operators import answer
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Hessian
 
@@ -22,17 +20,4 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
     ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
     """
-    question = self._asked(at, **options).question(twice=True)
-    question.require_one_element("hessian")
-    entries = sum(question.arrays[name].size for name in question.wrt) ** 2
-    hint = "use hvp with --u for single columns, or --wrt for fewer variables"
-    question.require_room(hint, "the Hessian", entries)
-    from gradcli.autodiff import jacobians
-
-    gradient, blocks = jacobians.hessian(question.forward, question.wrt)
-    numbers = SecondDerivatives(question.dtype, gradient, blocks, question.value.item())
-    derived = derive_formulas(question.point, question.program, question.wrt, "hessian")
-    arrays = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
-    shared = checked(question, numbers, "hessian", arrays, derived)
-    shared["quantities"] = (*beside(question, "gradient", gradient), *shared["quantities"])
-    return Hessian(command="hessian", **shared)
+    return answer(Hessian, self._asked(at, **options))[1]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.crosscheck.point import Torch
-from gradcli.questions.judging import checked
+from gradcli.questions.operators import answer
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.results import Jacobian, by_name
+from gradcli.results import Jacobian
 
 
 def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Jacobian:
@@ -20,8 +19,4 @@ def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judge
     >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
     array([[1., 2.]])
     """
-    question = self._asked(at, **options).question()
-    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
-    blocks = question.jacobian
-    numbers = Torch(question.dtype, question.value, blocks)
-    return Jacobian(command="jacobian", **checked(question, numbers, "jacobian", by_name(blocks)))
+    return answer(Jacobian, self._asked(at, **options))[1]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.crosscheck.formulas import derive_formulas
-from gradcli.crosscheck.point import JacobianVectorProduct
-from gradcli.questions.judging import checked
+from gradcli.questions.operators import answer
 from gradcli.questions.parsed_text import Directions, Inputs, JudgedOptions, ParsedText
 from gradcli.results import JVP
 
@@ -22,11 +20,4 @@ def jvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
     >>> answer.jvp, answer.symbolic.text, answer.check.verdict
     (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
     """
-    question = self._asked(at, **options).question(twice=True)
-    directions = question.directions(u, "jvp")
-    from gradcli.autodiff import jacobians
-
-    product = jacobians.jvp(question.forward, directions)
-    numbers = JacobianVectorProduct(question.dtype, question.value, product, directions)
-    derived = derive_formulas(question.point, question.program, (), "jvp", directions)
-    return JVP(command="jvp", u=directions, **checked(question, numbers, "jvp", {("", ""): product}, derived))
+    return answer(JVP, self._asked(at, **options), u)[1]
