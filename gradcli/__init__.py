@@ -23,9 +23,10 @@ autodiff, symbolic, reference    the three readings: torch, formulas, enclosures
 adjoint, files                   derivatives of a Program as a Program; files of values
 language, report                 a text to a Program; answers to text
 errors, results                  every error; classes of answers
-complete_output, keywords        streams that write all they are given, or raise; options in the words of Python
+complete_output                  streams that write all they are given, or raise
 showing                          display of an answer in Python: print, notebooks, JSON
 formats, notation, guide         formats of answers; notation of mathematics; the pages of the manual
+option_words                     an option in a message, as the shell and Python name it
 signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
 arrays                           the type of the arrays that all rooms hand on
 

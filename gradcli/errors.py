@@ -16,6 +16,9 @@ from functools import wraps
 from os.path import dirname
 from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
+from gradcli import option_words
+from gradcli.option_words import in_python, in_shell
+
 EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret, where there is room for them."""
 
@@ -54,7 +57,7 @@ class Place:
     @property
     def where(self) -> str:
         """Source of the text and, if it has several lines, the line; empty for the only line of the expression."""
-        source = f"in {self.source}" if self.source != "EXPR" else ""
+        source = f"in {option_words.source(self.source)}" if self.source != "EXPR" else ""
         line = f"line {self.text.count(chr(10), 0, self.span.start) + 1}" if "\n" in self.text else ""
         return ", ".join(part for part in (source, line) if part)
 
@@ -116,14 +119,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= MESSAGE_LENGTH else f"{text[:half]}...{text[-half:]}"
 
 
-def _in_python(words: str) -> str:
-    """Translate words of the shell to those of Python; imported late, as few errors need it."""
-    from gradcli.keywords import in_python
-
-    return in_python(words)
-
-
-class Words(NamedTuple):
+class Remark(NamedTuple):
     """Message of an error, and a hint at the remedy, if one is known."""
 
     message: str
@@ -173,12 +169,14 @@ class GradcliError(BriefError):
     """An error that prevents an answer; `kind` names it for machines, `exit_code` for the shell.
 
     Its text has message, place and hint in the words of Python, `v="ones"`; `render` writes the shell's, `--v ones`.
+    Message and hint are written once, with their options named by `option_words.option`.
 
     Attributes:
         message: The error.
         place: The text and the range in it; None if the error is in no text.
         hint: The remedy, if one is known.
-        in_shell: The message and the hint in the words of the shell, in which they are written.
+        text: The message and the hint as they are written, with their options marked.
+        in_shell: The same in the words of the shell.
 
     >>> from gradcli import Function
     >>> try:
@@ -199,35 +197,44 @@ class GradcliError(BriefError):
     def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
         super().__init__(message)
         self.place = place
-        self.in_shell = Words(shortened(printable(message)), hint and shortened(printable(hint)))
+        self.text = Remark(message, hint)
+
+    @property
+    def in_shell(self) -> Remark:
+        """The message and the hint in the words of the shell."""
+        return self._worded(in_shell)
 
     @property
     def message(self) -> str:
         """The error, in the words of Python."""
-        return _in_python(self.in_shell.message)
+        return self._worded(in_python).message
 
     @property
     def hint(self) -> str | None:
         """The remedy, in the words of Python; None if none is known."""
-        return self.in_shell.hint and _in_python(self.in_shell.hint)
+        return self._worded(in_python).hint
+
+    def _worded(self, write: Callable[[str], str]) -> Remark:
+        message, hint = (words and shortened(printable(write(words))) for words in self.text)
+        return Remark(message or "", hint)
 
     def advise(self, hint: str | None) -> None:
-        """Give another hint, in the words of the shell."""
-        self.in_shell = self.in_shell._replace(hint=hint)
+        """Give another hint."""
+        self.text = self.text._replace(hint=hint)
 
     def add(self, hint: str) -> None:
-        """Append to the hint, in the words of the shell."""
-        self.advise(f"{self.in_shell.hint}; {hint}" if self.in_shell.hint else hint)
+        """Append to the hint."""
+        self.advise(f"{self.text.hint}; {hint}" if self.text.hint else hint)
 
     def __str__(self) -> str:
-        return self._text(Words(self.message, self.hint), _in_python)
+        return self._full(self._worded(in_python), in_python)
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
         """Write the message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
-        return f"error: {self._text(self.in_shell, str, columns, encoding)}"
+        return f"error: {self._full(self.in_shell, in_shell, columns, encoding)}"
 
-    def _text(self, words: Words, translated: Callable[[str], str], *room: Any) -> str:
-        where = translated(printable(self.place.where)) if self.place else ""
+    def _full(self, words: Remark, write: Callable[[str], str], *room: Any) -> str:
+        where = printable(write(self.place.where)) if self.place else ""
         lines = [f"{words.message}{f' ({where})' if where else ''}"]
         lines += [self.place.render(*room)] if self.place else []
         return "\n".join([*lines, f"hint: {words.hint}"] if words.hint else lines)
@@ -253,11 +260,6 @@ class CodeError(LanguageError):
         message = f"{what} is code, and code is run only where you say so"
         ways = [instead, _command_for(place.text) if place.source == "EXPR" else ""]
         super().__init__(message, place=place, hint="; or ".join(filter(None, ways)) or None)
-
-    @property
-    def hint(self) -> str | None:
-        """The remedy: a command of the shell, also in Python."""
-        return self.in_shell.hint
 
 
 def _command_for(text: str) -> str:

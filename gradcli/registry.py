@@ -8,6 +8,7 @@ from typing import Any
 
 from gradcli.errors import UsageError
 from gradcli.formats import FIGURES
+from gradcli.option_words import option
 from gradcli.parts import own_parts
 from gradcli.parts.command import Command
 
@@ -88,4 +89,6 @@ def require_format(command: str, form: str) -> None:
         UsageError: The answer is no table of numbers, and the format holds nothing else.
     """
     if form in lacks(command):
-        raise UsageError(f"the answer of {command} is no table of numbers", hint="take --json, or -o FILE.json")
+        raise UsageError(
+            f"the answer of {command} is no table of numbers", hint=f"take {option('json')}, or -o FILE.json"
+        )

@@ -31,6 +31,7 @@ from gradcli.files.decoding import (
     quoted,
     require_room,
 )
+from gradcli.option_words import option
 from gradcli.results import Block, Cells, RowSource
 
 MAGIC = np.lib.format.MAGIC_PREFIX
@@ -233,7 +234,7 @@ def columns_of_npy(
     if table.ndim and len(names) == 1:
         return {names[0]: table[:, 0] if table.shape[1:] == (1,) else table}
     if table.shape[1:] != (len(names),):
-        what = "names in --columns" if columns else "variables without --at"
+        what = f"names in {option('columns')}" if columns else f"variables without {option('at')}"
         said = f"{name} is an array of shape {table.shape}, and there are {len(names)} {what}: {', '.join(names[:8])}"
         raise InputError(said, hint="a table without names has a column for each of them, in their order")
     return {known: table[:, column] for column, known in enumerate(names)}

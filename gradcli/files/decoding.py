@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError, did_you_mean
+from gradcli.option_words import option
 
 TEXT_BYTES = 2**25
 """Bytes of text that are read, 32 MiB: two million numbers of full length.
@@ -90,7 +91,9 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
 
 def named_twice(name: str) -> InputError:
     """Make the error for columns that are named both in the rows and by --columns."""
-    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
+    return InputError(
+        f"{name} names its columns, and {option('columns')} names them too", hint=f"leave out {option('columns')}"
+    )
 
 
 def require_room(shape: tuple[int, ...], name: str) -> None:

@@ -195,7 +195,7 @@ class Files:
             return self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked)), asked.name
         except InputError as error:
             # Hints are for words such as @FILE, and a path has no sign before it.
-            hint = error.in_shell.hint or ""
+            hint = error.text.hint or ""
             error.advise(hint.replace("@FILE", "FILE").replace("@-", "-").replace("@ reads", "name") or None)
             raise
         except OSError as error:

@@ -24,6 +24,7 @@ from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.numeric import require_room, run
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, broadcast, show
+from gradcli.option_words import option, source as named
 
 Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
 """Types of a value: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""
@@ -51,7 +52,7 @@ def read_value(value: Value, source: str) -> Array:
     try:
         return numbers(value)
     except NoNumbersError as error:
-        raise InputError(f"{source} is not an array of real numbers: {error}", hint=error.hint) from None
+        raise InputError(f"{named(source)} is not an array of real numbers: {error}", hint=error.hint) from None
 
 
 def _read_text(text: str, source: str) -> Array:
@@ -113,13 +114,17 @@ def read_shape(given: str | int | Sequence[int | str], source: str) -> tuple[int
     wrong = next((word for word in words if not _SIZE.fullmatch(word)), None)
     if wrong is not None or (not words and not text.strip()):
         shown = f"'{wrong}' is no size" if wrong else "there are no sizes"
-        raise InputError(f"{source}: {shown}", hint="write sizes as numbers or names: 3, or n, or m,n; () of a number")
+        raise InputError(
+            f"{named(source)}: {shown}", hint="write sizes as numbers or names: 3, or n, or m,n; () of a number"
+        )
     if len(words) > MAX_DIMENSIONS:
-        raise TooLargeError(f"{source} has {len(words)} dimensions; at most {MAX_DIMENSIONS} are held")
+        raise TooLargeError(f"{named(source)} has {len(words)} dimensions; at most {MAX_DIMENSIONS} are held")
     sizes = tuple(int(word) if word.isdecimal() and len(word) < 16 else word for word in words)
     most = math.prod(size for size in sizes if isinstance(size, int))
     if most > MAX_ELEMENTS or any(word.isdecimal() for word in sizes if isinstance(word, str)):
-        raise TooLargeError(f"{source} has more than {MAX_ELEMENTS:,} elements", hint="a name stands for any size: n")
+        raise TooLargeError(
+            f"{named(source)} has more than {MAX_ELEMENTS:,} elements", hint="a name stands for any size: n"
+        )
     return sizes
 
 
@@ -162,7 +167,7 @@ def fitted(bound: Array, shape: Shape, source: str) -> Array:
     try:
         return np.broadcast_to(bound, shape)
     except ValueError:
-        message = f"{source} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}"
+        message = f"{named(source)} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}"
         raise InputError(message, hint="the bounds must broadcast to the shape of the variable") from None
 
 
@@ -217,7 +222,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     array([0., 1.])
     """
     if isinstance(value, str) and not _PLAIN.fullmatch(value):
-        if (picked := _picked(value, y.shape, source, y.name, "leave out --v")) is not None:
+        if (picked := _picked(value, y.shape, source, y.name, f"leave out {option('v')}")) is not None:
             return picked
         program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
         if program.variables:
@@ -321,7 +326,7 @@ def read_directions(
         whose = name or _only(movable, value)
         _require_movable(whose, variables, movable)
         if whose in named:
-            raise InputError(f"--u gives '{whose}' two directions", hint="give it once")
+            raise InputError(f"{option('u')} gives '{whose}' two directions", hint="give it once")
         named[whose] = value
     if not named and movable:
         sizes = {name: math.prod(variables[name]) for name in movable}
@@ -331,7 +336,7 @@ def read_directions(
     found: dict[str, Array] = {}
     for name in (name for name in movable if name in named):
         u, shape, source = named[name], variables[name], f"--u {name}"
-        picked = _picked(u, shape, source, name, f"write --u {name}=1") if isinstance(u, str) else None
+        picked = _picked(u, shape, source, name, f"write {option('u', f'{name}=1')}") if isinstance(u, str) else None
         found[name] = _shaped(u, "u", name, shape, source) if picked is None else picked
     return found
 
@@ -340,20 +345,25 @@ def _only(movable: tuple[str, ...], value: Value) -> str:
     if len(movable) == 1:
         return movable[0]
     text = value.strip() if isinstance(value, str) else "VALUE"
-    shown = "u" if not isinstance(value, str) else f"--u {text}" if text else "--u ''"
+    shown = "u" if not isinstance(value, str) else option("u", text) if text else option("u", "''")
     if not movable:
-        raise InputError(f"{shown} names no variable, and there is none to move", hint="leave out --u")
-    hint = f"write --u {movable[0]}={text or 'VALUE'}; a variable without a --u is held constant"
+        raise InputError(f"{shown} names no variable, and there is none to move", hint=f"leave out {option('u')}")
+    example = option("u", f"{movable[0]}={text or 'VALUE'}")
+    hint = f"write {example}; a variable without a {option('u')} is held constant"
     raise InputError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
 
 
 def _require_movable(name: str, variables: Mapping[str, Shape], movable: tuple[str, ...]) -> None:
     if name not in variables:
         hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-        raise InputError(f"--u moves '{name}', and the expression has no such variable", hint=hint)
+        raise InputError(f"{option('u')} moves '{name}', and the expression has no such variable", hint=hint)
     if name not in movable:
-        message = f"--u moves '{name}', which is not among the variables of --wrt: {', '.join(movable)}"
-        raise InputError(message, hint=f"add {name} to --wrt, or leave out its --u: it is held constant")
+        message = (
+            f"{option('u')} moves '{name}', which is not among the variables of {option('wrt')}: {', '.join(movable)}"
+        )
+        raise InputError(
+            message, hint=f"add {name} to {option('wrt')}, or leave out its {option('u')}: it is held constant"
+        )
 
 
 def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: str) -> InputError:
@@ -361,11 +371,11 @@ def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: 
     shape = variables[first]
     if others:
         whose = f"the variables {', '.join(movable)} have {sum(math.prod(variables[n]) for n in movable):,} elements"
-        needs, hint = "a direction u", f"--u {first}=ones moves all of {first}"
+        needs, hint = "a direction u", f"{option('u', f'{first}=ones')} moves all of {first}"
     else:
         whose, needs = f"{first} has shape {show(shape)}", f"a direction u of {first}'s shape"
         short = ",".join(["1"] * shape[0]) if len(shape) == 1 and 0 < shape[0] <= _SHORT else "ones"
-        hint = f"--u {short} moves all elements alike, e0 moves {first}[0] alone"
-    hint += "; a variable without a --u is held constant" * bool(others)
+        hint = f"{option('u', short)} moves all elements alike, e0 moves {first}[0] alone"
+    hint += f"; a variable without a {option('u')} is held constant" * bool(others)
     message = f"{whose}, and only a single element has an implicit direction: {command} needs {needs}"
     return InputError(message, hint=hint)

@@ -24,6 +24,7 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut
+from gradcli.option_words import Words, option
 from gradcli.parts import all_parts
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
@@ -280,9 +281,9 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
                 both = (question.product(one)[name].ravel().tolist() for one in (x, np.ones_like(x)))
                 this, plain = (", ".join(f"{number:.6g}" for number in numbers) for numbers in both)
                 instead = f" ({this} instead of {plain})"
-            yield (
+            yield Words(
                 f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers{instead}; "
-                "for the plain derivative of an elementwise function take ones: --v ones"
+                f"for the plain derivative of an elementwise function take ones: {option('v', 'ones')}"
             )
 
 

@@ -12,6 +12,7 @@ from gradcli.language.inputs import Value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import Snippet
+from gradcli.option_words import option, source as named
 
 Inputs = Mapping[str, Value] | Value
 """A value per variable, or one for the only variable: text, a number, nested lists, an array or a tensor."""
@@ -52,14 +53,14 @@ def open_names(snippet: Snippet) -> tuple[str, ...]:
 
 
 def with_name(
-    given: Inputs | None, names: Sequence[str], option: str = "--at", whose: str = "the expression"
+    given: Inputs | None, names: Sequence[str], source: str = "--at", whose: str = "the expression"
 ) -> dict[str, Value]:
     """Return values by variable, where a value without a name goes to the only variable.
 
     Args:
         given: Values as they are given.
         names: The variables that a value without a name may be of.
-        option: The option that gives the values.
+        source: The option that gives the values, as in the shell.
         whose: The owner of the variables, in words for messages.
 
     Raises:
@@ -73,14 +74,19 @@ def with_name(
         return {name or names[0]: value for name, value in found.items()}
     word = found[""].strip() or "''" if isinstance(found[""], str) else "VALUE"
     if len(names) == 1:
-        raise InputError(f"{option} gives '{names[0]}' two values: {word} and {found[names[0]]}", hint="give it once")
+        raise InputError(
+            f"{named(source)} gives '{names[0]}' two values: {word} and {found[names[0]]}", hint="give it once"
+        )
     known = f"the variables {', '.join(names)}" if names else "no variables"
     parts = word.split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
-        is_shown = option == "--in" or not ("e" in names or word == "''")
-        parts = [word if is_shown and (option == "--in" or not n) else "VALUE" for n in range(min(4, len(names)))]
-    hint = f"write {' '.join(map(f'{option} {{}}={{}}'.format, names, parts))}" if names else f"leave out {option}"
-    what = "a value alone" if word == "VALUE" else f"{option} {word}"
+        is_range = source == "--in"
+        is_shown = is_range or not ("e" in names or word == "''")
+        parts = [word if is_shown and (is_range or not n) else "VALUE" for n in range(min(4, len(names)))]
+    flag = source.removeprefix("--")
+    each = (f"{name}={part}" for name, part in zip(names, parts, strict=False))
+    hint = f"write {option(flag, *each)}" if names else f"leave out {option(flag)}"
+    what = "a value alone" if word == "VALUE" else option(flag, word)
     message = f"{what} names no variable, and {whose} has {known}"
     raise InputError(message, hint=constants_meant(names) + hint)
 
@@ -115,14 +121,14 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
         raise InputError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint=constants_meant(missing) + "give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
+            hint=constants_meant(missing) + "give " + option("at", *(f"{name}=VALUE" for name in missing[:4])),
         )
 
 
-def no_such_variable(option: str, name: str, variables: Sequence[str]) -> InputError:
-    """Return the error for an option that names no variable of the expression."""
+def no_such_variable(source: str, name: str, variables: Sequence[str]) -> InputError:
+    """Return the error for an option, as in the shell, that names no variable of the expression."""
     hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
+    return InputError(f"{named(source)} names '{name}', and the expression has no such variable", hint=hint)
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
@@ -149,11 +155,13 @@ def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
     known = {**program.named, program.output_name: program.output}
     for name in names:
         if name in program.names:
-            hint = f"its own gradient is shown without that; --wrt {name} asks for it"
-            raise InputError(f"--show names '{name}', which is a variable", hint=hint)
+            hint = f"its own gradient is shown without that; {option('wrt', name)} asks for it"
+            raise InputError(f"{option('show')} names '{name}', which is a variable", hint=hint)
         if name not in known:
             hint = did_you_mean(name, known) or f"the names are: {', '.join(known)}"
-            raise InputError(f"--show names '{name}', and no statement has that name", hint=hint)
+            raise InputError(f"{option('show')} names '{name}', and no statement has that name", hint=hint)
         if known[name].is_number:
-            raise InputError(f"--show names '{name}', which stands for the number {known[name]} and has no gradient")
+            raise InputError(
+                f"{option('show')} names '{name}', which stands for the number {known[name]} and has no gradient"
+            )
     return {name: known[name] for name in names}

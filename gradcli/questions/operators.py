@@ -16,6 +16,7 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Numbers, SecondDerivatives, Torch
+from gradcli.option_words import option
 from gradcli.questions.judging import checked, whole_derivatives
 from gradcli.questions.naming import Directions
 from gradcli.questions.question import Inquiry, Question
@@ -78,7 +79,8 @@ def _grad(question: Question, given: Given) -> Asked:
 
 
 def _jacobian(question: Question, given: Given) -> Asked:
-    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
+    rows = f"vjp with {option('v', 'e0')}, {option('v', 'e1')}, ... for single rows"
+    question.require_room(f"use {rows}, or {option('wrt')} for fewer variables")
     blocks = question.jacobian
     return Asked(Torch(question.dtype, question.value, blocks), {"jacobian": by_name(blocks)})
 
@@ -100,7 +102,7 @@ def _hvp(question: Question, given: Given) -> Asked:
 
 def _hessian(question: Question, given: Given) -> Asked:
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
-    hint = "use hvp with --u for single columns, or --wrt for fewer variables"
+    hint = f"use hvp with {option('u')} for single columns, or {option('wrt')} for fewer variables"
     question.require_room(hint, "the Hessian", entries)
     from gradcli.autodiff.jacobians import hessian
 

@@ -11,6 +11,7 @@ from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
+from gradcli.option_words import option
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.registry import DERIVATIVES, questions
@@ -137,8 +138,9 @@ class ParsedText:
         """
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
-            hint = "leave out --shape for numbers, and the other for a formula"
-            raise UsageError(f"--shape and --{of_numbers} exclude each other", hint=hint)
+            hint = f"leave out {option('shape')} for numbers, and the other for a formula"
+            other = option("in" if of_numbers == "box" else of_numbers)
+            raise UsageError(f"{option('shape')} and {other} exclude each other", hint=hint)
         has_forms = hasattr(self, "closed_form")  # which a part gives
         return has_forms and ("shape" in given or not (of_numbers or self.has_values))
 

@@ -28,6 +28,7 @@ from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import Replay, Snippet
 from gradcli.language.text.tokens import plain
+from gradcli.option_words import Words, method, option
 from gradcli.parts import own_parts
 from gradcli.questions import naming
 from gradcli.questions.recorded_protocol import Recording
@@ -269,8 +270,8 @@ class Question:
         """The reason that the Jacobian is left out of an answer; "" where it is not."""
         if self.jacobian_entries <= JACOBIAN_ENTRIES:
             return ""
-        limit = f"more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
-        return f"{self.jacobian_entries:,} entries, {limit}"
+        limit = f"more than {JACOBIAN_ENTRIES:,}; {method('jacobian')} has no such limit"
+        return Words(f"{self.jacobian_entries:,} entries, {limit}")
 
     def product(self, v: Array) -> dict[str, Array]:
         """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""
@@ -296,7 +297,7 @@ class Question:
             raise InputError(
                 f"{y.name} has shape {show(self.shape)}, so it needs a gradient vector v of that shape: "
                 "torch takes v = 1 only for a single element",
-                hint=f"--v {example} sums the elements of {y.name}; e0 picks {y.name}[0]; jacobian needs no v",
+                hint=f"{option('v', example)} sums the elements of {y.name}; e0 picks {y.name}[0]; jacobian needs no v",
             )
         return np.ones(self.shape)
 
@@ -308,7 +309,7 @@ class Question:
         """
         y, shape = self.program.output_name, self.shape
         example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(shape))}]" * (0 not in shape)
-        hint = "use sum(...)" + (", or vjp with --v, or jacobian" if command == "grad" else example)
+        hint = "use sum(...)" + (f", or vjp with {option('v')}, or jacobian" if command == "grad" else example)
         if math.prod(shape) != 1:
             message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}"
             raise InputError(message, hint=hint)
@@ -479,10 +480,12 @@ def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
     for name in wrt or ():
         if name not in program.names and inquiry.wrt is None:
             message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
-            raise InputError(message, hint="torch.autograd.grad refuses that too; leave it out, or use --wrt")
+            raise InputError(
+                message, hint=f"torch.autograd.grad refuses that too; leave it out, or use {option('wrt')}"
+            )
         if name not in program.names:
             unknown = naming.no_such_variable("--wrt", name, program.names)
             if name in program.named:
-                raise InputError(f"--wrt names '{name}', which a statement computes", hint=unknown.in_shell.hint)
+                raise InputError(f"{option('wrt')} names '{name}', which a statement computes", hint=unknown.text.hint)
             raise unknown
     return program.differentiable if wrt is None else tuple(dict.fromkeys(wrt))

@@ -16,6 +16,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, array_of
 from gradcli.autodiff.torch_internals import arguments_of
 from gradcli.errors import InputError
+from gradcli.option_words import option
 from gradcli.results import Array
 
 LOW = (torch.bfloat16, torch.float16)
@@ -81,7 +82,9 @@ class WrongDtypeError(InputError):
     def __init__(self, dtype: str) -> None:
         is_judged = dtype in ("float64", "float32")
         hint = (
-            f"give its arguments in {dtype}, as --dtype {dtype} does" if is_judged else "float64 and float32 are judged"
+            f"give its arguments in {dtype}, as {option('dtype', dtype)} does"
+            if is_judged
+            else "float64 and float32 are judged"
         )
         super().__init__(f"the function computes in {dtype}", hint=hint)
         self.dtype = dtype

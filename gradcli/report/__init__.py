@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from gradcli import keywords
 from gradcli.errors import InputError
+from gradcli.option_words import Words
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import printable, rounded
@@ -133,8 +133,8 @@ def _compact(answer: Result) -> Document:
 
 
 def _reworded(words: Line) -> Line:
-    """Put our own words in the words of Python; leave typed ones."""
+    """Name the options in our own words as Python does."""
     return tuple(
-        Styled(keywords.in_python(part.words)) if isinstance(part, Styled) and part.role == "plain" else part
+        Styled(part.words.python) if isinstance(part, Styled) and isinstance(part.words, Words) else part
         for part in words
     )

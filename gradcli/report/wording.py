@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from gradcli import results
 from gradcli.errors import TooLargeError
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
+from gradcli.option_words import option
 from gradcli.report.numbers import digits
 from gradcli.results.stream_rows import row_called
 
@@ -101,7 +102,7 @@ def require_few_nodes(graph: results.BackwardGraph, form: str) -> tuple[results.
     """
     if len(graph.nodes) > MAX_NODES:
         message = f"the graph has {len(graph.nodes):,} nodes; as {form} it may have {MAX_NODES:,}"
-        raise TooLargeError(message, hint="--to tree draws the beginning")
+        raise TooLargeError(message, hint=f"{option('to', 'tree')} draws the beginning")
     return graph.nodes
 
 

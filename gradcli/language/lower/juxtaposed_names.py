@@ -15,6 +15,7 @@ from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import Program
+from gradcli.option_words import option
 
 LONGEST = 16
 """Largest number of letters of a name that is taken apart."""
@@ -109,12 +110,13 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
     known = {*program.names, *program.assigned, *given}
     for name in names:
         if "." in name:
-            hint = f"give --at {name}=VALUE, or --shape {name}=SIZES for a formula; FILE.py::NAME is a function"
+            shape = f"{option('shape', f'{name}=SIZES')} for a formula"
+            hint = f"give {option('at', f'{name}=VALUE')}, or {shape}; FILE.py::NAME is a function"
             message = f"'{name}' is a variable only where a value or a shape is given by that name"
             raise LanguageError(message, place=place_of(program, name), hint=hint)
         found = apart(name, known)
         if found is not None:
-            hint = f"write {found}; or --at {name}=VALUE for a variable of that name"
+            hint = f"write {found}; or {option('at', f'{name}=VALUE')} for a variable of that name"
             message = f"'{name}' is one name to a program, and no value is given by it"
             raise LanguageError(message, place=place_of(program, name), hint=hint)
 

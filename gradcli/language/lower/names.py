@@ -20,6 +20,7 @@ from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Member, NameNode, Trailer
 from gradcli.language.text.tokens import POWERS, Token
+from gradcli.option_words import option
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants after a module's name, `math.e`."""
@@ -140,7 +141,7 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
     if op is not None and name.text not in context.known.variables:
         hint = _with_arguments(context, span)
         if not context.known.is_value:
-            hint += f"; a variable called {name.text} needs a value, --at {name.text}=VALUE"
+            hint += f"; a variable called {name.text} needs a value, {option('at', f'{name.text}=VALUE')}"
         raise context.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
     if context.known.is_value:
         raise context.source.error(

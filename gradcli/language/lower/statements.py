@@ -15,6 +15,7 @@ from gradcli.language.lower.sizes import shape_of
 from gradcli.language.lower.values_at_point import guards_found
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
+from gradcli.option_words import option
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def finish(context: Context, output: Operand) -> Program:
     name = last
     if name in found.variables and context.builder.made_of(atom)[1].isdisjoint(found.variables.values()):
         value = context.source.single_line(span).partition("=")[2].strip()
-        hint = f"give the value by --at {name}={value}, or in a statement before"
+        hint = f"give the value by {option('at', f'{name}={value}')}, or in a statement before"
         raise context.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
     atom = as_number(context, atom, span)
     kept = {n: value for n, value in context.names.values.items() if n not in found.variables}

@@ -18,6 +18,7 @@ from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Meaning
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
+from gradcli.option_words import option
 
 PADDING = "padding_idx"
 """Constant of an embedding: the row that has no derivative."""
@@ -160,7 +161,7 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
 
 
 def _depends(op: ops.Op) -> ShapeError:
-    hint = "give values, or shapes in numbers, such as --shape x=4,3"
+    hint = f"give values, or shapes in numbers, such as {option('shape', 'x=4,3')}"
     return ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
 
 

@@ -24,6 +24,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
+from gradcli.option_words import option
 
 Size = int | str
 NamedShape = tuple[Size, ...]
@@ -153,7 +154,7 @@ def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShap
             continue
         return _with_terms_alike(found, given)
     missing = [name for name in program.names if name not in given]
-    hint = f"give {' '.join(f'--shape {name}=n' for name in missing[:4])}, with numbers or names for sizes"
+    hint = f"give {option('shape', *(f'{name}=n' for name in missing[:4]))}, with numbers or names for sizes"
     said = "no shapes are known with which the expression makes sense"
     raise InputError(f"{said}: {error}" if error else said, hint=hint)
 
@@ -173,7 +174,7 @@ def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
         except _NotInNamesError:
             break
         return found
-    hint = "give the sizes as numbers, such as --shape x=4"
+    hint = f"give the sizes as numbers, such as {option('shape', 'x=4')}"
     raise InputError(f"a size of the expression is not to be written in {' and '.join(names)}", hint=hint)
 
 

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from gradcli.option_words import option
+
 _OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
@@ -94,9 +96,11 @@ _PAIRS: Mapping[tuple[str, str], str] = {
 """Operators of two characters elsewhere, with their spelling here."""
 
 
-def of_variable(source: str, example: str = "x=1 --at y=2") -> str | None:
+def of_variable(source: str, *examples: str) -> str | None:
     """Hint at the form for `x: 1`, `x=1, y=2` and `{"x": 1}` in the value of one variable; None in other texts."""
-    return f"give each variable a value of its own: --at {example}" if source.startswith("--at") else None
+    if not source.startswith("--at"):
+        return None
+    return f"give each variable a value of its own: {option('at', *(examples or ('x=1', 'y=2')))}"
 
 
 def of_equals(source: str) -> str:

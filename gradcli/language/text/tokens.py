@@ -15,6 +15,7 @@ from typing import Literal
 
 from gradcli.errors import LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
+from gradcli.option_words import source as named
 
 _BY_LEVEL = ((1, "or"), (2, "and"), (4, "< <= > >= == !="), (5, "|"), (6, "&"), (7, "+ -"), (8, "* / // % @"))
 
@@ -98,7 +99,7 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
     ['2', 'x', '**', '2', '']
     """
     if len(text) > MAX_TEXT:
-        raise TooLargeError(f"{source} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
+        raise TooLargeError(f"{named(source)} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
     tokens: list[Token] = []
     position = depth = 0
     has_cases = OTHERWISE in text

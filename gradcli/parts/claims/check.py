@@ -20,6 +20,7 @@ from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.option_words import option
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject, read, read_numbers
 from gradcli.parts.claims.verdict import claimed, expected as met
@@ -38,6 +39,12 @@ MAX_POINT_ENTRIES = 1_024_000
 
 MENDED = ("inaccurate", "nan-trap")
 """Verdicts of a random point for which a form is looked for that serves in all of the box."""
+
+ROWS_OR_FEWER = (
+    f"use {option('v', 'ones')}, or {option('v', 'e0')}, {option('v', 'e1')}, ... for single rows, "
+    f"or {option('wrt')} for fewer variables"
+)
+"""Hint at smaller questions, where a Jacobian would be too large."""
 
 ONLY = ""
 """Name of a claim or a value that was given without a variable: it is for the only variable."""
@@ -108,7 +115,7 @@ def check(
     cotangent = None if v is None else question.cotangent(v, None)
     claims, expected = _claimed_of(question, cotangent is not None, claim or {}, expect or {})
     if cotangent is None:
-        question.require_room("use --v ones, or --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
+        question.require_room(ROWS_OR_FEWER)
     tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
     look, failing_at = partial(_look, question, cotangent, tolerance), partial(_failing, allow, strict)
     if random is None:
@@ -154,27 +161,33 @@ def _require_sensible(
     """
     for name, number in tolerances.items():
         if not (math.isfinite(number) and number >= 0):
-            raise InputError(f"--{name} {number} is not a tolerance", hint="a tolerance is a number from 0 on")
+            raise InputError(
+                f"{option(name, str(number))} is not a tolerance", hint="a tolerance is a number from 0 on"
+            )
     known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
     for name in allowed:
         if name not in known:
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
-            raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+            raise InputError(f"{option('allow')} names '{name}', which is no verdict", hint=hint)
         # Any other verdict may be a property of the function; this one says that a reading is wrong.
         if name == "disagree":
             message = "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong"
-            raise InputError(message, hint="a larger --rtol or --atol allows for known errors")
+            raise InputError(message, hint=f"a larger {option('rtol')} or {option('atol')} allows for known errors")
     if seed < 0:
-        raise InputError(f"--seed {seed} is not a seed", hint="a seed is a whole number from 0 on")
+        raise InputError(f"{option('seed', str(seed))} is not a seed", hint="a seed is a whole number from 0 on")
     if points is None:
         if boxes:
             name = next(iter(boxes))
-            hint = f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE"
-            raise InputError("--in says where to draw random points, and --random is missing", hint=hint)
+            point = option("at", f"{name}=VALUE" if name else "VALUE")
+            hint = f"add {option('random', '100')}, or give one point: {point}"
+            raise InputError(
+                f"{option('in')} says where to draw random points, and {option('random')} is missing", hint=hint
+            )
     elif not boxes:
-        raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
+        example = option("in", '"x=0..1"')
+        raise InputError(f"{option('random')} needs to know where to draw points", hint=f"add a range: {example}")
     elif not 1 <= points <= MAX_POINTS:
-        raise InputError(f"--random {points:,} is not between 1 and {MAX_POINTS:,} points")
+        raise InputError(f"{option('random', f'{points:,}')} is not between 1 and {MAX_POINTS:,} points")
 
 
 def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
@@ -191,14 +204,15 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
     if has_claim or inquiry.live is not None or not _is_equation(value.call.operands[0], lines):
         return inquiry
     left, _, right = (part.strip() for part in program.text.partition("=="))
-    hint = "give the function alone, and its derivative by --claim FORMULA"
+    hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):
         alone = replace(inquiry, expression=left, snippet=read_whole(left))
         question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
         named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
         _claimed_of(question, has_v, {named[:-1]: right}, {})
         if "==" not in right:
-            hint = f'give the function alone, "{left}", and its derivative by --claim "{named}{right}"'
+            derivative = option("claim", f'"{named}{right}"')
+            hint = f'give the function alone, "{left}", and its derivative by {derivative}'
     message = "check compares the derivative of a function, and this is an equation, which is only 1 or 0"
     raise InputError(message, place=Place(program.text, value.span), hint=hint)
 
@@ -231,7 +245,7 @@ def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
     return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
-def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str:
+def _variable(name: str, wrt: Sequence[str], flag: str, text: str = "") -> str:
     """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
 
     Raises:
@@ -243,11 +257,11 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
     if name in wrt:
         return name
     if not wrt:
-        raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
+        raise InputError(f"{option(flag)} is of no derivative: there is no variable to differentiate by")
     known = ", ".join(wrt)
     what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
-    raise InputError(f"{option} names {what}", hint=hint if name else f"write {option} NAME=...")
+    raise InputError(f"{option(flag)} names {what}", hint=hint if name else f"write {option(flag, 'NAME=...')}")
 
 
 def _draws(
@@ -258,7 +272,8 @@ def _draws(
     most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
     if points > most:
         message = f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries"
-        hint = f"use --random {most}, or --v for a single row, or --wrt for fewer variables"
+        instead = f"{option('v')} for a single row, or {option('wrt')} for fewer variables"
+        hint = f"use {option('random', str(most))}, or {instead}"
         raise TooLargeError(message, hint=hint)
     boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in ranges.items()}
     generator = np.random.default_rng(seed)
@@ -317,7 +332,7 @@ def _sampled(
                 look = _contradicted(looked(drawn))
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
-            error.advise(error.in_shell.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
+            error.advise(error.text.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
             raise
         check = look.judgement.check
         if n and check.verdict == "unchecked" and is_over_time():
@@ -382,8 +397,8 @@ def _claimed_of(
     question: Question, has_v: bool, claim: Mapping[str, str], expect: Mapping[str, Value]
 ) -> tuple[Mapping[str, str], Mapping[str, Value]]:
     """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs."""
-    claims = {_variable(name, question.wrt, "--claim", text): text for name, text in claim.items()}
-    expected = {_variable(name, question.wrt, "--expect"): value for name, value in expect.items()}
+    claims = {_variable(name, question.wrt, "claim", text): text for name, text in claim.items()}
+    expected = {_variable(name, question.wrt, "expect"): value for name, value in expect.items()}
     v = np.ones(question.shape) if has_v else None
     for name, text in claims.items():
         read(_subject(question, name, v), text)

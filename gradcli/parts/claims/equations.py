@@ -24,6 +24,7 @@ from gradcli.language.text.grammar import parse_equations
 from gradcli.language.text.nodes import EquationNode
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
+from gradcli.option_words import option
 
 if TYPE_CHECKING:
     from gradcli.parts.claims.subject import Subject
@@ -127,7 +128,7 @@ def _labelled(
     name = equation.below[0]
     if name.text[1:] != str(subject.variable):
         message = f"this is a derivative by {name.text[1:]}, and the claim is for the one by {subject.variable}"
-        hint = f"write --claim {name.text[1:]}=... for that"
+        hint = f"write {option('claim', f'{name.text[1:]}=...')} for that"
         raise source.error(message, name.span, hint=hint, kind=InputError)
     letters: list[str] = []
     fixed: list[int | None] = []

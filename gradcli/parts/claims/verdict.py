@@ -16,6 +16,7 @@ import numpy as np
 from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
+from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.parts.claims.search import MOST_WORK, Search
 from gradcli.parts.claims.subject import Subject, read, read_numbers
@@ -85,7 +86,7 @@ def claimed(
         counted, failing = counted + tried, found or failing
     if failing is not None:
         if not (comparison.program and comparison.program.variables) and here.seen and here.worst is None:
-            notes.append("it is right at the point: numbers for one point are for --expect")
+            notes.append(Words(f"it is right at the point: numbers for one point are for {option('expect')}"))
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
@@ -262,11 +263,16 @@ def _difference(look: Look) -> str:
     largest = max(one.distance for one in apart)
     if math.isfinite(largest):
         difference = f"the relative difference is {largest:.2g}"
-        return f"{difference}; --rtol {_above(largest)} would accept it" if largest <= MOST_OFF else difference
+        return (
+            Words(f"{difference}; {option('rtol', str(_above(largest)))} would accept it")
+            if largest <= MOST_OFF
+            else difference
+        )
     absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
     if not math.isfinite(float(_above(absolute))):
         return ""
-    return f"the difference is {absolute:.2g}, where the truth is 0; --atol {_above(absolute)} would accept it"
+    accepted = f"{option('atol', str(_above(absolute)))} would accept it"
+    return Words(f"the difference is {absolute:.2g}, where the truth is 0; {accepted}")
 
 
 def _above(number: float) -> str:
@@ -279,4 +285,4 @@ def _above(number: float) -> str:
 
 
 def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)
+    return Words("; ".join(marked(note) for note in notes if note))

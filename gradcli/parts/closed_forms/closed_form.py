@@ -23,6 +23,7 @@ from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size,
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.notation import Notation
+from gradcli.option_words import option
 from gradcli.parts.claims import is_proved_gradient
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.parsed_text import ParsedText
@@ -91,7 +92,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         message = (
             f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shape_text(named.in_names(shape))}"
         )
-        raise InputError(message, hint="use sum(...), or jacobian, or --shape for other sizes")
+        raise InputError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
     wrt = chosen_variables(inquiry, replace(snippet, program=typed))
     point = Point.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
@@ -145,7 +146,9 @@ def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
         with suppress(InputError):
             if np.all(np.isfinite(drawn.question().value)):
                 return drawn
-    raise InputError("no point was found where the function has a value", hint="give one: --at NAME=VALUE")
+    raise InputError(
+        "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"
+    )
 
 
 def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet, dict[str, NamedShape]]:
@@ -163,11 +166,12 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         if whose not in names and (name or not names):
             raise no_such_variable("--shape", name or str(shape), names)
         if whose not in names:
-            message = f"--shape {shape} names no variable, and the expression has the variables {', '.join(names)}"
-            raise InputError(message, hint=f"write --shape {names[0]}={shape}")
+            known = f"the expression has the variables {', '.join(names)}"
+            message = f"{option('shape', str(shape))} names no variable, and {known}"
+            raise InputError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
         shapes[whose] = found = read_shape(shape, f"--shape {whose}")
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
-            message = f"--shape {whose} calls a size '{clash}', which is a variable"
+            message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"
             raise InputError(message, hint="give the size another name")
     if snippet.program.needs_shapes:
         unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
@@ -177,7 +181,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         if unknown:
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
-                hint=f"give values, or sizes: {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
+                hint=f"give values, or sizes: {option('shape', *(f'{name}=3' for name in unknown[:4]))}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
         snippet = read(inquiry.expression, given=hidden, shapes=numbers)

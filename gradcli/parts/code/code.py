@@ -18,6 +18,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
+from gradcli.option_words import option
 from gradcli.parts.code.numpy_script import MOST_CELLS, numpy_script
 from gradcli.parts.code.script import Task, latex_document, torch_script
 from gradcli.parts.code.self_writing import WIDTH
@@ -100,7 +101,7 @@ def _numpy(question: Question, task: Task, v: Array) -> str:
             numbers = numbers_of(found, question, v)
     except NoAdjointError as error:
         message = f"there is no NumPy script of this gradient: {error}"
-        raise InputError(message, hint="--to torch needs none") from None
+        raise InputError(message, hint=f"{option('to', 'torch')} needs none") from None
     torch = question.product(v)
     others = {name: _differing(numbers[name], torch[name], SAME[question.dtype]) for name in numbers}
     return numpy_script(task, v, SEED, found, _formulas(question), others)

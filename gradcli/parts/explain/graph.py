@@ -9,6 +9,7 @@ from typing import Unpack
 from gradcli.errors import MOST_NAMES, TooLargeError, listed_names
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
+from gradcli.option_words import Words, option
 from gradcli.questions.naming import intermediates
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Question
@@ -91,7 +92,8 @@ def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
         notes.append(f"{y.name} is itself a leaf: no operation made it, so there is no graph")
     if not has_v:
         shape = show(question.shape)
-        notes.append(f"there was no backward pass, so every grad is None: {y.name} has shape {shape} and needs --v")
+        needs = f"{y.name} has shape {shape} and needs {option('v')}"
+        notes.append(Words(f"there was no backward pass, so every grad is None: {needs}"))
     return notes
 
 
@@ -109,7 +111,8 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
         one = len(inner) == 1
         what = "is no leaf: torch leaves its" if one else "are no leaves: torch leaves their"
         example = ",".join(inner) if len(inner) <= MOST_NAMES else inner[0]
-        notes.append(f"{listed_names(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
+        retains = f"{option('show', example)} retains {'it' if one else 'them'}"
+        notes.append(Words(f"{listed_names(inner)} {what} .grad None; {retains}"))
     if apart := [t.name for t in empty if t.is_leaf]:
         said = "torch leaves the .grad None, where vjp says 0"
         notes.append(f"{y.name} does not depend on {listed_names(apart)}: {said}")

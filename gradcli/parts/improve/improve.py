@@ -15,6 +15,7 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
+from gradcli.option_words import option
 from gradcli.parts.claims import are_same
 from gradcli.parts.improve.magnitudes import Spread, spread
 from gradcli.progress import doing
@@ -99,7 +100,9 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     names = inquiry.snippet.program.names
     if names and not (inquiry.at or inquiry.snippet.values):
         message = "digits are lost at some numbers and not at others, and there is neither a value nor a range"
-        hint = f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300"
+        hint = (
+            f"give a point, {option('at', f'{names[0]}=1e-8')}, or a range, {option('in', f'{names[0]}=1e-300..1e300')}"
+        )
         raise InputError(message, hint=hint)
     question = inquiry.question()
     sample = _over(question, read) if ranges else _at(question)
@@ -156,11 +159,14 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
     for name, bounds in read.items():
         low, high = (rounded(bound, question.dtype) for bound in question.bounds(name, bounds))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise InputError(f"the bounds of --in {name} are beyond {question.dtype}", hint="leave out --dtype")
+            raise InputError(
+                f"the bounds of {option('in', of=name)} are beyond {question.dtype}",
+                hint=f"leave out {option('dtype')}",
+            )
         if not low.size:
-            raise InputError(f"--in {name} is of no numbers", hint="leave it out")
+            raise InputError(f"{option('in', of=name)} is of no numbers", hint="leave it out")
         if low.size > ELEMENTS:
-            raise InputError(f"--in {name} is of {low.size:,} numbers, and at most {ELEMENTS} are drawn")
+            raise InputError(f"{option('in', of=name)} is of {low.size:,} numbers, and at most {ELEMENTS} are drawn")
         pairs = zip(low.ravel().tolist(), high.ravel().tolist(), strict=True)
         columns[name] = [spread(a, b, question.dtype, is_only=len(read) == 1) for a, b in pairs]
     generator = np.random.default_rng(SEED)

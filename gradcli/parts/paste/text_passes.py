@@ -17,6 +17,7 @@ from gradcli.language.lower.lines import as_number, emit
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import ADD_UP, SnippetPass
 from gradcli.language.text.nodes import Argument, Arguments, Items, Word, is_word
+from gradcli.option_words import command, option
 from gradcli.parts.paste.text_state import TextState
 
 _BACKWARD = "gradient retain_graph create_graph inputs".split()
@@ -55,7 +56,7 @@ def grad(text: TextState, context: Context, start: Span, arguments: Arguments) -
     for x, where in found["inputs"]:
         shown = context.source.excerpt(where)
         if x not in context.findings.variables.values():
-            hint = "gradcli graph --show NAME shows the gradient of what is computed"
+            hint = f"{command('graph', option('show', 'NAME'))} shows the gradient of what is computed"
             raise context.source.error(f"'{shown}' is computed, and no variable", where, hint=hint)
         if x not in leaves:
             said = "gives None" if found.get("allow_unused") else f"raises '{_UNUSED}'"

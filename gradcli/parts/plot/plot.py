@@ -16,6 +16,7 @@ from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.wengert import show
 from gradcli.notation import PARTIAL, Element, Named, Notation, second
+from gradcli.option_words import option
 from gradcli.progress import doing
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
@@ -180,12 +181,15 @@ def plot(
     [('kink', 1.0, (-1.0, 1.0))]
     """
     if order not in (1, 2):
-        raise InputError(f"--order {order} is not drawn", hint="1 draws y and its derivative, 2 the second one too")
+        raise InputError(
+            f"{option('order', str(order))} is not drawn", hint="1 draws y and its derivative, 2 the second one too"
+        )
     texts = {name: ends if isinstance(ends, str) else "..".join(map(str, ends)) for name, ends in ranges.items()}
     given = with_name({**texts, **(box or {})}, self.variables, "--in")
     if len(given) > (most := 2 if along is None else 1):
-        message = f"--in gives {len(given)} ranges, and {'a map has two' if most == 2 else '--along has one'}"
-        raise InputError(message, hint="the other variables have a value: --at NAME=VALUE")
+        message = f"{option('in')} gives {len(given)} ranges, and "
+        message += "a map has two" if most == 2 else f"{option('along')} has one"
+        raise InputError(message, hint=f"the other variables have a value: {option('at', 'NAME=VALUE')}")
     if along is not None:
         return _of_line(*_directed(self, at, given, along, order, dtype))
     ends = {name: _ends(name, str(text)) for name, text in given.items()}
@@ -195,14 +199,17 @@ def plot(
     values = with_name(at, self.variables)
     if len(ends) == 2:
         if order > 1 or not values.keys().isdisjoint(ends):
-            what = "--order" if order > 1 else f"--at {', '.join(name for name in ends if name in values)}"
+            held = ", ".join(name for name in ends if name in values)
+            what = option("order") if order > 1 else option("at", of=held)
             raise InputError("a map has y and its gradient, over two variables", hint=f"leave out {what}")
         starts = {name: low for name, (low, _) in ends.items()}
         return _of_two(self._asked({**starts, **values}, tuple(ends), dtype).question(), ends)
     name = next(iter(ends), "") or next(iter(wrt or ()), "") or _only(self, values)
     if wrt is not None and tuple(wrt) != (name,):
-        message = f"--wrt names {', '.join(wrt)}, and the range is of {name}"
-        raise InputError(message, hint="a plot has the derivative by the variable of its range; leave out --wrt")
+        message = f"{option('wrt')} names {', '.join(wrt)}, and the range is of {name}"
+        raise InputError(
+            message, hint=f"a plot has the derivative by the variable of its range; leave out {option('wrt')}"
+        )
     own, span = values.pop(name, None), ends.get(name)
     start = 0.5 if span is None else span[0]
     question = self._asked({**values, name: start}, (name,), dtype).question()
@@ -210,7 +217,7 @@ def plot(
     touched = None if own is None else read_value(own, f"--at {name}")
     if touched is not None and touched.shape:
         message = f"'{name}' has shape {show(touched.shape)}, and a plot is over a number"
-        raise InputError(message, hint="a tensor moves along a direction: --along ones")
+        raise InputError(message, hint=f"a tensor moves along a direction: {option('along', 'ones')}")
     return _of_line(line, span, None if touched is None else float(touched))
 
 
@@ -223,8 +230,12 @@ def _ends(name: str, text: str) -> tuple[float, float]:
     low, high = read_range(text, f"--in {name}")
     least = max(1 / FARTHEST, NARROWEST * float(np.max(np.abs([low, high]))))
     if low.shape or not least <= float(high) - float(low) <= FARTHEST:
-        hint = "a tensor moves along a direction: --along" if low.shape else f"write --in {name}=-1..1"
-        raise InputError(f"--in {name}={text} is no range that is drawn", hint=hint)
+        hint = (
+            f"a tensor moves along a direction: {option('along')}"
+            if low.shape
+            else f"write {option('in', f'{name}=-1..1')}"
+        )
+        raise InputError(f"{option('in', f'{name}={text}')} is no range that is drawn", hint=hint)
     return float(low), float(high)
 
 
@@ -239,7 +250,11 @@ def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
     if len(names) == 1 or len(free) == 1:
         return (free or names)[0]
     known = f"has the variables {', '.join(names)}" if names else "has no variable"
-    hint = f"write --in {(free or names)[0]}=-3..3, and --at NAME=VALUE for the others" if names else None
+    hint = (
+        f"write {option('in', f'{(free or names)[0]}=-3..3')}, and {option('at', 'NAME=VALUE')} for the others"
+        if names
+        else None
+    )
     raise InputError(f"a plot is over one variable, and the expression {known}", hint=hint)
 
 
@@ -260,7 +275,9 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
     """Compute the curves, the places and the tangents."""
     question = line.question
     if question.live is not None and line.order > 1:
-        raise InputError("of a function of Python, the second derivative is not drawn", hint="leave out --order")
+        raise InputError(
+            "of a function of Python, the second derivative is not drawn", hint=f"leave out {option('order')}"
+        )
     if not 0 < (count := math.prod(question.shape)) <= MOST_CURVES:
         shape, name = show(question.shape), question.program.output_name
         message = f"{name} has shape {shape}, and 1 to {MOST_CURVES} elements are drawn"

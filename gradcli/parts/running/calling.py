@@ -16,6 +16,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.ops import find
+from gradcli.option_words import option
 from gradcli.results import Array
 
 PLAIN = (bool, int, str)
@@ -131,13 +132,15 @@ def argument(kind: type, array: Array | str, name: str) -> Any:
         return kind(array)
     number = np.asarray(array)
     if number.ndim or number != np.round(number):
-        raise InputError(f"--at {name} is not the {'whole number' if kind is int else 'True or False'} that it takes")
+        raise InputError(
+            f"{option('at', of=name)} is not the {'whole number' if kind is int else 'True or False'} that it takes"
+        )
     return kind(number.item())
 
 
 def give_values(names: Sequence[str]) -> str:
     """Write a hint that names the values to give."""
-    return "give " + " ".join(f"--at {name}=VALUE" for name in names[:4])
+    return "give " + option("at", *(f"{name}=VALUE" for name in names[:4]))
 
 
 def require_names(taken: Signature, given: Sequence[str], called: str) -> None:

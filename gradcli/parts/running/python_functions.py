@@ -23,6 +23,7 @@ from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
+from gradcli.option_words import option
 from gradcli.parts.running.calling import give_values, name_of, require_constants, require_names, signature
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.targets import Target, load
@@ -189,7 +190,7 @@ class PythonFunction(Function):
                     first, other = first or error, other or (None if is_of_types else error)
         assert first is not None  # noqa: S101
         if asks and not sets:
-            first.add("whole numbers have no derivative: --wrt names a tensor elsewhere to differentiate by")
+            first.add(f"whole numbers have no derivative: {option('wrt')} names a tensor elsewhere to differentiate by")
         raise other or first
 
     def _with_constants(self, call: FunctionCall, others: Mapping[str, Array]) -> Recorded:

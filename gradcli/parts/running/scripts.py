@@ -30,6 +30,7 @@ from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippet_result import Snippet
+from gradcli.option_words import option
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
@@ -306,7 +307,7 @@ class ScriptRecorder(LateRecorder):
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
         found = replace(found, largest=require_same(found, y), has_unseen=bool(held) or has_left)
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
-            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
+            raise InputError(f"{option('wrt')} names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
         return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
 

@@ -21,6 +21,7 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
+from gradcli.option_words import in_shell, option
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.questions.judging import advised, compared, explained
 from gradcli.questions.parsed_text import Inputs, ParsedText
@@ -86,10 +87,10 @@ class ColumnPlan:
         for name in kept:
             if name in output:
                 hint = f'give the output another name, "out = {self.question.program.expression.strip()[:60]}"'
-                message = f"--keep keeps the column '{name}', and a column of the output has that name"
+                message = f"{option('keep')} keeps the column '{name}', and a column of the output has that name"
                 raise InputError(message, hint=hint)
             if name in self.source.twice:
-                message = f"{self.source.name} has two columns '{name}', and --keep keeps one"
+                message = f"{self.source.name} has two columns '{name}', and {option('keep')} keeps one"
                 raise InputError(message, hint="rename one")
 
 
@@ -136,13 +137,14 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
         if found is None and name not in at and name not in snippet.values:
             require_named(snippet.program, [name], [*at, *source.columns])
             raise InputError(
-                f"no value for the variable '{name}': {source.name} has no such column, and --at does not give it",
-                hint=f"{_choice(source, [name])}; or give --at {name}=VALUE, the same for all rows",
+                f"no value for the variable '{name}': {source.name} has no such column, and {option('at')} does not "
+                "give it",
+                hint=f"{_choice(source, [name])}; or give {option('at', f'{name}=VALUE')}, the same for all rows",
             )
         if found is not None and name in at:
             raise InputError(
-                f"'{name}' is a column of {source.name}, and --at gives it a value",
-                hint=f"leave out --at {name}, or rename the column",
+                f"'{name}' is a column of {source.name}, and {option('at')} gives it a value",
+                hint=f"leave out {option('at', of=name)}, or rename the column",
             )
         if found is not None:
             bound[name], shapes[name] = found
@@ -219,7 +221,7 @@ def _quantities(question: Question) -> tuple[ColumnGroup, ...]:
     if entries > MOST_ENTRIES:
         raise TooLargeError(
             f"y and its derivatives have {entries:,} elements a row; at most {MOST_ENTRIES:,} are computed",
-            hint="use --wrt for fewer variables, or an expression with a smaller y",
+            hint=f"use {option('wrt')} for fewer variables, or an expression with a smaller y",
         )
     y = question.program.output_name
     for form, sign in (("{}", "_"), ("[{}]", ",")):
@@ -373,8 +375,8 @@ class Stream:
         refused = computed(batch, values := self.empty(len(good)))
         for place, error in refused.items():
             row = int(good[place])
-            message = f"{block.called(row)} of {block.name or self.plan.source.name}: {error.in_shell.message}"
-            faults.append(Fault(row, message, error.in_shell.hint))
+            message = f"{block.called(row)} of {block.name or self.plan.source.name}: {error.text.message}"
+            faults.append(Fault(row, message, error.text.hint))
         if refused:
             rest = np.delete(np.arange(len(good)), list(refused))
             good = good[rest]
@@ -400,7 +402,7 @@ class Stream:
     def _taken(self, done: _Done) -> Mapped:
         if self._on_error == "fail":
             _refuse(done.faults)
-        first = next((fault.message for fault in done.faults), "")
+        first = next((in_shell(fault.message) for fault in done.faults), "")
         self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
         if (sample := self.tally.sample) is not None:
             # Rounded as for torch: the check judges these numbers, not the digits in the file.

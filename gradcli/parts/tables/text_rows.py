@@ -30,6 +30,7 @@ from gradcli.files.decoding import (
     quoted,
 )
 from gradcli.files.reader import unreadable
+from gradcli.option_words import option
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.stream_rows import row_called
 from gradcli.signals import readable
@@ -283,7 +284,7 @@ class Delimited(TextRows):
         example = ",".join(variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
         raise InputError(
             f"{self._name} has no row of names: its first row is {quoted(line)}",
-            hint=f"name the columns by --columns {example}, or in the first row",
+            hint=f"name the columns by {option('columns', example)}, or in the first row",
         )
 
     def _fast(self, lines: list[str], usecols: list[int], *, keep: bool) -> _Rows | None:
@@ -371,11 +372,12 @@ class ObjectRows(TextRows):
                 for name, column in kept.items():
                     column[index] = row.get(name)
                 if keep and (fresh := next((key for key in row if key not in kept), None)) is not None:
-                    said = f"{where} has a key {quoted(fresh)}, which the first row has not, and --keep keeps its keys"
+                    keeps = f"{option('keep')} keeps its keys"
+                    said = f"{where} has a key {quoted(fresh)}, which the first row has not, and {keeps}"
                     raise InputError(said, hint="give every row the same keys, null where there is nothing")
                 cells = [self._cell(row, name, where) for name in wanted]
             except GradcliError as error:
-                faults.append(Fault(index, *error.in_shell))
+                faults.append(Fault(index, *error.text))
                 continue
             for name, cell in zip(wanted, cells, strict=True):
                 columns[name][index] = cell

@@ -20,6 +20,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
+from gradcli.option_words import option
 from gradcli.progress import counted
 from gradcli.questions.judging import beside, compared, differentiated, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
@@ -205,9 +206,12 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
     if v is not None:
-        raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
+        raise UsageError(
+            f"{option('v')} and {option('loss')} exclude each other",
+            hint="the loss gives v, which is its derivative by y",
+        )
     if not text.strip():
-        raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
+        raise InputError(f"{option('loss')} is empty", hint='write a loss of the output, such as "sum(y**2)"')
     _, snippet = inquiry.read_with(inquiry.at)
     names = set(parse_formula(SourceText(text, SOURCE), frozenset(inquiry.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
@@ -303,7 +307,7 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
     for name in program.names:
         if name not in known:
             hint = meant(name, known) or did_you_mean(name, known)
-            hint = hint or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
+            hint = hint or f"it may name {', '.join(known)}; others get values by {option('at', f'{name}=VALUE')}"
             raise InputError(f"the loss names '{name}', which has no value", place=place_of(program, name), hint=hint)
     if y not in program.names:
         message = f"the loss does not name {y}, the output"

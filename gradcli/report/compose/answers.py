@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
+from gradcli.option_words import Words, marked, option
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.chain_rule import chain_rule, product
 from gradcli.report.compose.closed_forms import (
@@ -115,7 +116,8 @@ class Composer(Writer):
                 parts.append(f": torch {beside}")
             yield doc.Note(line(*parts, f": {found.note}" if found.note else ""))
         if (more := check.findings_count - len(shown)) > 0:
-            yield note(f"and {more:,} more{'' if self.is_full else '; --full shows them'}")
+            shown_all = "" if self.is_full else f"; {option('full')} shows them"
+            yield note(Words(f"and {more:,} more{shown_all}"))
         if (better := check.rewrite) is not None:
             why = f": {better.reason}" if self.is_full else ""
             yield doc.Note(line("better: ", code(better.expression), "   ", standing(better.verdict), why))
@@ -245,7 +247,7 @@ class Composer(Writer):
         known = answer.of_kind("hessian" if isinstance(answer, results.Hessian) else "jacobian")
         parts = [one for one in known if one.array is not None]
         if not parts and isinstance(answer, results.Differentiation):
-            return note(f"the Jacobian is left out: {answer.jacobian_omitted}")
+            return note(Words(f"the Jacobian is left out: {marked(answer.jacobian_omitted)}"))
         if not answer.value.size:
             return note(f"the Jacobian is {wording.NO_ELEMENTS}")
         if not self.is_full and not is_small(answer):

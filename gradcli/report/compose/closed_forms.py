@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement
 
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
+from gradcli.option_words import Words, option
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import mark
@@ -58,8 +59,8 @@ def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.No
         yield doc.Note(line(doc.Styled(finding.note, TONES[finding.verdict])))
     yield from map(note, answer.remarks)
     names = [name for name in answer.shapes if name != answer.output]
-    values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)
-    yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
+    values = option("at", *(f"{name}=VALUE" for name in names[:MOST_FORMULAS])) + " ..." * (len(names) > MOST_FORMULAS)
+    yield note(Words(f"for numbers, add {values}") if names else NO_VARIABLE)
 
 
 # -- next to the verdict
@@ -124,7 +125,8 @@ def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Lin
 
 def _in_short(one: doc.EquationCell) -> str | doc.Inline:
     length = _length(one)
-    return one.right if length <= LONGEST else f"a formula of {length:,} characters, which --full shows"
+    in_full = Words(f"a formula of {length:,} characters, which {option('full')} shows")
+    return one.right if length <= LONGEST else in_full
 
 
 def standing(verdict: results.Verdict, *, proven: bool = False, is_minor: bool = False) -> doc.Styled:

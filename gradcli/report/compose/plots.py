@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli import results
+from gradcli.option_words import Words, option
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
@@ -53,4 +54,4 @@ def plot(answer: results.Plotted, digits: int | None) -> Iterator[doc.Node]:
         header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
         yield doc.Table(header, tuple(rows), labels=2)
     if (more := len(answer.marks) - MOST_ROWS) > 0:
-        yield note(f"and {more:,} more places; --json lists them all")
+        yield note(Words(f"and {more:,} more places; {option('json')} lists them all"))

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.notation import Named
+from gradcli.option_words import Words, marked
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.closed_forms import code, note, standing, standing_of
 from gradcli.report.document import line, lines
@@ -62,10 +63,10 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
     short = write.rounded(claim)
     wrong = wording.counterexample(claim if short.truth == short.claimed else short)
     behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
-    more = "; ".join(filter(None, behind))
+    more = "; ".join(marked(words) for words in behind if words)
     of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
     became = doc.Styled(wording.claimed(claim), STATUS_TONES.get(claim.status, "open"))
-    return doc.Note(line("claim ", code(claim.text), f"{of}: ", became, f": {more}" if more else ""))
+    return doc.Note(line("claim ", code(claim.text), f"{of}: ", became, Words(f": {more}") if more else ""))
 
 
 def graph(answer: BackwardGraph, write: Writer) -> Iterator[doc.Node]:

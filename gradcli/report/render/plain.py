@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
+from gradcli.option_words import option
 from gradcli.report.numbers import digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
@@ -154,5 +155,5 @@ def primary_array(answer: results.Answer) -> results.Array:
     parts = answer.asked
     if len(parts) != 1:
         message = f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array"
-        raise InputError(message, hint="write an .npz, which holds them all, or choose one with --wrt")
+        raise InputError(message, hint=f"write an .npz, which holds them all, or choose one with {option('wrt')}")
     return parts[0].numbers
