@@ -8,6 +8,8 @@ nothing derived from the Program but the text next to a node.
 Source: PyTorch, "Autograd mechanics", https://docs.pytorch.org/docs/stable/notes/autograd.html
 """
 
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import warnings
@@ -26,7 +28,7 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
-Node = Any
+Node = torch.autograd.graph.Node
 """A node of torch's graph, such as a `MulBackward0`."""
 
 Tensors = Mapping[str, Tensor]
@@ -146,7 +148,7 @@ def walk(
         adjoints: dict[int, Tensor] = {}
         for tensor in results[:MOST_NOTED]:
             if tensor.requires_grad and not tensor.is_leaf:
-                tensor.register_hook(partial(adjoints.__setitem__, id(tensor)))  # type: ignore[no-untyped-call]
+                tensor.register_hook(partial(adjoints.__setitem__, id(tensor)))
         if v is not None and y.requires_grad:
             try:
                 y.backward(gradient=tensor_of(v, y.dtype))
@@ -190,7 +192,7 @@ def _graph(
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """List the nodes breadth first from the output on, and the edges between them; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
-    names: dict[Node, list[str]] = {}
+    names: dict[Node | None, list[str]] = {}
     for name, tensor in tensors.items():
         names.setdefault(tensor.grad_fn, []).append(name)
     order: dict[Node, int] = {} if y.grad_fn is None else {y.grad_fn: 0}
@@ -210,11 +212,10 @@ def _graph(
         value, adjoint = numbers.get(node, (None, None))
         if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
             value, adjoint = leaves[variable], leaves[variable].grad
-        value, adjoint = [
-            None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))
-        ]
+        shown = None if value is None else array_of(value)
+        derivative = None if adjoint is None else derivative_of(adjoint)
         line, rule = lines.get(node, ("", ""))
-        nodes.append(GraphNode(n, _name(node), line, tuple(names.get(node, ())), variable, value, adjoint, rule))
+        nodes.append(GraphNode(n, _name(node), line, tuple(names.get(node, ())), variable, shown, derivative, rule))
     return tuple(nodes), tuple(edges)
 
 

@@ -27,8 +27,8 @@ from gradcli.language.program.expansion import Expansion, definition, expand, ex
 from gradcli.language.program.library_calls import TorchCalls, is_in_torch, operand_shape, plain, undifferentiated
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 
-Tensor = Any
-"""A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
+Tensor = torch.Tensor
+"""A `torch.Tensor`."""
 
 Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
 """Function that runs a call on the values of its operands."""

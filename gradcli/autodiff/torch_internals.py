@@ -16,7 +16,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 
-Tensor = Any
+Tensor = torch.Tensor
 """A `torch.Tensor`."""
 
 # -- what sees the calls of torch

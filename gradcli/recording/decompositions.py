@@ -34,7 +34,8 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
 def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tensor:
     pairs = zip((i1, i2, i3), dims[:3], strict=True)
     factors = [functools.reduce(torch.unsqueeze, sorted(new), one) for one, new in pairs]
-    return (factors[0] * factors[1] * factors[2]).sum(dims[3])
+    result: Tensor = (factors[0] * factors[1] * factors[2]).sum(tuple(dims[3]))
+    return result
 
 
 # -- positions
@@ -76,11 +77,13 @@ def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def _distances(x: Tensor, p: float) -> Tensor:
     first, second = torch.triu_indices(len(x), len(x), 1)
-    return torch.linalg.vector_norm(x[first] - x[second], p, -1)
+    result: Tensor = torch.linalg.vector_norm(x[first] - x[second], p, -1)
+    return result
 
 
 def _all_distances(x1: Tensor, x2: Tensor, p: float) -> Tensor:
-    return torch.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    result: Tensor = torch.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    return result
 
 
 def _back(forward: Callable[..., Tensor], grad: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -118,7 +121,8 @@ def _linear(name: str) -> Callable[..., Tensor]:
             units = torch.eye(grad.numel(), dtype=grad.dtype).reshape(-1, *grad.shape)
             found = function(torch.zeros_like(units[0]), *how)
             if found.numel() * grad.numel() > MOST_LINEAR:
-                return NotImplemented
+                result: Tensor = NotImplemented
+                return result
             matrix = torch.stack([function(one, *how).reshape(-1) for one in units])
         return (grad.reshape(-1) @ matrix).reshape(found.shape)
 

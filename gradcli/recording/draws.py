@@ -93,25 +93,29 @@ def _numbers(name: str, given: Mapping[str, Any], found: Any) -> Tensor:
         given: Its arguments by name, after the call.
         found: What the call gave.
     """
+    drawn: Tensor
     match name:
         case "normal":
-            return (found - given["mean"]) / given["std"]
+            drawn = (found - given["mean"]) / given["std"]
         case "native_dropout":
             share = 1 - given["p"] if given["train"] is not False else 1.0
-            return found[1].to(found[0].dtype) / (share or 1.0)
+            drawn = found[1].to(found[0].dtype) / (share or 1.0)
         case "rrelu_with_noise":
             slopes = given["noise"] if given["training"] else (given["lower"] + given["upper"]) / 2
-            return torch.where(given["self"] <= 0, slopes, 1.0)
-    return copied(found)
+            drawn = torch.where(given["self"] <= 0, slopes, 1.0)
+        case _:
+            drawn = copied(found)
+    return drawn
 
 
 def _mixed(name: str, given: Mapping[str, Any], numbers: Tensor) -> Tensor | None:
     """Compute the result of a call again, of its arguments and its random numbers; None where it is these alone."""
+    mixed: Tensor | None = None
     match name:
         case "normal":
-            return given["mean"] + given["std"] * numbers
+            mixed = given["mean"] + given["std"] * numbers
         case "native_dropout":
-            return given["input"] * numbers
+            mixed = given["input"] * numbers
         case "rrelu_with_noise":
-            return torch.where(given["self"] <= 0, given["self"] * numbers, given["self"])
-    return None
+            mixed = torch.where(given["self"] <= 0, given["self"] * numbers, given["self"])
+    return mixed

@@ -52,7 +52,8 @@ def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
         return solved(A, B.unsqueeze(-1)).squeeze(-1)
     if not left:
         return solved(A.mT, B.mT).mT
-    return of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0]
+    result: Tensor = of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0]
+    return result
 
 
 def lu_unpack(LU: Tensor, pivots: Tensor, *_: Any) -> Any:
@@ -67,7 +68,8 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -
     """Multiply the factors, and solve."""
     P, L, U = torch.lu_unpack(LU, pivots)
     A = (P @ L @ U).mT if adjoint == left else P @ L @ U
-    return torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
+    result: Tensor = torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
+    return result
 
 
 def householder(A: Tensor, tau: Tensor) -> Tensor:

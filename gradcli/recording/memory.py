@@ -152,7 +152,7 @@ def as_real(tensor: Tensor) -> Tensor:
 
 def geometry(tensor: Tensor) -> Geometry:
     """Name the elements of its memory that a tensor holds."""
-    return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
+    return int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
 
 
 def _count(tensor: Tensor) -> int:

@@ -20,7 +20,8 @@ def scatter_reduce(
 ) -> Tensor:
     """Fold the source elements at each position, together with the old element or in its place."""
     if any(m != n for k, (m, n) in enumerate(zip(self.shape, index.shape, strict=True)) if k != dim % self.ndim):
-        return NotImplemented
+        result: Tensor = NotImplemented
+        return result
     hits = index.unsqueeze(-1) == torch.arange(self.shape[dim])
     values = torch.where(hits, src[tuple(map(slice, index.shape))].unsqueeze(-1), _NEUTRAL[reduce])
     dim = dim % self.ndim
@@ -60,7 +61,8 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Te
     with torch_internals.without_dispatch():
         known = [line.isnan().logical_not().nonzero().flatten() for line in lines.reshape(-1, lines.shape[-1])]
     if not all(len(places) for places in known):
-        return NotImplemented
+        result: Tensor = NotImplemented
+        return result
     medians = [median(line[places]) for line, places in zip(lines.reshape(-1, lines.shape[-1]), known, strict=True)]
     found = torch.stack(medians).reshape(lines.shape[:-1])
     return found.unsqueeze(dim) if keepdim else found
@@ -97,7 +99,8 @@ def segment_reduce(
     """Fold neighbours along an axis, of which each segment has its own number."""
     counts = lengths if offsets is None else offsets.diff(dim=-1)
     if counts is None:
-        return NotImplemented
+        result: Tensor = NotImplemented
+        return result
     if axis:
         each = zip(data, counts, strict=True)
         return torch.stack([segment_reduce(one, reduce, n, axis=axis - 1, initial=initial) for one, n in each])
@@ -115,15 +118,19 @@ def _folded(segment: Tensor, reduce: str, initial: float | None) -> Tensor:
         start = math.nan if reduce == "mean" and not len(segment) else _NEUTRAL[fold]
     if not len(segment):
         return torch.full(segment.shape[1:], start, dtype=segment.dtype)
-    found = getattr(segment, fold)(0)
+    found: Tensor = getattr(segment, fold)(0)
     if start == _NEUTRAL[fold]:
         return found
     match reduce:
         case "mean":
-            return found + start / len(segment)
-        case "sum" | "prod":
-            return found + start if reduce == "sum" else found * start
-    return found.clamp(min=start) if reduce == "max" else found.clamp(max=start)
+            found = found + start / len(segment)
+        case "sum":
+            found = found + start
+        case "prod":
+            found = found * start
+        case _:
+            found = found.clamp(min=start) if reduce == "max" else found.clamp(max=start)
+    return found
 
 
 def mantissa(self: Tensor) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@
 Source: V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning", 2016.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import functools
@@ -155,7 +157,8 @@ def fractional_pool(x: Tensor, kernel: Ints, sizes: Ints, samples: Tensor) -> Te
     """Take the largest element of regions that begin at drawn places, in the last two dimensions."""
     planes = x.reshape(-1, *x.shape[-2:])
     if len(planes) * math.prod(sizes) > MOST_POOLED:
-        return NotImplemented
+        result: Tensor = NotImplemented
+        return result
     draws = samples.reshape(-1, 2).tolist()  # of the width, then of the height
     found = [
         plane[top : top + kernel[0], left : left + kernel[1]].amax()

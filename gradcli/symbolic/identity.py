@@ -19,7 +19,7 @@ from functools import partial, reduce
 from typing import Any
 
 import sympy
-from flint import fmpq, fmpq_mpoly_ctx
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
@@ -32,8 +32,8 @@ MOST_MONOMIALS = 20_000
 
 HIGHEST_POWER = 200
 
-Polynomial = Any
-"""FLINT's, which has no types."""
+Polynomial = fmpq_mpoly
+"""Polynomial in several variables with rational coefficients."""
 
 
 class TooManyError(Exception):
@@ -60,7 +60,7 @@ class Quotient:
 
     def __pow__(self, n: int) -> Quotient:
         above, below = (self.above, self.below) if n >= 0 else (self.below, self.above)
-        if below == 0:
+        if below.is_zero():
             raise TooManyError
         return Quotient(_power(above, abs(n)), _power(below, abs(n)))
 
@@ -241,7 +241,7 @@ class _Parts:
         # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
         for relation in reversed(self.relations):
             numerator = self._with_power(numerator, *relation)
-        return bool(numerator == 0)
+        return numerator.is_zero()
 
     def _of(self, expression: Expr) -> Quotient:
         match expression:

@@ -387,7 +387,8 @@ class ScriptRecorder(LateRecorder):
         if not told.answers or not (names := [name for name in added if name in told.answers[0].wrt]):
             return told
         with self.paused():
-            held = {name: numbers_of(self.leaves[name].tensor.grad) for name in names[:3]}
+            grads = {name: self.leaves[name].tensor.grad for name in names[:3]}
+            held = {name: numbers_of(grad) for name, grad in grads.items() if grad is not None}
         shown = [f"{name}.grad holds {np.array2string(one, threshold=9, separator=', ')}" for name, one in held.items()]
         said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
         return replace(told, answers=tuple(replace(one, warnings=(*one.warnings, said)) for one in told.answers))

@@ -234,7 +234,7 @@ def leaves_of_graph(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
     while waiting:
         node = waiting.pop()
         if type(node).__name__ == "AccumulateGrad":
-            yield node.variable
+            yield from (one for one in (getattr(node, "variable", None),) if one is not None)
         for other, _ in node.next_functions:
             if other is not None and other not in known:
                 known.add(other)
