@@ -75,7 +75,7 @@ _HOMES = {
 __all__ = [*_HOMES, "results", "__version__"]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     from importlib import import_module
 

@@ -9,3 +9,6 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.floating[Any]]
 """Array of floating-point numbers, of any shape."""
+
+AnyArray = npt.NDArray[Any]
+"""Array of any type of elements: numbers, balls, words."""

@@ -91,7 +91,7 @@ class _Method:
     def __init__(self, name: str, place: str) -> None:
         self._name, self._place = name, place
 
-    def __get__(self, function: Function | None, owner: type[Function]) -> Any:
+    def __get__(self, function: Function | None, owner: type[Function]) -> object:
         method = resolve_name(self._place)
         method.__module__, method.__qualname__ = __name__, f"Function.{self._name}"
         setattr(Function, self._name, method := public(method))

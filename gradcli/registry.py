@@ -22,7 +22,7 @@ def _question(name: str, section: str, **facts: Any) -> Command:
     return Command(name, section, f"gradcli.cli.question_commands:{name}", method, **facts)
 
 
-_MATRIX: Mapping[str, Any] = {"answer": "gradcli.cli.commands:drawn", "pictures": FIGURES}
+_MATRIX: Mapping[str, object] = {"answer": "gradcli.cli.commands:drawn", "pictures": FIGURES}
 
 
 CORE = (

@@ -30,7 +30,7 @@ class Shown:
 
     __slots__ = ()
 
-    write: ClassVar[Callable[[Any, str], str]]
+    write: ClassVar[Callable[[object, str], str]]
     """Writer of an answer in a format of the shell or of Python; see `gradcli.report.in_python`."""
 
     def __init_subclass__(cls) -> None:
@@ -67,7 +67,7 @@ class Shown:
         """Return the content of `to_json()` as a dict: arrays are lists, and `"NaN"` and `"Infinity"` are texts."""
         from json import loads
 
-        found: dict[str, Any] = loads(self.to_json())
+        found: dict[str, object] = loads(self.to_json())
         return found
 
     def plot(self) -> Picture:

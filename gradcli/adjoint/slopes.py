@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import sympy
 from sympy import Expr
@@ -144,7 +143,7 @@ class _Lines:
             self.known[expression] = self._written(expression)
         return self.known[expression]
 
-    def _emit(self, op: str, *operands: Atom, statics: tuple[Any, ...] = ()) -> Atom:
+    def _emit(self, op: str, *operands: Atom, statics: tuple[object, ...] = ()) -> Atom:
         return self.builder.emit(op, operands, Span(0, 0), statics)
 
     def _written(self, expression: Expr) -> Atom:

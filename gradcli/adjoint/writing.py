@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import sympy
 
@@ -46,7 +45,7 @@ class LineWriter:
         """Return the shape of an operand."""
         return self.shapes.get(atom, ())
 
-    def write(self, op: str, *operands: Atom, **constants: Any) -> Atom:
+    def write(self, op: str, *operands: Atom, **constants: object) -> Atom:
         """Append an operation, unless it is there, and return the symbol or number of its value.
 
         Args:

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from gradcli import progress
 from gradcli.autodiff._torch import torch
@@ -188,7 +187,7 @@ def _graph(
     lines: Mapping[Node, tuple[str, str]],
     tensors: Tensors,
     leaves: Tensors,
-    numbers: Mapping[Node, tuple[Tensor, Any]],
+    numbers: Mapping[Node, tuple[Tensor, Tensor | None]],
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """List the nodes breadth first from the output on, and the edges between them; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}

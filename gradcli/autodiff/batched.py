@@ -19,7 +19,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Barrier
-from typing import Any
 
 import numpy as np
 
@@ -136,7 +135,7 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
 
 
-def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+def _at_each(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> object:
     """Run one operation, with the derivative that it has at one point."""
     is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
     if is_over_all and isinstance(x := values.get(call.operands[0]), torch.Tensor):

@@ -151,7 +151,7 @@ def tensor_of(array: Array, kind: Any) -> Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
-def tensor_type(dtype: str) -> Any:
+def tensor_type(dtype: str) -> object:
     """Give the dtype of torch with this name."""
     return getattr(torch, dtype)
 
@@ -210,7 +210,7 @@ def calls_in(dtype: str) -> TorchCalls:
     return TorchCalls(torch, getattr(torch, dtype))
 
 
-def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Any:
     """Run one operation on the values of its operands: give a tensor, or a size or list as `library_calls` has it."""
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     if call.op.whole:
@@ -227,7 +227,7 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     return calls.apply(call, operands)
 
 
-def _require_whole(call: Call, operands: list[Any]) -> None:
+def _require_whole(call: Call, operands: list[object]) -> None:
     """Refuse fractions where positions are needed: torch would take their whole part."""
     whole = call.op.positions([len(operand_shape(a)) for a in operands])
     for name, given in zip(call.op.operands, operands, strict=False):
@@ -303,7 +303,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
 
 
-def unaliased(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+def unaliased(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Any:
     """Run one operation, and give a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, calls)
     is_old = isinstance(found, torch.Tensor) and any(found is values.get(a) for a in call.operands)

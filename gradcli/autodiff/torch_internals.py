@@ -42,26 +42,26 @@ BACKWARD_FRAME = "_engine_run_backward"
 
 def without_dispatch() -> AbstractContextManager[Any]:
     """Compute in a block what no `DispatchMode` sees (`torch._C._DisableTorchDispatch`)."""
-    guard: AbstractContextManager[Any] = torch._C._DisableTorchDispatch()
+    guard: AbstractContextManager[object] = torch._C._DisableTorchDispatch()
     return guard
 
 
 def without_functions() -> AbstractContextManager[Any]:
     """Compute in a block what no `__torch_function__` sees (`torch._C.DisableTorchFunction`)."""
-    guard: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
+    guard: AbstractContextManager[object] = torch._C.DisableTorchFunction()
     return guard
 
 
 def without_modes() -> AbstractContextManager[Any]:
     """Leave all modes in a block, to enter others (`torch.utils._python_dispatch._disable_current_modes`)."""
-    modes: AbstractContextManager[Any] = torch.utils._python_dispatch._disable_current_modes()
+    modes: AbstractContextManager[object] = torch.utils._python_dispatch._disable_current_modes()
     return modes
 
 
 def with_autograd() -> AbstractContextManager[Any]:
     """Let autograd follow calls within a `DispatchMode`, which is below it (`torch._C._SetExcludeDispatchKeyGuard`)."""
     key = torch._C.DispatchKey.AutogradFunctionality
-    guard: AbstractContextManager[Any] = torch._C._SetExcludeDispatchKeyGuard(key, False)
+    guard: AbstractContextManager[object] = torch._C._SetExcludeDispatchKeyGuard(key, False)
     return guard
 
 
@@ -98,7 +98,7 @@ def is_transformed(tensor: Tensor) -> bool:
     return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
-def map_nested(kind: type | tuple[type, ...], by: Callable[[Any], Any], value: Any) -> Any:
+def map_nested(kind: type | tuple[type, ...], by: Callable[[Any], object], value: object) -> Any:
     """Map what is of a type in a nested value (`torch.utils._pytree.tree_map_only`), as torch looks into it."""
     return torch.utils._pytree.tree_map_only(kind, by, value)
 
@@ -121,7 +121,7 @@ def next_number() -> int:
     return int(torch._C._autograd._get_sequence_nr())
 
 
-def custom_function_of(node: Any) -> type | None:
+def custom_function_of(node: object) -> type | None:
     """Return the `autograd.Function` that made a node (`_forward_cls`), or None."""
     found: type | None = getattr(node, "_forward_cls", None)
     return found
@@ -175,12 +175,12 @@ def references() -> Mapping[str, Any]:
     return vars(torch._refs)
 
 
-def broadcast_in_dim(*given: Any) -> Any:
+def broadcast_in_dim(*given: object) -> Any:
     """Compute the primitive of that name (`torch._prims._broadcast_in_dim_aten`), whose module is loaded for it."""
     return torch._prims._broadcast_in_dim_aten(*given)  # type: ignore[no-untyped-call]
 
 
-def without_laziness(function: Any) -> Any:
+def without_laziness(function: object) -> Any:
     """Give for the conjugate that is a view (`aten._conj`) the one that computes it, and any other operation itself."""
     return torch.ops.aten._conj_physical.default if function is torch.ops.aten._conj.default else function
 

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import TracebackType
-from typing import Any
 
 import typer
 from typer.core import TyperOption
@@ -74,7 +73,7 @@ def _complete() -> int:
     return 0
 
 
-def _program(**_: Any) -> None:
+def _program(**_: object) -> None:
     """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
 
     \b

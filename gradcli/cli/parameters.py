@@ -130,7 +130,7 @@ def typed_or_read(word: str, source: str, read: Callable[[str, str], _Read]) -> 
     return read(text[1:], source) if text.startswith("@") else word
 
 
-def _itself(word: Any, source: str, files: Files) -> Any:
+def _itself(word: object, source: str, files: Files) -> object:
     return word
 
 

@@ -38,7 +38,7 @@ _KINDS: Mapping[object, OptionKind] = {
 """Kinds of options by the type of their values."""
 
 
-def shares(*groups: Callable[..., Any]) -> Callable[[F], F]:
+def shares(*groups: Callable[..., object]) -> Callable[[F], F]:
     """Give a command the options of other functions, after its own: their signatures are joined.
 
     >>> from gradcli.cli.options import At, check_options, remark_options
@@ -49,7 +49,7 @@ def shares(*groups: Callable[..., Any]) -> Callable[[F], F]:
     """
 
     def join(function: F) -> F:
-        functions: tuple[Callable[..., Any], ...] = (function, *groups)
+        functions: tuple[Callable[..., object], ...] = (function, *groups)
         parameters = [one for each in functions for one in inspect.signature(each).parameters.values()]
         function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return function
@@ -169,7 +169,7 @@ def _read(parameter: inspect.Parameter) -> Option | None:
     )
 
 
-def option_of(name: str, annotation: Any) -> Option:
+def option_of(name: str, annotation: object) -> Option:
     """Return the option of an annotation that is in no signature."""
     found = _read(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=False))
     if found is None:
@@ -208,7 +208,7 @@ def every_option() -> Iterator[tuple[Command, Option]]:
     return ((command, option) for command in all_commands().values() for option in all_options(command))
 
 
-def shell_signature(function: Callable[..., Any], *, is_request: bool = False) -> inspect.Signature:
+def shell_signature(function: Callable[..., object], *, is_request: bool = False) -> inspect.Signature:
     """Return the signature that Typer reads: without the options that the shell lacks.
 
     Args:
@@ -227,7 +227,7 @@ def shell_signature(function: Callable[..., Any], *, is_request: bool = False) -
     return inspect.Signature(found)
 
 
-def _without_defaults(annotation: Any, option: Option) -> Any:
+def _without_defaults(annotation: object, option: Option) -> object:
     """Return the annotation of an option without its variable of the environment and its opposite."""
     info = copy(option.info)
     if info is None:

@@ -7,7 +7,6 @@ moves one fails there, and not in a command.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from typer import _click as click
 from typer._completion_classes import completion_init
@@ -25,7 +24,7 @@ class NumberOrWord(click.types.IntRange):
         super().__init__(low, high)
         self.words = words
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Keep a word of the option; read any other as a number."""
         return value if value in self.words else super().convert(value, param, ctx)
 

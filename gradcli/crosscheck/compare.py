@@ -248,12 +248,12 @@ class Evidence:
         return _chosen([entry for entry in entries if not entry[2] == 0], zero)  # noqa: SIM201
 
 
-def _chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
+def _chosen(nonzero: Sequence[object], zero: Sequence[object]) -> list[Any]:
     """Choose the entries at which a formula is compared."""
     return [*spaced(nonzero, MOST_ENTRIES), *spaced(zero, MOST_ENTRIES // 4)]
 
 
-def spaced(items: Sequence[Any], most: int) -> list[Any]:
+def spaced(items: Sequence[object], most: int) -> list[Any]:
     """Choose at most this many items, evenly spaced."""
     return list(items[:: max(1, math.ceil(len(items) / most))])
 

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -154,7 +153,7 @@ def _positions(
 
 
 def _compare(
-    derivative: Derivative, evidence: Evidence, values: Mapping[sympy.Symbol, Any], sizes: Mapping[sympy.Symbol, int]
+    derivative: Derivative, evidence: Evidence, values: Mapping[sympy.Symbol, object], sizes: Mapping[sympy.Symbol, int]
 ) -> Confirmation | None:
     """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
 
@@ -244,9 +243,9 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
 
 
-def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, Any]:
+def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, object]:
     """Map each symbol of a formula to its ball, or to a function of indices that is NaN outside instead of wrapping."""
-    found: dict[sympy.Symbol, Any] = {}
+    found: dict[sympy.Symbol, object] = {}
     for line in point.program.lines:
         if line.call.op.kind is Kind.SOURCE:
             found[constant_symbol(line.call)] = element_of(array_of(line.call))
@@ -257,7 +256,7 @@ def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Sy
     return found
 
 
-def element_of(array: npt.NDArray[np.float64]) -> Any:
+def element_of(array: npt.NDArray[np.float64]) -> object:
     """Turn an array into a function of indices, or a number into its ball."""
     if not array.ndim:
         return arb(float(array))

@@ -20,9 +20,8 @@ from types import SimpleNamespace
 from typing import IO, Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.errors import InputError, TooLargeError
 from gradcli.files.decoding import (
     Start,
@@ -123,7 +122,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
         return as_float64(np.load(str(array.filename), allow_pickle=False, max_header_size=HEADER_BYTES))
 
 
-def as_float64(array: npt.NDArray[Any]) -> Array:
+def as_float64(array: AnyArray) -> Array:
     """Convert to float64, as which a byte of a condition that is 2 is true too."""
     found: Array = (array.view(np.uint8) != 0 if array.dtype.kind == "b" else array).astype(np.float64, copy=False)
     return found
@@ -192,13 +191,13 @@ def _chosen(names: list[str], name: str, part: str | None) -> str:
     raise InputError(message, hint=f"write @FILE.npz:NAME; {choice('arrays', part, names)}")
 
 
-def write_npy(array: npt.NDArray[Any], file: IO[bytes]) -> None:
+def write_npy(array: AnyArray, file: IO[bytes]) -> None:
     """One array, with its type and shape."""
     # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
     np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
 
 
-def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
+def write_npz(arrays: Mapping[str, AnyArray], file: BinaryIO) -> None:
     """An archive of arrays by name, the same bytes for the same numbers.
 
     It is what `numpy.savez` writes, which takes no array that is called `file`.
@@ -214,7 +213,7 @@ def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
 _ROWS = 2**20
 """Rows of a piece of arrays."""
 
-_Columns = dict[str, npt.NDArray[Any]]
+_Columns = dict[str, AnyArray]
 
 
 def columns_of_npy(
@@ -267,7 +266,7 @@ class ArrayRows:
         count: Rows that there are.
     """
 
-    def __init__(self, name: str, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, name: str, columns: Mapping[str, AnyArray]) -> None:
         self._columns, self.passed, self.count = columns, 0, min(map(len, columns.values()), default=0)
         self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
 
@@ -293,7 +292,7 @@ class ArrayRows:
             yield Block(np.arange(start + 1, last + 1), columns, kept)
 
 
-def _cells(array: npt.NDArray[Any]) -> list[Any]:
+def _cells(array: AnyArray) -> list[object]:
     """A list of numbers and texts; a number of fewer digits than float64 has is the one that these digits say."""
     match array.dtype.kind:
         case "f" if array.dtype.itemsize < 8:
@@ -302,5 +301,5 @@ def _cells(array: npt.NDArray[Any]) -> list[Any]:
             array = array.astype(str)
         case "S":
             array = np.char.decode(array, "utf-8", "replace")
-    found: list[Any] = array.tolist()
+    found: list[object] = array.tolist()
     return found

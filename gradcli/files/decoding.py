@@ -10,7 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def read_json(text: str, name: str, part: str | None) -> Array:
     return array_of(_part(value, name, part), name)
 
 
-def _part(value: Any, name: str, part: str | None) -> Any:
+def _part(value: object, name: str, part: str | None) -> object:
     rest = part
     while rest is not None:
         if not isinstance(value, dict):
@@ -156,7 +156,7 @@ def _part(value: Any, name: str, part: str | None) -> Any:
     return value
 
 
-def array_of(value: Any, name: str) -> Array:
+def array_of(value: object, name: str) -> Array:
     """Nested lists of one shape to an array.
 
     Raises:
@@ -173,7 +173,7 @@ def array_of(value: Any, name: str) -> Array:
     return np.array(numbers, dtype=np.float64).reshape(found.shape)
 
 
-def _number(item: Any, index: int, shape: tuple[int, ...], name: str) -> float:
+def _number(item: object, index: int, shape: tuple[int, ...], name: str) -> float:
     if isinstance(item, int) and not isinstance(item, bool):
         item = float(item) if abs(item) <= _LARGEST else math.inf
     if isinstance(item, float) and not math.isinf(item):
@@ -192,7 +192,7 @@ def _number(item: Any, index: int, shape: tuple[int, ...], name: str) -> float:
     raise InputError(f"{name} has {message}", hint=hint)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     match value:
         case str():
             return f"the text {quoted(value)}"
@@ -205,6 +205,6 @@ def _kind(value: Any) -> str:
 _KINDS: Mapping[type, str] = {type(None): "null", str: "a text", list: "a list", dict: "an object"}
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """Return JSON's name for the type of a value, for messages."""
     return str(value).lower() if isinstance(value, bool) else _KINDS.get(type(value), "a number")

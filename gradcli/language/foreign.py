@@ -10,11 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import AnyArray
+
 
 class ArrayLike(Protocol):
     """Object with an `__array__` method: a torch tensor, a pandas Series or DataFrame."""
 
-    def __array__(self) -> npt.NDArray[Any]:
+    def __array__(self) -> AnyArray:
         """Return its numbers."""
         ...
 

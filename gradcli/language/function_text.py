@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy.typing as npt
-
+from gradcli.arrays import AnyArray
 from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.lower.context import Ask, Known
 from gradcli.language.parsing import EVALUATION, parse
@@ -56,7 +55,7 @@ def read(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    values: Mapping[str, AnyArray] | None = None,
     ask: Ask | None = None,
 ) -> Snippet:
     """Read the function of a text.

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.juxtaposed_names import meant, place_of
@@ -26,7 +25,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, broadcast, show
 from gradcli.option_words import option, source as named
 
-Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
+Value = str | float | Sequence[Any] | AnyArray | ArrayLike
 """Types of a value: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""
 
 _PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
-import numpy.typing as npt
 import sympy
 
 from gradcli import progress
+from gradcli.arrays import AnyArray
 from gradcli.language.lower.context import Ask, ConstantEvaluation, Context, Known, start
 from gradcli.language.lower.programs import RULES
 from gradcli.language.lower.statements import EntryFormulas, lower_entries, lower_program, lower_value
@@ -32,7 +31,7 @@ def parse(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    values: Mapping[str, AnyArray] | None = None,
     ask: Ask | None = None,
 ) -> Program:
     """Parse the text of a function to its Program.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Command:
     lacks: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
 
-    def loaded(self) -> Callable[..., Any]:
+    def loaded(self) -> Callable[..., object]:
         """Import the function that Typer reads."""
-        found: Callable[..., Any] = resolve_name(self.function)
+        found: Callable[..., object] = resolve_name(self.function)
         return found

@@ -6,7 +6,7 @@ A part is an object of a class that inherits from `Part`, and overrides what it 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
@@ -25,7 +25,7 @@ class AskedFunction(Protocol):
     def wants_formula(self, given: Container[str]) -> bool:
         """Tell whether a derivative is asked for without a point, as `ParsedText.wants_formula` does."""
 
-    def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
+    def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> Result:
         """Answer a command by its name, as `ParsedText.ask` does."""
 
 

@@ -50,7 +50,7 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @brief
     @wraps(method)
-    def asked(self: Any, *args: Any, **options: Any) -> Any:
+    def asked(self: Any, *args: object, **options: Any) -> Any:
         at, *others = args or (options.get("at"),)
         given = {*options} - {"at"}
         if others or at is not None:
@@ -144,7 +144,7 @@ class ParsedText:
         has_forms = hasattr(self, "closed_form")  # which a part gives
         return has_forms and ("shape" in given or not (of_numbers or self.has_values))
 
-    def ask(self, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
+    def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> Result:
         """Answer a command by its name; the shell and requests have read its options, each in its own way.
 
         Args:

@@ -13,10 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sympy
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
@@ -46,7 +45,7 @@ def read(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    values: Mapping[str, AnyArray] | None = None,
 ) -> Snippet:
     """Read the function of a text as `function_text.read` does, with what the parts read.
 

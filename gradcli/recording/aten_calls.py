@@ -52,7 +52,7 @@ class DecidedValue:
         is_late: Whether it was recorded later than it decided, and may be no decision of this value.
     """
 
-    condition: Any
+    condition: object
     at: str
     shown: str = ""
     branch: bool | None = None
@@ -69,7 +69,7 @@ class Application:
     """
 
     function: type
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
 
 
 class WrongDtypeError(InputError):
@@ -96,14 +96,14 @@ def numbers_of(tensor: Tensor) -> Array:
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
-def within(value: Any, kind: type | tuple[type, ...]) -> list[Any]:
+def within(value: object, kind: type | tuple[type, ...]) -> list[Any]:
     """List the values of a type in nested lists, tuples and dictionaries, in order."""
-    found: list[Any] = []
+    found: list[object] = []
     _gather(value, kind, found)
     return found
 
 
-def _gather(value: Any, kind: type | tuple[type, ...], found: list[Any]) -> None:
+def _gather(value: object, kind: type | tuple[type, ...], found: list[object]) -> None:
     """Append the values of a type, by a plain walk: this is done several times for each call of torch."""
     if isinstance(value, kind):
         found.append(value)
@@ -128,12 +128,12 @@ def replaced(value: Any, kind: type | tuple[type, ...], by: Callable[[Any], Any]
     return torch_internals.map_nested(kind, by, value)
 
 
-def tensors_in(value: Any) -> list[Tensor]:
+def tensors_in(value: object) -> list[Tensor]:
     """List the tensors in nested lists, tuples and dictionaries."""
     return within(value, torch.Tensor)
 
 
-def floating_dtypes(value: Any) -> set[Any]:
+def floating_dtypes(value: object) -> set[object]:
     """Collect the dtypes of the tensors of floating-point numbers in a nested value."""
     return {one.dtype for one in tensors_in(value) if one.is_floating_point()}
 
@@ -149,9 +149,10 @@ def is_wrapped(tensor: Tensor) -> bool:
     return tensor.layout is not torch.strided or torch_internals.is_transformed(tensor)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     """Tell whether a value is a tensor as users make them."""
-    return type(value) in (torch.Tensor, torch.nn.Parameter) and not is_wrapped(value)
+    usual = (torch.Tensor, torch.nn.Parameter)
+    return isinstance(value, torch.Tensor) and type(value) in usual and not is_wrapped(value)
 
 
 def can_be_recorded(output: Any) -> bool:
@@ -181,14 +182,14 @@ def parameters(function: Overload) -> tuple[str, ...]:
     return tuple(one.name for one in arguments_of(function))
 
 
-def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def bound(function: Overload, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
     """Bind the arguments of a call by name, with defaults, except the `out` arguments."""
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
     known = (one for one in arguments_of(function) if one.name in given or one.has_default_value())
     return {one.name: given.get(one.name, one.default_value) for one in known if not one.is_out}
 
 
-def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def unbound(function: Overload, given: Mapping[str, object]) -> tuple[list[Any], dict[str, Any]]:
     """Split arguments by name into positional ones and keyword ones."""
     known = [one for one in arguments_of(function) if one.name in given]
     by_name = {one.name: given[one.name] for one in known if one.kwarg_only}
@@ -201,7 +202,7 @@ def _writes(function: Overload) -> tuple[str, ...]:
     return tuple(one.name for one in found)
 
 
-def changed_by(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+def changed_by(function: Overload, args: Sequence[object], kwargs: Mapping[str, object]) -> list[Tensor]:
     """List the tensors that a call writes to."""
     names = _writes(function)
     if not names:

@@ -33,7 +33,7 @@ from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, s
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Overload
 
-Value = Any
+Value = Atom
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
 
 Rule = Callable[..., Any] | str
@@ -294,7 +294,7 @@ def have_one_value(numbers: Tensor) -> bool:
     return bool(flat.numel()) and flat.dtype is not torch.bool and bool((flat == flat[0]).all())
 
 
-def as_atom(value: Any) -> Atom:
+def as_atom(value: object) -> Atom:
     """Give an atom as it is, and a number as an atom."""
     return value if isinstance(value, sympy.Basic) else exact_number(value)
 

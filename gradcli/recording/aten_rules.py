@@ -28,12 +28,12 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 # -- arithmetic
 
 
-def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Any:
+def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Value:
     found = a.row("div", self, other)
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
-def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
+def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Value:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
 
@@ -45,11 +45,11 @@ def _truth(a: AtenLowering, atom: Value) -> Value:
     return atom if a.is_condition(atom) else a.emit("ne", [atom, 0])
 
 
-def _logical(row: str, a: AtenLowering, **given: Value) -> Any:
+def _logical(row: str, a: AtenLowering, **given: Value) -> Value:
     return a.row(row, *(_truth(a, one) for one in given.values()))
 
 
-def _xor(a: AtenLowering, self: Value, other: Value) -> Any:
+def _xor(a: AtenLowering, self: Value, other: Value) -> Value:
     return a.emit("ne", [a.number(_truth(a, self)), a.number(_truth(a, other))])
 
 
@@ -70,12 +70,12 @@ def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bo
     return found
 
 
-def _heaviside(a: AtenLowering, self: Value, values: Value) -> Any:
+def _heaviside(a: AtenLowering, self: Value, values: Value) -> Value:
     """Write the step as choices, which pass on the derivative by the values at 0."""
     return a.text("where(x == 0, v, where(x < 0, 0, 1))", x=self, v=values)
 
 
-def _copied(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
+def _copied(a: AtenLowering, self: Value, dtype: object = None, **_: object) -> Value:
     """Take a condition as 1 and 0 where the copy is of numbers, and numbers as conditions where it is of truths."""
     if dtype is torch.bool:
         return _truth(a, self)
@@ -85,11 +85,13 @@ def _copied(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
 # -- the same elements, elsewhere
 
 
-def _select(a: AtenLowering, self: Value, dim: int, index: int | Slice) -> Any:
+def _select(a: AtenLowering, self: Value, dim: int, index: int | Slice) -> Value:
     return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))
 
 
-def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _slice(
+    a: AtenLowering, self: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Value:
     size = a.shape(self)[dim]
     first, last, by = slice(start, end, step).indices(size)
     if (first, last, by) == (0, size, 1):
@@ -105,13 +107,13 @@ def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
     return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
 
 
-def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: Any = 0) -> Any:
+def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: object = 0) -> Any:
     if mode != "constant" or not any(pad):
         return NotImplemented if any(pad) else self
     return a.row("pad", self, pad, "constant", value or 0)
 
 
-def _roll(a: AtenLowering, self: Value, shifts: Any, dims: Any = ()) -> Any:
+def _roll(a: AtenLowering, self: Value, shifts: object, dims: object = ()) -> Value:
     """Shift along dimensions, or without any the elements in their order."""
     if dims:
         return a.row("roll", self, shifts, dims)
@@ -124,7 +126,7 @@ INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _
 """Operations whose positions are taken as plain numbers, unless they are arguments of the function."""
 
 
-def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
+def _index(a: AtenLowering, self: Value, indices: Sequence[object]) -> Value:
     items: list[Any] = []
     operands = {"x": self}
     for n, one in enumerate(indices):
@@ -139,8 +141,8 @@ def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
 
 
 def _index_put(
-    a: AtenLowering, self: Value, indices: Sequence[Any], values: Value, accumulate: bool = False, **_: Any
-) -> Any:
+    a: AtenLowering, self: Value, indices: Sequence[Any], values: Value, accumulate: bool = False, **_: object
+) -> Value:
     shape = a.shape(self)
     if not all(one is None or isinstance(one, np.ndarray) for one in indices):
         return NotImplemented
@@ -158,13 +160,13 @@ def _index_put(
 # -- networks and matrices
 
 
-def _embedding(a: AtenLowering, weight: Value, indices: Value, padding_idx: int = -1, **_: Value) -> Any:
+def _embedding(a: AtenLowering, weight: Value, indices: Value, padding_idx: int = -1, **_: Value) -> Value:
     return a.row("embedding", indices, weight, padding_idx=padding_idx if padding_idx >= 0 else None)
 
 
 def _bce(
     a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
-) -> Any:
+) -> Value:
     """Take the row without or with a weight for each class; those for each target are decomposed."""
     if weight is not None:
         return NotImplemented
@@ -172,44 +174,46 @@ def _bce(
     return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction)
 
 
-def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Any:
+def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Value:
     kept = {name: one for name, one in given.items() if not (training and name.startswith("running"))}
     return a.row("batch_norm", training=training, **kept)
 
 
-def _group_norm(a: AtenLowering, *, weight: Value, bias: Value, N: int, group: int, eps: float, **given: Value) -> Any:
+def _group_norm(
+    a: AtenLowering, *, weight: Value, bias: Value, N: int, group: int, eps: float, **given: Value
+) -> Value:
     """Give the means and the inverse deviations of the groups too."""
     parts = a.row("reshape", given["input"], (N, group, -1))
     rstd = a.text(f"1/sqrt(var(x, -1, correction=0) + {eps})", x=parts)
     return [a.row("group_norm", given["input"], group, weight, bias, eps), a.row("mean", parts, -1), rstd]
 
 
-def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -> Any:
+def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -> Value:
     return a.row(f"conv{'_transpose' * transposed}{len(a.shape(given['weight'])) - 2}d", **given)
 
 
-def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Any:
+def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Value:
     return a.row("solve", A, B) if left and len(a.shape(A)) == 2 else NotImplemented
 
 
-def _cholesky(a: AtenLowering, self: Value, upper: bool = False, **_: Value) -> Any:
+def _cholesky(a: AtenLowering, self: Value, upper: bool = False, **_: Value) -> Value:
     return a.row("cholesky", self, upper) if len(a.shape(self)) == 2 else NotImplemented
 
 
-def _unfold(a: AtenLowering, self: Value, **how: int) -> Any:
+def _unfold(a: AtenLowering, self: Value, **how: int) -> Value:
     return a.row("windows", self if a.shape(self) else a.row("reshape", self, (1,)), *how.values())
 
 
-def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> Any:
+def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> Value:
     return [a.row("eigvalsh", A), a.row("eigenvectors", A) if compute_v else None]
 
 
-def _slogdet(a: AtenLowering, A: Value) -> Any:
+def _slogdet(a: AtenLowering, A: Value) -> Value:
     det = a.row("det", A)
     return [a.row("sign", det), a.row("log", a.row("abs", det))]
 
 
-def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Any:
+def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Value:
     shape = a.shape(A)
     if compute_uv and full_matrices and shape[-1] != shape[-2]:
         message = f"of a matrix of shape {show(shape)} the vectors beyond its rank are not determined"
@@ -363,7 +367,7 @@ _PARTWISE = frozenset(
 """Operations that do to the real parts, and to the imaginary parts, what they do to real numbers."""
 
 
-def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> Any:
+def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, object], atoms: Mapping[str, Value]) -> Value:
     """Append a call on complex numbers.
 
     Args:
@@ -382,7 +386,7 @@ def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, Any], 
     return found[0] if NotImplemented in found else a.row("stack", found, -1)
 
 
-def _part(a: AtenLowering, key: str, given: Any, atom: Value, n: int) -> Value:
+def _part(a: AtenLowering, key: str, given: object, atom: Value, n: int) -> Value:
     """Give the real (0) or imaginary part (1) of an argument."""
     if isinstance(given, list | tuple):
         return [_part(a, key, one, inner, n) for one, inner in zip(given, atom, strict=True)]

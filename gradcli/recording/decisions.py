@@ -74,9 +74,9 @@ class RecordedDecisions:
         self._maker = ""  # of a constant, of numbers that left torch
         self.low = ""
         self.folded: dict[Atom, tuple[str, Atom]] = {}
-        self.ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
+        self.ordered: dict[int, tuple[Tensor, str, Mapping[str, object], CallPlace]] = {}
 
-    def read(self, tensor: Tensor, number: Any, place: CallPlace) -> None:
+    def read(self, tensor: Tensor, number: object, place: CallPlace) -> None:
         """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
         if isinstance(number, bool):
             self.guards.append(DecidedValue(self.recorder.operand(tensor, place), str(place), branch=number))
@@ -141,7 +141,7 @@ class RecordedDecisions:
             of = ", ".join(names)
             self.lost.insert(0, f"{output_name} does not follow {of}: {self._maker or self.lost[0]}")
 
-    def of_whole_numbers(self, name: str, given: Mapping[str, Any], found: Any, place: CallPlace) -> None:
+    def of_whole_numbers(self, name: str, given: Mapping[str, object], found: object, place: CallPlace) -> None:
         """Note the decision that gives a call's whole numbers: the order of values, a comparison, a mask, or a cast.
 
         Args:
@@ -171,7 +171,7 @@ class RecordedDecisions:
         """Note whole numbers that nobody knows the decisions of: the function itself may tell of their jumps."""
         self.lost.append(f"{name}() makes whole numbers{place}")
 
-    def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
+    def put_off(self, output: Tensor, name: str, given: Mapping[str, object], place: CallPlace) -> None:
         """Put off noting the decision of positions that a call gives next to values, until they are used."""
         self.ordered[memory(output)] = output, name, given, place
 

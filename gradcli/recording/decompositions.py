@@ -50,13 +50,13 @@ def _along(self: Tensor, dim: int, index: Tensor) -> tuple[Tensor, ...]:
     return tuple(lines)
 
 
-def _gather(self: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
+def _gather(self: Tensor, dim: int, index: Tensor, **_: object) -> Tensor:
     x, places = (one if one.ndim else one.reshape(1) for one in (self, index))
     found = x[_along(x, dim, places)]
     return found if index.ndim else found.reshape(())
 
 
-def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", **_: Any) -> Tensor:
+def _scatter(self: Tensor, dim: int, index: Tensor, src: object, reduce: str = "", **_: object) -> Tensor:
     source = src[tuple(map(slice, index.shape))] if isinstance(src, torch.Tensor) and src.ndim else src
     source = torch.as_tensor(source, dtype=self.dtype).expand(index.shape)
     return self.index_put(_along(self, dim, index), source, accumulate=reduce == "add")
@@ -65,7 +65,7 @@ def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", 
 def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Make a function that puts a tensor in the place of a view of another one."""
 
-    def put(self: Tensor, src: Tensor, *how: Any) -> Tensor:
+    def put(self: Tensor, src: Tensor, *how: object) -> Tensor:
         places = view(torch.arange(self.numel()).reshape(self.shape), *how).reshape(-1)
         return self.reshape(-1).index_put((places,), src.reshape(-1)).reshape(self.shape)
 
@@ -115,7 +115,7 @@ _LINEAR = (
 def _linear(name: str) -> Callable[..., Tensor]:
     """Replace a backward pass, which is linear, by its matrix for the given shapes and positions."""
 
-    def backward(grad: Tensor, *how: Any) -> Tensor:
+    def backward(grad: Tensor, *how: object) -> Tensor:
         function = getattr(torch.ops.aten, name).default
         with torch_internals.without_dispatch():
             units = torch.eye(grad.numel(), dtype=grad.dtype).reshape(-1, *grad.shape)
@@ -137,7 +137,7 @@ def _of_numbers_too(decompose: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Take a tensor without dimensions as a vector of one element, as torch does along a dimension."""
 
     @functools.wraps(decompose)
-    def whole(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def whole(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if self.ndim:
             return decompose(self, *args, **kwargs)
         lines = [one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)]
@@ -206,7 +206,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
 torch_internals.free_of_compiler()
 
 
-def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
+def decomposed(function: Overload, given: Mapping[str, object]) -> Any:
     """Run the decomposition of a call, without autograd, and restore the state of random numbers.
 
     Returns:

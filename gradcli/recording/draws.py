@@ -38,7 +38,7 @@ _IMPLICIT = ("_standard_gamma", "_sample_dirichlet")
 
 
 def recorded(
-    recorder: Recorder, name: str, given: Mapping[str, Any], changed: Sequence[Tensor]
+    recorder: Recorder, name: str, given: Mapping[str, object], changed: Sequence[Tensor]
 ) -> Generator[None, Any, None]:
     """Record a call that draws random numbers, which are constants, or follow from the values that they are drawn by.
 
@@ -75,7 +75,7 @@ def recorded(
     recorder._keep(output, result, by, place)
 
 
-def _parameters(name: str, given: Mapping[str, Any]) -> list[Tensor]:
+def _parameters(name: str, given: Mapping[str, object]) -> list[Tensor]:
     """List the tensors by whose values a call draws.
 
     >>> _parameters("normal", {"mean": torch.zeros(2), "std": 1.0})

@@ -18,17 +18,17 @@ def triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unit
     return solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular), A
 
 
-def least_squares(self: Tensor, b: Tensor, *_: Any, **__: Any) -> Any:
+def least_squares(self: Tensor, b: Tensor, *_: object, **__: object) -> Any:
     """Multiply by the pseudoinverse; give the residuals too, where there are any."""
     x = torch.linalg.pinv(self) @ b
     return x, ((self @ x - b) ** 2).sum(-2) if self.shape[-2] > self.shape[-1] else None
 
 
-def of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+def of_each(decompose: Callable[..., tuple[object, ...]]) -> Callable[..., tuple[Any, ...]]:
     """Decompose the matrices of a batch one by one, as torch takes any number of dimensions before them."""
 
     @functools.wraps(decompose)
-    def whole(*args: Any, **how: Any) -> tuple[Any, ...]:
+    def whole(*args: object, **how: object) -> tuple[object, ...]:
         matrices = [one for one in args if isinstance(one, torch.Tensor)]
         batch = torch.broadcast_shapes(*(one.shape[:-2] for one in matrices))
         if not batch:
@@ -41,12 +41,12 @@ def of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[An
 
 
 @of_each
-def cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
+def cholesky(A: Tensor, **how: object) -> tuple[Any, ...]:
     """Take the factor of each matrix of a batch."""
     return (torch.linalg.cholesky(A, upper=how["upper"]),)
 
 
-def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
+def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: object) -> Tensor:
     """Solve the linear systems of a batch, also with vectors, or with the unknown left of its matrix."""
     if B.shape == A.shape[:-1]:  # a vector for each matrix
         return solved(A, B.unsqueeze(-1)).squeeze(-1)
@@ -56,7 +56,7 @@ def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> Tensor:
     return result
 
 
-def lu_unpack(LU: Tensor, pivots: Tensor, *_: Any) -> Any:
+def lu_unpack(LU: Tensor, pivots: Tensor, *_: object) -> Any:
     """Take the two triangles apart; the permutation is a constant."""
     lower = LU.tril(-1)[..., : LU.shape[-2]]
     with torch_internals.without_dispatch():

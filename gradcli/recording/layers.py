@@ -26,7 +26,7 @@ def recurrent_layer(
     reverse: bool,
     batch_sizes: Sequence[int],
     mode: int,
-    *_: Any,
+    *_: object,
 ) -> Any:
     """Step an LSTM through time, the first dimension, or back.
 
@@ -79,7 +79,7 @@ def linear_cross_entropy(
     reduction: str,
     ignored: int,
     smoothing: float,
-    *_: Any,
+    *_: object,
 ) -> Any:
     """Take the cross entropy of a linear layer, whose gradients torch computes on the way."""
     logits = torch.nn.functional.linear(x, linear, bias)

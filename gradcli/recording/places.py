@@ -124,7 +124,7 @@ class TensorNames:
         taken: Names of its arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
+    def __init__(self, function: Callable[..., object], taken: Iterable[str]) -> None:
         self._taken = set(taken)
         self._numbers: dict[str, int] = {}  # the next number after a name
         self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
@@ -175,7 +175,7 @@ def _readable(name: str) -> str:
     return found if found.isidentifier() else f"{UNNAMED}_{found}"
 
 
-def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
+def _of_module(owner: object) -> Iterator[tuple[int, str]]:
     """Give the identity and the name of each parameter and buffer of a module."""
     if isinstance(owner, torch.nn.Module):
         for name, tensor in (*owner.named_parameters(), *owner.named_buffers()):

@@ -16,7 +16,7 @@ _NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": mat
 
 
 def scatter_reduce(
-    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True, **_: Any
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True, **_: object
 ) -> Tensor:
     """Fold the source elements at each position, together with the old element or in its place."""
     if any(m != n for k, (m, n) in enumerate(zip(self.shape, index.shape, strict=True)) if k != dim % self.ndim):
@@ -41,7 +41,7 @@ def kth(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tensor:
     return found.narrow(dim, k - 1, 1) if keepdim else found.select(dim, k - 1)
 
 
-def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, *_: Any) -> Tensor:
+def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, *_: object) -> Tensor:
     """Take the k largest or smallest elements."""
     return self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k)
 
@@ -90,7 +90,7 @@ def segment_reduce(
     data: Tensor,
     reduce: str,
     lengths: Tensor | None = None,
-    indices: Any = None,
+    indices: object = None,
     offsets: Tensor | None = None,
     axis: int = 0,
     unsafe: bool = False,

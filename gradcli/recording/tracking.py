@@ -67,7 +67,7 @@ def require_seen(recorder: Recorder, tensor: Tensor, place: CallPlace) -> None:
         raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
 
-def of_constants(recorder: Recorder, function: Overload, given: Mapping[str, Any], place: CallPlace) -> Any:
+def of_constants(recorder: Recorder, function: Overload, given: Mapping[str, object], place: CallPlace) -> Any:
     """Compute a call of constants alone, neither arguments nor followed by autograd: its results are constants.
 
     Returns:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
@@ -116,7 +115,14 @@ def columns(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints
 
 
 def mean_pool(
-    count: int, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, is_ceil: bool, counts_padding: bool, divisor: Any
+    count: int,
+    x: Tensor,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    is_ceil: bool,
+    counts_padding: bool,
+    divisor: int | None,
 ) -> Tensor:
     """Average over windows."""
     slide = functools.partial(

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from flint import arb, arb_mat
 from sympy import Expr
 from sympy.core.relational import Relational
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.reference import balls
 from gradcli.reference.array_functions import compile_bounds, determinant
 from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
@@ -108,7 +108,7 @@ class BallArray(Bounds):
         return _known(type(self), _each(arb.union, self.balls, _as_balls(other.middle)), self, other)
 
     @classmethod
-    def held(cls, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def held(cls, numbers: AnyArray) -> AnyArray:
         """Hold the results of an operation as the array does."""
         return numbers
 
@@ -132,7 +132,7 @@ class RoundedArray(BallArray):
     """
 
     @classmethod
-    def held(cls, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def held(cls, numbers: AnyArray) -> AnyArray:
         """Round the results of an operation to numbers."""
         return _each(arb.mid, numbers) if numbers.dtype == object else numbers
 
@@ -184,11 +184,11 @@ def _radius(ball: Ball) -> float:
     return 0.0 if (radius := ball.rad()) == 0 else float(radius) * (1 + 2.0**-50) + 2.0**-1070
 
 
-def _as_balls(numbers: npt.NDArray[Any]) -> Balls:
+def _as_balls(numbers: AnyArray) -> Balls:
     return cast(Balls, numbers) if numbers.dtype == object else _each(arb, numbers)
 
 
-def _each(function: Callable[..., object], *arrays: npt.NDArray[Any]) -> Balls:
+def _each(function: Callable[..., object], *arrays: AnyArray) -> Balls:
     """Apply a function to each element of arrays that broadcast."""
     apply = np.frompyfunc(function, len(arrays), 1)
     if max((one.size for one in arrays), default=0) <= AT_ONCE:
@@ -202,7 +202,7 @@ def _each(function: Callable[..., object], *arrays: npt.NDArray[Any]) -> Balls:
     return found.reshape(wide[0].shape)
 
 
-def _mask(function: Callable[[Ball], object], balls: npt.NDArray[Any]) -> Mask:
+def _mask(function: Callable[[Ball], object], balls: AnyArray) -> Mask:
     return _each(function, balls).astype(bool) if balls.dtype == object else np.ones(balls.shape, dtype=bool)
 
 
@@ -299,7 +299,7 @@ def _product(a: BallArray, b: Bounds) -> BallArray:
     return _known(type(a), found, BallArray(np.zeros(1), np.where(lost, np.inf, 0.0)))
 
 
-def _nonzero(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _nonzero(left: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Leave out what is multiplied by 0 alone, as by the zeros around an image or those of a ReLU."""
     for one, axis in ((left, 0), (right, 1)):
         if one.size <= left.size + right.size - one.size:  # the smaller one
@@ -309,7 +309,7 @@ def _nonzero(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> tuple[npt.NDArr
     return left, right
 
 
-def _matrix(numbers: npt.NDArray[Any]) -> arb_mat:
+def _matrix(numbers: AnyArray) -> arb_mat:
     rows, columns = numbers.shape
     return arb_mat(rows, columns, numbers.ravel().tolist())
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.reference.deadline import require_time
 
 Mask = npt.NDArray[np.bool_]
@@ -168,7 +168,7 @@ def unknown(like: Array) -> Bounds:
     return Bounds(np.zeros(like.shape, kind), np.full(like.shape, np.inf, kind))
 
 
-def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> npt.NDArray[Any]:
+def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> AnyArray:
     """Make zeros of a kind; of objects these are balls."""
     return np.full(shape, arb(0), dtype=object) if kind.hasobject else np.zeros(shape, kind)
 

@@ -261,7 +261,7 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
     limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in reversed(expression.limits)]
     free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
 
-    def add(env: dict[sympy.Symbol, Any], depth: int) -> Ball:
+    def add(env: dict[sympy.Symbol, object], depth: int) -> Ball:
         if depth == len(limits):
             return body(env)
         k, first, last = limits[depth]
@@ -348,7 +348,7 @@ def kept_in(environment: Environment) -> Kept:
     return kept if isinstance(kept, Kept) else Kept()
 
 
-def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> dict[sympy.Symbol, Any]:
+def environment(values: Mapping[sympy.Symbol, object], most: float = math.inf) -> dict[sympy.Symbol, object]:
     """Build an environment that remembers its sums, for many entries at one precision.
 
     Args:

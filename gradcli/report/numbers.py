@@ -68,7 +68,7 @@ def ends(size: int) -> list[int]:
     return [*range(EDGE), -1, *range(size - EDGE, size)]
 
 
-def in_a_line(array: Array, number: Callable[[Any], str] = digits) -> str:
+def in_a_line(array: Array, number: Callable[[object], str] = digits) -> str:
     """Write the elements as they can be typed; of many, the ends."""
     if array.ndim == 0:
         return number(array[()])
@@ -92,7 +92,7 @@ def in_lists(array: Array) -> Any:
     return known[places].reshape(array.shape).tolist()
 
 
-def json_number(number: Any) -> float | str:
+def json_number(number: object) -> float | str:
     """Turn a number into a float, or `"NaN"`, `"Infinity"`, `"-Infinity"`."""
     exact = float(str(number))
     if math.isnan(exact):
@@ -111,7 +111,7 @@ def spaced(row: Array) -> Iterator[str]:
 # -- an answer with every text and number in it passed through a function
 
 
-def changed(answer: Any, leaf: Callable[[Any], Any]) -> Any:
+def changed(answer: object, leaf: Callable[[object], object]) -> Any:
     """Replace each text, number and array of an answer by the value of `leaf` for it.
 
     Args:
@@ -148,7 +148,7 @@ def rounded(answer: Anything, digits: int) -> Anything:
     (0.333, 2, {'x': 123000.0})
     """
 
-    def leaf(one: Any) -> Any:
+    def leaf(one: object) -> object:
         match one:
             case np.ndarray():
                 return _array(one, digits)
@@ -266,11 +266,11 @@ class Writer(Record):
     digits: int | None
     is_full: bool
 
-    def number(self, number: Any) -> str:
+    def number(self, number: object) -> str:
         """Write a number."""
         return digits(self.rounded(number))
 
-    def rounded(self, found: Any) -> Any:
+    def rounded(self, found: object) -> Any:
         """Round an array, or a part of an answer, to as many digits."""
         return found if self.digits is None else rounded(found, self.digits)
 
@@ -278,13 +278,13 @@ class Writer(Record):
         """Write an array as it can be typed; of a long one, its ends."""
         return in_a_line(array, self.number)
 
-    def cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
+    def cell(self, number: object, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
         """Write a number; a wrong one stands out, with the truth next to it."""
         if found is None:
             return line(doc.Styled(self.number(number), role))
         return line(doc.Styled(self.beside(number, found), tone(found.verdict, is_minor=found.is_minor)))
 
-    def beside(self, number: Any, found: Entry) -> str:
+    def beside(self, number: object, found: Entry) -> str:
         """Write a wrong number and the truth, with as many digits as it takes to tell them apart."""
         shown = self.number(number)
         if found.one_sided is not None:

@@ -84,7 +84,7 @@ class Answer(Reply, kw_only=True):
         return {one.axes[-1]: one.numbers for one in self.of_kind(kind)}
 
 
-def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+def by_variable(blocks: Mapping[tuple[str, str], object]) -> dict[str, Any]:
     """Arrange values by the variables of row and column as answers have them: by the latter, of a Hessian by both."""
     found: dict[str, Any] = {}
     for (row, column), one in blocks.items():

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
 
-import numpy.typing as npt
-
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.results.record import Record
 from gradcli.results.verdicts import Check
 
-Cells = Sequence[Any] | npt.NDArray[Any]
+Cells = Sequence[Any] | AnyArray
 """The cells of a column: texts, values of JSON, or an array of NumPy or Arrow."""
 
 OnError = Literal["fail", "skip", "nan"]
@@ -77,11 +75,11 @@ class Block(Record):
         group: The row group of the file, if it has row groups.
     """
 
-    numbers: npt.NDArray[Any]
+    numbers: AnyArray
     columns: Mapping[str, Array]
     kept: Mapping[str, Cells]
     faults: tuple[Fault, ...] = ()
-    lines: npt.NDArray[Any] | None = None
+    lines: AnyArray | None = None
     name: str = ""
     before: int = 0
     group: int | None = None

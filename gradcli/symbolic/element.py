@@ -15,7 +15,6 @@ import operator
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
@@ -337,7 +336,7 @@ def constant_symbol(call: Call) -> sympy.Symbol:
     return sympy.Symbol(f"{call.op.name}({', '.join(str(a) for a in call.statics if a is not None)})", real=True)
 
 
-def _exact(number: Any) -> Expr:
+def _exact(number: object) -> Expr:
     return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number, precision=EXACT_BITS)
 
 

@@ -249,7 +249,7 @@ def by_name(
     arguments: Arguments,
     names: Sequence[str],
     called: str,
-    read: Callable[[str, Argument], Any] | None = None,
+    read: Callable[[str, Argument], object] | None = None,
     *,
     optional: Collection[str] = (),
 ) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def by_name(
     Raises:
         LanguageError: There is no such parameter, it is given twice, or one is missing that is not optional.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for argument in arguments.items:
         word, waiting = argument.name, [name for name in names if name not in found]
         name = word.text if word is not None else next(iter(waiting), "")

@@ -105,7 +105,7 @@ def _read_static(context: Context, op: Op, parameter: str, arguments: Sequence[n
     )
 
 
-def _literal(context: Context, node: nodes.Node) -> Any:
+def _literal(context: Context, node: nodes.Node) -> object:
     """Read a word, a number, or several of them."""
     if isinstance(node, nodes.Items):
         return tuple(map(partial(_literal, context), node.items))
@@ -247,7 +247,7 @@ def constant_numbers(context: Context, atom: Atom) -> Array | None:
     return np.asarray(evaluation(context).run(program, {}))
 
 
-def inline_text(context: Context, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
+def inline_text(context: Context, text: str, operands: Mapping[str, Atom], span: Span, **held: object) -> Atom:
     """Inline a text of the language in operands of these names, and constants of others."""
     return context.builder.inline(
         context.rules.meaning(text, tuple(operands), held), operands.values(), span, partial(fitted, context)

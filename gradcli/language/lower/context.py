@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
-import numpy.typing as npt
 import sympy
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.ops import Default
@@ -66,7 +65,7 @@ class ConstantEvaluation:
 
     run: Callable[[Program, Mapping[Atom, Array]], Array]
     shape_of: Callable[[Call, list[Shape]], Shape]
-    count_of: Callable[[Shape, Any], int]
+    count_of: Callable[[Shape, object], int]
 
 
 Ask = Callable[[Call, tuple[Shape, ...], Sequence[Array | None]], Sequence[AskedMeaning | None]]
@@ -105,7 +104,7 @@ class Known:
 
     variables: frozenset[str] = frozenset()
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    values: Mapping[str, npt.NDArray[Any]] | None = None
+    values: Mapping[str, AnyArray] | None = None
     ask: Ask | None = None
     is_value: bool = False
     is_formula: bool = False
@@ -227,7 +226,7 @@ class Rules:
     expressions: Mapping[type[nodes.Node], Callable[[Context, Any], Operand]]
     trailers: Mapping[type[nodes.Trailer], Callable[[Context, Operand, Any], Operand]]
     name: Callable[[Context, nodes.NameNode, Sequence[nodes.Trailer]], NameRead]
-    meaning: Callable[[str, Sequence[str], Mapping[str, Any]], Program]
+    meaning: Callable[[str, Sequence[str], Mapping[str, object]], Program]
     note_types: Callable[[Sequence[Token], bool], None] = lambda words, is_cast: None
 
 

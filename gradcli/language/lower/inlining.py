@@ -83,7 +83,7 @@ def _fixed(context: Context, bound: Bindings, name: str, atom: Atom, where: Span
     return found
 
 
-def index_with_tensors(context: Context, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
+def index_with_tensors(context: Context, operand: Operand, items: Sequence[object], span: Span) -> Operand:
     """Lower `x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
     tensors = [item for item in items if isinstance(item, tuple)]
     read: list[Any] = []

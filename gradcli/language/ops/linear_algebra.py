@@ -7,7 +7,6 @@ Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from gradcli.errors import ShapeError, TooLargeError
 from gradcli.language.ops.row import Kind, Op
@@ -101,7 +100,7 @@ def _with_eigenvalues(_: Constants, shapes: Shapes) -> str:
     return "; ".join([*text, "1*r"])
 
 
-def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
+def _singular_vectors(side: str) -> Callable[[Mapping[str, object], Shapes], str]:
     """Make the writer of singular vectors, by the smaller product of A and its transpose; the others are A @ v/σ."""
 
     def write(_: Constants, shapes: Shapes) -> str:

@@ -195,7 +195,7 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     return text
 
 
-def adjoint_meanings(op: ops.Op, constants: Mapping[str, Any]) -> Mapping[str, str]:
+def adjoint_meanings(op: ops.Op, constants: Mapping[str, object]) -> Mapping[str, str]:
     """Return the texts of what an operation with these constant arguments adds to the adjoints of its operands."""
     if op.name == "norm" and constants["p"] != 2:
         return {}

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.arrays import AnyArray
 from gradcli.errors import ShapeError
 from gradcli.language.program.wengert import Call, Shape, broadcast, show
 
@@ -54,7 +55,7 @@ class Axis(NamedTuple):
 
 def as_key(key: Hashable) -> tuple[Any, ...]:
     """Convert a parsed index to the tuple that NumPy and torch take."""
-    words: dict[Hashable, Any] = {"...": Ellipsis, NEW: None}
+    words: dict[Hashable, object] = {"...": Ellipsis, NEW: None}
     items = key if isinstance(key, tuple) else (key,)
     return tuple(
         slice(k.start, k.stop, k.step) if isinstance(k, Slice) else [*k] if isinstance(k, tuple) else words.get(k, k)
@@ -319,7 +320,7 @@ def _whole(number: Hashable) -> int:
     return number
 
 
-def _regrouped(call: Call, shape: Shape) -> Any:
+def _regrouped(call: Call, shape: Shape) -> object:
     """Return the sizes of a movement that keeps the order of the elements."""
     statics = call.statics
     match call.op.name:
@@ -358,7 +359,7 @@ class Positions:
 
     name: str
     shape: Shape
-    numbers: npt.NDArray[Any] | None = None
+    numbers: AnyArray | None = None
 
 
 def listed(places: Sequence[int]) -> str:
@@ -376,7 +377,7 @@ def listed(places: Sequence[int]) -> str:
     return f"{places[0]}:{stop if stop >= 0 else ''}" + (f":{step}" if step != 1 else "")
 
 
-def checked(numbers: npt.NDArray[Any], size: int) -> npt.NDArray[np.intp]:
+def checked(numbers: AnyArray, size: int) -> npt.NDArray[np.intp]:
     """Return positions in a dimension of this size, counted from the front.
 
     Raises:
@@ -391,7 +392,7 @@ def checked(numbers: npt.NDArray[Any], size: int) -> npt.NDArray[np.intp]:
     return found.astype(np.intp) % max(size, 1)
 
 
-def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
+def indexed(x: str, shape: Shape, items: Sequence[object]) -> str:
     """Write the text of an index with tensors of positions among its items, by torch's rules.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import sympy
 
@@ -170,12 +169,12 @@ def _number(atom: Atom) -> TextPiece:
     return TextPiece(str(value), tight=tight)
 
 
-def _static(value: Any) -> str:
+def _static(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_static, value))}{',' * (len(value) == 1)})"
     return repr(value)
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     items = key if isinstance(key, tuple) else (key,)
     return ", ".join(str([*one]) if isinstance(one, tuple) else str(one) for one in items)

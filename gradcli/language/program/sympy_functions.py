@@ -122,7 +122,7 @@ class Aggregate(Expr):  # type: ignore[misc]
 class Multiplied(Aggregate):
     """Product of the body over its limits; a product of a product has the limits of both."""
 
-    def __new__(cls, body: Expr, limits: Iterable[Any], free: Iterable[Expr] = ()) -> Aggregate:
+    def __new__(cls, body: Expr, limits: Iterable[object], free: Iterable[Expr] = ()) -> Aggregate:
         """Build it."""
         if type(body) is Multiplied and cls is Multiplied:
             body, limits = body.body, (*body.limits, *limits)
@@ -251,7 +251,7 @@ class StepFunction(_Real):
         return sympy.S.Zero
 
 
-def _heads(base: type, facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
+def _heads(base: type, facts: Mapping[str, Mapping[str, object]]) -> tuple[Any, ...]:
     """Make functions by the names as they are typed, which differ in these facts."""
     return tuple(type(name, (base,), {**given}) for name, given in facts.items())
 

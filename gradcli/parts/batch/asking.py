@@ -68,7 +68,7 @@ def require_command(found: str) -> None:
         raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
 
 
-def _required(given: Mapping[str, Any], key: str, what: str) -> str:
+def _required(given: Mapping[str, object], key: str, what: str) -> str:
     if key not in given:
         raise UsageError(f'a request needs the key "{key}"', hint=f"it is {what}")
     return text(given[key], key)
@@ -92,7 +92,7 @@ _WHOLE = 2**53
 _LARGEST = sys.float_info.max
 
 
-def argument(option: Option, given: Any) -> Any:
+def argument(option: Option, given: object) -> object:
     """Convert a value to the argument of an option.
 
     Raises:
@@ -116,17 +116,17 @@ def text(given: Any, name: str) -> str:
     return str(given)
 
 
-def _value(given: Any, name: str) -> Any:
+def _value(given: object, name: str) -> object:
     """Return a text as it is, and numbers as an array."""
     if isinstance(given, str) and given not in NOT_FINITE:
         return text(given, name)
     return array_of(given, called(name))
 
 
-def _by_name(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
+def _by_name(read: Callable[[object, str], object]) -> Callable[[Any, str], dict[str, Any]]:
     """Make a reader of one value for each variable, by name; the empty name stands for the only variable."""
 
-    def found(given: Any, name: str) -> dict[str, Any]:
+    def found(given: object, name: str) -> dict[str, Any]:
         if not isinstance(given, dict):
             return {"": read(given, name)}
         return {key: read(value, f"{name}.{key}") for key, value in given.items()}
@@ -134,7 +134,7 @@ def _by_name(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, 
     return found
 
 
-def _shapes(given: Any, name: str) -> dict[str, Any]:
+def _shapes(given: object, name: str) -> dict[str, Any]:
     """Read shapes by name, empty for the only variable; a shape is a text, a number, or a list of both."""
     found = given if isinstance(given, dict) else {"": given}
     for key, shape in found.items():
@@ -157,7 +157,7 @@ def _names(given: Any, name: str) -> list[str]:
     return [word.strip() for word in words]
 
 
-def _switch(given: Any, name: str) -> bool:
+def _switch(given: object, name: str) -> bool:
     return bool(_must(isinstance(given, bool), name, "true or false", given))
 
 
@@ -168,13 +168,13 @@ def _number(given: Any, name: str) -> float:
     return float(given)
 
 
-def _whole(given: Any, name: str) -> int:
+def _whole(given: object, name: str) -> int:
     number = _number(given, name)
     _must(number.is_integer() and abs(number) <= _WHOLE, name, f"a whole number of at most {_WHOLE}", given)
     return int(number)
 
 
-def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
+def _must(is_right: bool, name: str, wanted: str, given: object) -> Any:
     """Return the value if it is right.
 
     Raises:
@@ -185,7 +185,7 @@ def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
     return given
 
 
-def _shown(given: Any) -> str:
+def _shown(given: object) -> str:
     match given:
         case str():
             return f'"{given}"'
@@ -202,7 +202,7 @@ def called(name: str) -> str:
     return f'the key "{name}"'
 
 
-_READERS: Mapping[OptionKind, Callable[[Any, str], Any]] = {
+_READERS: Mapping[OptionKind, Callable[[object, str], object]] = {
     **dict.fromkeys((OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS), _by_name(_value)),
     OptionKind.VECTOR: _value,
     OptionKind.VECTORS: _several,

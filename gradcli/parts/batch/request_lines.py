@@ -33,8 +33,8 @@ class Request:
         words: The words of a line that is written as for the shell; the id of such a line is its number.
     """
 
-    head: Mapping[str, Any]
-    members: Mapping[str, Any]
+    head: Mapping[str, object]
+    members: Mapping[str, object]
     error: GradcliError | None = None
     words: tuple[str, ...] | None = None
 
@@ -73,7 +73,7 @@ def read(line: bytes | None, number: int = 1) -> Request:
     >>> read(b'grad "x**2" --at 3  # by hand', 4)
     Request(head={'id': 4}, members={}, error=None, words=('grad', 'x**2', '--at', '3'))
     """
-    head: dict[str, Any] = {}
+    head: dict[str, object] = {}
     try:
         text = _text(line)
         members = _members(text)
@@ -147,9 +147,9 @@ def _members(text: str) -> dict[str, Any] | None:
     return found
 
 
-def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _without_twins(pairs: Sequence[tuple[str, object]]) -> dict[str, Any]:
     """Build an object, and refuse a key given twice, of which one value would be ignored silently."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
             raise InputError(f'the request has the key "{key}" twice in one object', hint="give it once")

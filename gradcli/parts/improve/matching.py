@@ -112,7 +112,7 @@ def in_other_words(nodes: Mapping[Atom, Call]) -> Words:
     return {atom: tuple(_words(nodes, node)) for atom, node in nodes.items()}
 
 
-def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]:
+def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[Atom, ...], tuple[object, ...]]]:
     yield node.op.name, node.operands, node.statics
     match node.op.name, node.operands:
         case "add", (a, b):

@@ -189,7 +189,7 @@ def require_gradient(text: TextState, context: Context, name: str, span: Span, *
     text.passes.requires[name] = None
 
 
-def _keeps_graph(found: Mapping[str, Any]) -> bool:
+def _keeps_graph(found: Mapping[str, object]) -> bool:
     """Tell whether a pass is asked to keep its graph, as it does too where it makes one of the derivative."""
     retains = found.get("retain_graph")
     return bool(found.get("create_graph") if retains is None else retains)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy.typing as npt
-
+from gradcli.arrays import AnyArray
 from gradcli.language import function_text
 from gradcli.language.lower.context import Ask, Known
 from gradcli.language.program.wengert import Shape
@@ -59,7 +58,7 @@ def read(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    values: Mapping[str, AnyArray] | None = None,
     generator: Callable[[], Generator] | None = None,
     ask: Ask | None = None,
 ) -> Snippet:

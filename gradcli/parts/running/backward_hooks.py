@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def changing_hooks(recorded: Recorded, wrt: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     given: dict[int, list[tuple[Tensor, Tensor]]] = {}
 
-    def noted(frame: FrameType, event: str, result: Any) -> None:
+    def noted(frame: FrameType, event: str, result: object) -> None:
         if event == "call" and _is_hook(frame):
             given[id(frame)] = [(one, copied(one)) for one in _tensors(list(frame.f_locals.values()))]
         elif event == "return" and id(frame) in given and _changes(given.pop(id(frame)), result):
@@ -63,11 +63,11 @@ def _is_hook(frame: FrameType) -> bool:
     return caller.f_code.co_filename.replace("\\", "/").endswith(_CALLERS)
 
 
-def _tensors(values: Any) -> list[Tensor]:
+def _tensors(values: object) -> list[Tensor]:
     return [one for one in tensors_in(values) if type(one) is torch.Tensor]
 
 
-def _changes(given: Sequence[tuple[Tensor, Tensor]], result: Any) -> bool:
+def _changes(given: Sequence[tuple[Tensor, Tensor]], result: object) -> bool:
     """Tell whether a hook wrote to a gradient, or gives back one that it was not given."""
     if any(not torch.equal(now, before) for now, before in given):
         return True

@@ -15,7 +15,7 @@ class _WithoutReentrance:
     """Stand-in for torch's function of a reentrant checkpoint."""
 
     @staticmethod
-    def apply(function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
+    def apply(function: Callable[..., object], preserve: bool, *args: object) -> Any:
         """Run a checkpoint of the other kind; if no argument requires a gradient none is recorded, as in torch."""
         if any(isinstance(one, torch.Tensor) and one.requires_grad for one in args):
             checkpoint = torch_internals.checkpoints().checkpoint

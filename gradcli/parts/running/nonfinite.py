@@ -25,7 +25,7 @@ from gradcli.recording.places import CallPlace
 from gradcli.recording.user_files import is_of_user, line_of_file
 from gradcli.results import VJP, Array
 
-_NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
+_NOT_FINITE: Mapping[str, Callable[[Array], object]] = {"infinity": np.isinf, "NaN": np.isnan}
 """Test for each, by name; where one leads to the other, infinity is the first."""
 
 _OF_TORCH: Mapping[str, Callable[[Tensor], Tensor]] = {"infinity": torch.isinf, "NaN": torch.isnan}
@@ -103,7 +103,7 @@ class CallsOnTheWayBack:
         self.start = start
         self.found: dict[str, str] = {}
 
-    def see(self, function: Any, given: Any, result: Any) -> None:
+    def see(self, function: object, given: object, result: object) -> None:
         """Look at a call: its operands and its result."""
         frame = self._frame()
         if frame is None:

@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 @brief
-def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> PythonFunction:
+def record(function: Callable[..., object], /, *tensors: object, **named: object) -> PythonFunction:
     """Make a `Function` of a function of Python, recorded where it is called with these tensors.
 
     Args:
@@ -60,17 +60,17 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
 
 @brief
 def check(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     /,
-    *tensors: Any,
+    *tensors: object,
     rtol: float | None = None,
     atol: float | None = None,
     allow: Sequence[Allowed] = (),
     strict: bool = False,
     budget: float | None = None,
-    versus: Callable[..., Any] | None = None,
+    versus: Callable[..., object] | None = None,
     k: float = 2.0,
-    **named: Any,
+    **named: object,
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
 
@@ -134,7 +134,7 @@ Asked = Function | Callable[..., Any] | str
 def _plain(method: Callable[Concatenate[Function, P], R]) -> Callable[Concatenate[Asked, P], R]:
     @brief
     @wraps(method)
-    def asked(function: Any, /, *args: Any, **options: Any) -> Any:
+    def asked(function: Any, /, *args: object, **options: object) -> Any:
         if callable(function):
             at, *args = args or (options.pop("at", {}),)  # type: ignore[assignment]
             function = record(function, **at) if isinstance(at, Mapping) else record(function, at)

@@ -64,13 +64,13 @@ _GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
 """Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
 
 
-def random_states() -> tuple[Any, ...]:
+def random_states() -> tuple[object, ...]:
     """Get the states of the generators of random numbers."""
     return tuple(get() for get, _ in _GENERATORS)
 
 
 @contextlib.contextmanager
-def drawing_from(states: Sequence[Any]) -> Iterator[None]:
+def drawing_from(states: Sequence[object]) -> Iterator[None]:
     """Draw from these states within a block, and leave the generators as they were.
 
     >>> states = random_states()
@@ -99,11 +99,11 @@ def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 
 
-def uncompiled() -> contextlib.AbstractContextManager[Any]:
+def uncompiled() -> contextlib.AbstractContextManager[object]:
     """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
     if not torch_internals.is_dynamo_loaded():  # nothing was compiled
         return contextlib.nullcontext()
-    stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    stance: contextlib.AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
     return stance
 
 
@@ -140,7 +140,7 @@ class Recorded:
     largest: Array = field(default_factory=lambda: np.zeros(()), repr=False, compare=False)
     has_unseen: bool = False
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
-    _movements: dict[Any, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
+    _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
@@ -368,7 +368,7 @@ class FunctionCall:
     whole: frozenset[str] = frozenset()
     maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
-    _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
+    _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
 
     def recorded(
         self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})
@@ -446,7 +446,7 @@ class FunctionCall:
             y = one_tensor(self.function(*first, **values), self.called)
         return Forward({**constants, **tensors}, y)
 
-    def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Any:
+    def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> object:
         """Make a tensor, or a plain number or a word of Python, of the value of a parameter."""
         kind, is_whole = self.taken.kinds[name], name in self.whole
         if kind is not None or (is_whole and not self.given[name].ndim):
@@ -468,7 +468,7 @@ class FunctionCall:
             tensor.requires_grad_(tensor.requires_grad or name in wrt)
 
 
-def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
+def _of_numpy(function: Callable[..., object]) -> Iterator[str]:
     """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
     modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
     names = {module.__name__.partition(".")[0] for module in modules}

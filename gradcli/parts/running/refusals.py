@@ -50,7 +50,7 @@ class RefusalNotes:
         self._changes: dict[int, tuple[Any, list[_Change]]] = {}
         self._lost: dict[int, tuple[Any, str]] = {}
 
-    def note(self, function: Any, given: Any, result: Any, find: Callable[[], CallPlace]) -> None:
+    def note(self, function: Any, given: Any, result: object, find: Callable[[], CallPlace]) -> None:
         """Note a call that changes tensors in place, or whose result autograd does not follow.
 
         Args:
@@ -132,5 +132,5 @@ class RefusalNotes:
         return f" by {found[-1].by}" if found else ""
 
 
-def _alive(tensor: Tensor) -> Any:
+def _alive(tensor: Tensor) -> object:
     return torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())

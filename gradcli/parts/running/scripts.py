@@ -89,7 +89,7 @@ class ScriptRecorder(LateRecorder):
         self._process = os.getpid()
         self._lost: Exception | None = None
         self._formulas: dict[
-            Any, dict[tuple[str, ...], tuple[Formulas, Derived]]
+            object, dict[tuple[str, ...], tuple[Formulas, Derived]]
         ] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
@@ -111,7 +111,7 @@ class ScriptRecorder(LateRecorder):
         return os.getpid() == self._process and self.watch.passes < (self.only or MOST_PASSES)
 
     def __torch_dispatch__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self, function: Any, types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run a call, and record it while there may be answers."""
         kwargs = kwargs or {}
@@ -200,7 +200,7 @@ class ScriptRecorder(LateRecorder):
         base = torch_internals.base_of(tensor)
         return None if base.requires_grad else alias(base)
 
-    def _constant(self, *found: Any) -> None:
+    def _constant(self, *found: object) -> None:
         for tensor in tensors_in(found):
             self._is_changed |= tensor in self._values and not self.is_late
             if self._values.find(tensor) in self._followed and not self.is_late:  # what was made of a leaf is constant
@@ -216,7 +216,7 @@ class ScriptRecorder(LateRecorder):
             return False
         return all(one.grad_fn is None for one in changed)
 
-    def _inquiries(self, y: Tensor, inputs: Any, called: str) -> Iterator[Inquiry]:
+    def _inquiries(self, y: Tensor, inputs: object, called: str) -> Iterator[Inquiry]:
         """Make the inquiries about a tensor: by the leaves, and by each other tensor, which depends on these."""
         given = tensors_in(inputs)
         others = [one for one in given if not one.is_leaf]
@@ -323,7 +323,9 @@ class ScriptRecorder(LateRecorder):
 
     # -- answering
 
-    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def passed(
+        self, path: str, function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Any:
         """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
         if self._way_back is not None or os.getpid() != self._process:  # within another pass
             return function(*args, **kwargs)
@@ -359,7 +361,12 @@ class ScriptRecorder(LateRecorder):
         return found
 
     def _noticed(
-        self, told: Pass, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Any], place: CallPlace
+        self,
+        told: Pass,
+        y: Sequence[Tensor],
+        leaves: Sequence[Tensor],
+        gradients: Sequence[Tensor | None],
+        place: CallPlace,
     ) -> Pass:
         """Add to a pass that is over what is seen of its numbers."""
         assert self._way_back is not None  # noqa: S101
@@ -393,7 +400,7 @@ class ScriptRecorder(LateRecorder):
         said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
         return replace(told, answers=tuple(replace(one, warnings=(*one.warnings, said)) for one in told.answers))
 
-    def _answer(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
+    def _answer(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
         began = time.perf_counter()
         try:
             with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"):
@@ -406,7 +413,7 @@ class ScriptRecorder(LateRecorder):
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
+    def _answered(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
         y = _only(next(iter(given.values())))
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         if not isinstance(y, torch.Tensor):

@@ -216,9 +216,9 @@ def _of_module(target: Target) -> ModuleType:
         raise InputError(f"there is no module {target.module}", hint=hint) from None
 
 
-def _found(target: Target, module: ModuleType) -> Any:
+def _found(target: Target, module: ModuleType) -> object:
     """Find the function of a module by the name of the target."""
-    found: Any = module
+    found: object = module
     for word in target.name.split("."):
         names = [name for name in dir(found) if not name.startswith("_")]
         if not hasattr(found, word):

@@ -171,7 +171,12 @@ class UntrackedCalls:
         return found
 
     def note(
-        self, function: Any, given: Any, found: Sequence[Tensor], copies: Mapping[int, Given], where: Callable[[], Any]
+        self,
+        function: Any,
+        given: Any,
+        found: Sequence[Tensor],
+        copies: Mapping[int, Given],
+        where: Callable[[], str],
     ) -> None:
         """Keep a call, if it was given what follows from leaves.
 
@@ -226,7 +231,7 @@ class UntrackedCalls:
         return self.part(tensor) is not None or self.is_moving(tensor)
 
     def _call(
-        self, function: Any, given: Any, copies: Mapping[int, Given], where: Callable[[], Any]
+        self, function: object, given: object, copies: Mapping[int, Given], where: Callable[[], str]
     ) -> UntrackedCall | None:
         """Make the call that is kept; None if it cannot be run again."""
         parts: list[MemoryView | Given] = []
@@ -370,5 +375,5 @@ def _whole(tensor: Tensor) -> Tensor:
         return tensor.detach().as_strided((count,), (1,), 0)
 
 
-def _alive(tensor: Tensor) -> Any:
+def _alive(tensor: Tensor) -> object:
     return torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())

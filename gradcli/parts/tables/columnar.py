@@ -169,7 +169,7 @@ def _without_views(cells: Any) -> Any:
     return cells.cast(views[cells.type]) if cells.type in views else cells
 
 
-def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
+def shape_of(kind: object, cells: Any) -> tuple[int, ...]:
     """Find the shape of the first list that is not null; () where the cells are no lists, or ragged ones."""
     if _element(kind, 1) is kind:
         return ()
@@ -180,7 +180,7 @@ def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
         return ()
 
 
-def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
+def require_numbers(kind: object, shape: tuple[int, ...], whose: str) -> None:
     """Refuse a column that holds neither numbers nor lists of numbers.
 
     Raises:
@@ -190,7 +190,7 @@ def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
         raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
 
 
-def is_numeric(kind: Any) -> bool:
+def is_numeric(kind: object) -> bool:
     """Tell whether a type of Arrow is one of numbers, or of nothing but null."""
     types = pyarrow().types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)

@@ -55,7 +55,7 @@ class FolderPart(Record):
     first_fault: str | None
     bytes: int
     sha256: str
-    sample: Mapping[str, Any] | None = None
+    sample: Mapping[str, object] | None = None
 
     @classmethod
     def from_rows(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> FolderPart:
@@ -105,7 +105,7 @@ class Folder:
         OSError: The folder cannot be made or read.
     """
 
-    def __init__(self, path: str, plan: Mapping[str, Any], *, resume: bool) -> None:
+    def __init__(self, path: str, plan: Mapping[str, object], *, resume: bool) -> None:
         self.path, self._plan = path, json.loads(json.dumps(plan, default=_as_json))
         try:
             os.makedirs(path, exist_ok=True)
@@ -147,7 +147,7 @@ class Folder:
                     self.done[name] = FolderPart(**known[name])
 
     def finish(
-        self, parts: Iterable[FolderPart], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
+        self, parts: Iterable[FolderPart], facts: Mapping[str, object], check: Check | None, sample: Sample | None
     ) -> None:
         """Write the manifest; remove the notes and the temporary files of workers that were killed."""
         kept = ("verdict", "entries", "checked", "chosen")
@@ -172,7 +172,7 @@ def _note(folder: str, name: str) -> str:
     return os.path.join(folder, f".{name}.json")
 
 
-def _write(path: str, facts: Mapping[str, Any]) -> None:
+def _write(path: str, facts: Mapping[str, object]) -> None:
     with replacing(path) as file:
         file.write((json.dumps(facts) + "\n").encode())
 
@@ -182,13 +182,13 @@ def _brief(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> Any:
     """An array as nested lists, or a large one by its checksum."""
     array = np.asarray(value)
     return array.tolist() if array.size <= 64 else hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
+def _sample(facts: Mapping[str, object] | None) -> Sample | None:
     from gradcli.parts.tables.many_points import Sample
 
     return Sample.from_facts(facts) if facts else None

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import AnyArray
 from gradcli.crosscheck.point import MOST_ELEMENTS, Point
 from gradcli.crosscheck.sample import SEED, magnitude
 from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
@@ -133,7 +133,7 @@ class Sample:
 
     def see(
         self,
-        numbers: npt.NDArray[Any],
+        numbers: AnyArray,
         inputs: Mapping[str, Array],
         values: tuple[Array, ...],
         critical: Sequence[int] = (),
@@ -227,7 +227,7 @@ class Sample:
         self.kept[why] = sorted(once, key=lambda pair: (pair[0], pair[1].number))[: self._room(why)]
 
 
-def _random(numbers: npt.NDArray[Any]) -> Array:
+def _random(numbers: AnyArray) -> Array:
     """Hash the numbers of the rows to scores from 0 to 1.
 
     Source: SplitMix64 of G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.

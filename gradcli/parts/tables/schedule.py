@@ -71,7 +71,7 @@ class Work(Record):
     form: str
 
     @classmethod
-    def from_question(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
+    def from_question(cls, expression: str, asked: Mapping[str, object], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
         return cls(expression, running.file_text(expression), asked, keep, form)
 
@@ -323,7 +323,7 @@ def _compare(versions: Mapping[str, Mapping[str, str]], remark: Callable[[str], 
 
 
 @contextlib.contextmanager
-def _workers(scheduler: str) -> Iterator[tuple[Any, dict[str, dict[str, str]]]]:
+def _workers(scheduler: str) -> Iterator[tuple[object, dict[str, dict[str, str]]]]:
     """Connect to a scheduler; give the client, and the versions of each worker.
 
     Raises:

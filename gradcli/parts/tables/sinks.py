@@ -21,8 +21,8 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import AnyArray
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.atomic import TEMPORARY, target
 from gradcli.files.binary import write_npy, write_npz
@@ -130,7 +130,7 @@ def values(cells: Cells) -> list[Any]:
     return given
 
 
-def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> AnyArray:
     """Arrange lists as an array of objects, of shape (N, *cell), with None in rows whose cell has another shape."""
     found = np.full((len(cells), *shape), None, dtype=object)
     for row, cell in enumerate(cells):
@@ -249,7 +249,7 @@ def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] = M
     return text.replace(",", separator)
 
 
-def _split(cells: Sequence[Any], shape: tuple[int, ...]) -> list[list[str]]:
+def _split(cells: Sequence[object], shape: tuple[int, ...]) -> list[list[str]]:
     """A list of texts for each element of some cells, empty in rows whose cell has another shape."""
     columns = whole_cells(cells, shape).reshape(len(cells), -1).T.tolist() if shape else [cells]
     return [list(map(_cell, column)) for column in columns]
@@ -259,7 +259,7 @@ def _index(index: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A cell of a table: texts as they are, what JSON has else as JSON."""
     match value:
         case str():
@@ -273,7 +273,7 @@ def _cell(value: Any) -> str:
     return _word(value)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     """Write as text a value that JSON has no form for."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
@@ -284,11 +284,11 @@ def _json_of_text(cell: str) -> str:
     return (word if _JSON_NUMBER.fullmatch(word) else _JSON_NAMES.get(word) or _json_of_value(cell)) if word else "null"
 
 
-def _json_of_value(value: Any) -> str:
+def _json_of_value(value: object) -> str:
     return json.dumps(_finite(value), default=_word)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """A value with text in UTF-8, and with strings for the numbers that JSON has not."""
     match value:
         case list():
@@ -332,7 +332,7 @@ class ArrayWriter:
             numeric(values(cells), self._layout.kept[name], None if name in variables else name)
             for name, cells in mapped.kept.items()
         ]
-        arrays: list[npt.NDArray[Any]] = [*kept, *mapped.values]
+        arrays: list[AnyArray] = [*kept, *mapped.values]
         if not self._is_archive:
             rows = np.empty(count, self._spools[0][1])
             flat = [column for array in mapped.values for column in array.reshape(count, -1).T] if count else []
@@ -351,7 +351,7 @@ class ArrayWriter:
         else:
             write_npy(arrays[""], self._file)
 
-    def _array(self, kind: np.dtype[Any], spool: IO[bytes]) -> npt.NDArray[Any]:
+    def _array(self, kind: np.dtype[Any], spool: IO[bytes]) -> AnyArray:
         spool.flush()
         whole = (self._count, *kind.shape)
         is_empty = math.prod(whole) * kind.base.itemsize == 0  # which cannot be mapped

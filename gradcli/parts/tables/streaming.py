@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.arrays import AnyArray
 from gradcli.crosscheck.point import Torch
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
@@ -252,7 +252,7 @@ class _Done:
     block: Block
     mapped: Mapped
     faults: tuple[Fault, ...]
-    good: npt.NDArray[Any]
+    good: AnyArray
     variables: Mapping[str, Array]
     values: tuple[Array, ...]
 
@@ -386,7 +386,7 @@ class Stream:
         faults.sort(key=lambda fault: fault.index)
         return _Done(block, mapped, tuple(faults), good, variables, tuple(values))
 
-    def _mapped(self, block: Block, good: npt.NDArray[Any], count: int, values: tuple[Array, ...]) -> Mapped:
+    def _mapped(self, block: Block, good: AnyArray, count: int, values: tuple[Array, ...]) -> Mapped:
         """Return the rows to write: those without fault, and the others too, as NaN, if `on_error` is `nan`."""
         if len(good) == count:
             return Mapped(count, block.kept, values)
@@ -487,7 +487,7 @@ def _refuse(faults: Sequence[Fault]) -> None:
         raise InputError(faults[0].message, hint=faults[0].hint)
 
 
-def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
+def _picked(cells: Cells, rows: AnyArray) -> Cells:
     if isinstance(cells, list):
         return [cells[row] for row in rows]
     found: Cells = cells.take(rows)  # type: ignore[union-attr]

@@ -385,7 +385,7 @@ class ObjectRows(TextRows):
         self.passed += len(lines)
         yield Block(numbers, columns, kept, tuple(faults), np.array([number for number, _ in lines], int))
 
-    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array | float:
+    def _cell(self, row: dict[str, object], name: str, where: str) -> Array | float:
         value, shape = row.get(name), self.source.columns[name]
         if type(value) is float and not shape and math.isfinite(value):
             return value
@@ -416,7 +416,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
     return row
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("an object has a key twice")

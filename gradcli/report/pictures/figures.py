@@ -25,7 +25,7 @@ THEMES: Mapping[str, Mapping[str, str]] = {
 SIZE = 6.4, 4.0
 """Inches of a figure with one panel."""
 
-STYLE: Mapping[str, Any] = {
+STYLE: Mapping[str, object] = {
     "font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans", "font.size": 10, "axes.titlesize": 11,
     "lines.linewidth": 1.6, "svg.hashsalt": "gradcli", "pdf.fonttype": 42,
 }  # fmt: skip

@@ -58,7 +58,7 @@ def _objects(answer: results.Result) -> Iterator[Any]:
             yield from (head | value(entry) for entry in part.entries)
 
 
-def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
+def reply(answer: results.Result, head: Mapping[str, object]) -> Iterator[str]:
     """Write the answer to one request of a stream on one line: as `pieces` does, or several products in a list.
 
     Args:
@@ -72,7 +72,7 @@ def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
     return chain(_WRITTEN({"schema": SCHEMA, **head, **found}), "\n")
 
 
-def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, line: int | None = None) -> str:
+def render_error(error: GradcliError, head: Mapping[str, object] | None = None, *, line: int | None = None) -> str:
     """Write the error as one line, with its newline.
 
     Args:
@@ -80,7 +80,7 @@ def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, 
         head: Fields of a request to repeat, after the schema.
         line: Number of the request's line in the stream.
     """
-    found: dict[str, Any] = {"kind": error.kind, "message": error.in_shell.message}
+    found: dict[str, object] = {"kind": error.kind, "message": error.in_shell.message}
     if error.place is not None:
         span = error.place.span
         found["position"] = {"in": error.place.source, "start": span.start, "end": span.stop}
@@ -122,7 +122,7 @@ def value(one: Any) -> Any:
 # -- the text
 
 
-def _unfolded(array: results.Array) -> Any:
+def _unfolded(array: results.Array) -> object:
     """Split a large array into its rows; where they are short or it has none, into its numbers."""
     return list(array) if array.ndim > 1 and array[0].size >= LONG_ROW else in_lists(array)
 

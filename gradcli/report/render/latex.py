@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -177,7 +176,7 @@ def _element(table: Array, i: int, j: int) -> str:
     return dots.get((i < 0, j < 0)) or _number(table[i, j])
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     return rf"\text{{{value}}}" if isinstance(value, np.bool_) else number(digits(value))
 
 

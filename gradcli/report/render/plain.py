@@ -136,7 +136,7 @@ def _arrays(answer: results.Answer) -> dict[str, results.Array]:
     return found
 
 
-def _by(name: str, held: Any) -> dict[str, results.Array]:
+def _by(name: str, held: object) -> dict[str, results.Array]:
     """Map a name to its array, or to several, each by that name and its own after it."""
     match held:
         case np.ndarray():

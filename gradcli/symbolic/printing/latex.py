@@ -2,7 +2,7 @@ r"""LaTeX that compiles with amsmath alone, by SymPy's own printer: `2 x_{i}^{2}
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sympy import Expr
 from sympy.printing.latex import LatexPrinter as SymPyPrinter
@@ -38,7 +38,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
         return terms(super()._as_ordered_terms(expr, order))
 
-    def parenthesize(self, item: Expr, level: int, **options: Any) -> str:
+    def parenthesize(self, item: Expr, level: int, **options: object) -> str:
         """In brackets also what reaches as far to the right as it can, and choices."""
         is_loose = is_open(item) or is_choice(item)
         return self._bracketed(self._print(item)) if is_loose else str(super().parenthesize(item, level, **options))
