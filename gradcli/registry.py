@@ -9,7 +9,7 @@ from typing import Any
 from gradcli.errors import UsageError
 from gradcli.formats import FIGURES
 from gradcli.option_words import option
-from gradcli.parts import own_parts
+from gradcli.parts import all_parts
 from gradcli.parts.command import Command
 
 SECTIONS = ("Differentiate", "Look closer", "Write", "Many at once", "About gradcli")
@@ -55,14 +55,17 @@ DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
 @lru_cache(maxsize=1)
 def all_commands() -> dict[str, Command]:
     """Return all commands by their names, section by section: those of the core, then those of parts."""
-    found = [*CORE, *(part.command(name) for part in own_parts() for name in part.COMMANDS), _LAST]
+    found = [*CORE, *(part.command(name) for part in all_parts() for name in part.COMMANDS), _LAST]
     found.sort(key=lambda command: SECTIONS.index(command.section) if command.section else len(SECTIONS))
-    return {command.name: command for command in found}
+    commands: dict[str, Command] = {}
+    for command in found:
+        commands.setdefault(command.name, command)  # those of other packages come last, and replace none
+    return commands
 
 
 def further_methods() -> dict[str, str]:
     """Return the methods that parts add to `Function` besides those of commands, each as `module:function`."""
-    return {name: place for part in own_parts() for name, place in part.methods().items()}
+    return {name: place for part in all_parts() for name, place in part.methods().items()}
 
 
 def questions() -> tuple[str, ...]:

@@ -26,11 +26,13 @@ import sys
 
 from gradcli import signals
 from gradcli.complete_output import complete_standard_streams
-from gradcli.parts import own_parts
+from gradcli.parts import all_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gradcli.parts.part import Part
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT."""
@@ -65,6 +67,16 @@ def _hide_own_warnings() -> None:
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradcli\.")
 
 
+def _parts() -> tuple[Part, ...]:
+    """Return the parts; none where one cannot be loaded, which `main` has reported."""
+    from gradcli.errors import GradcliError
+
+    try:
+        return all_parts()
+    except GradcliError:
+        return ()
+
+
 def process(*, is_forked: bool = False) -> int:
     """Run `main` as a process of its own; threads that code of the user left running end with it.
 
@@ -76,13 +88,14 @@ def process(*, is_forked: bool = False) -> int:
     _hide_own_warnings()
     try:
         code = main()
-        for part in () if is_forked else own_parts():
+        parts = _parts()
+        for part in () if is_forked else parts:
             part.after_call(sys.argv[1:])
     finally:
         import gc
 
         gc.freeze()
-    for part in own_parts():
+    for part in parts:
         part.end_process(code)
     if code == INTERRUPTED:
         signals.die_if_typed()

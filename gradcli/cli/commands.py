@@ -16,7 +16,7 @@ from gradcli.cli.parameters import arguments, typed_or_read
 from gradcli.cli.signatures import Option, shell_options, shell_signature
 from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
-from gradcli.parts import all_parts, own_parts
+from gradcli.parts import all_parts
 from gradcli.parts.command import Command
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
         GradcliError: The text is not in the language.
     """
     if not is_request:
-        for part in all_parts() if ":" in expression else own_parts():
+        for part in all_parts():
             if (named := part.function_named(expression)) is not None:
                 return expression, named
     text = typed_or_read(expression, "EXPR", files.text)

@@ -58,9 +58,10 @@ class GroupedCommands(TyperGroup):
         width = max(len(command.name) for command in listed)
         limit = formatter.width - width - 4  # two spaces before a name, two after it
         for section in SECTIONS:
-            with formatter.section(section):
-                own = (command for command in listed if command.section == section)
-                formatter.write_dl([(one.name.ljust(width), _in_a_line(one, limit)) for one in own])
+            own = [command for command in listed if command.section == section]
+            if own:
+                with formatter.section(section):
+                    formatter.write_dl([(one.name.ljust(width), _in_a_line(one, limit)) for one in own])
 
 
 def _in_a_line(command: Command, limit: int) -> str:

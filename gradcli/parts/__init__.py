@@ -49,21 +49,12 @@ GROUP = "gradcli.parts"
 """Entry points by which other packages add parts: the name of a `Part`, as `package.module:NAME`."""
 
 
-def own_parts() -> tuple[Part, ...]:
-    """Import the parts of this package, in the order of `PARTS`."""
+def all_parts() -> tuple[Part, ...]:
+    """Import all parts, in the order of `PARTS`, and those of other packages after them.
+
+    >>> [part.COMMANDS for part in all_parts()][:2]
+    [('check',), ('improve',)]
+    """
     from gradcli.parts.listing import listed
 
-    return listed(PARTS)
-
-
-def all_parts() -> tuple[Part, ...]:
-    """Import all parts, those of other packages too.
-
-    Looking for other packages takes as long as the help of the shell, which has only `own_parts`.
-
-    >>> all(isinstance(part.COMMANDS, tuple) for part in all_parts())
-    True
-    """
-    from gradcli.parts.listing import listed, of_other_packages
-
-    return (*listed(PARTS), *of_other_packages(GROUP))
+    return listed(PARTS, GROUP)

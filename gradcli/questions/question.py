@@ -28,7 +28,7 @@ from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import Replay, Snippet
 from gradcli.language.text.tokens import plain
 from gradcli.option_words import Words, method, option
-from gradcli.parts import own_parts
+from gradcli.parts import all_parts
 from gradcli.questions import naming
 from gradcli.questions.recorded_protocol import Recording
 
@@ -66,7 +66,7 @@ def read_whole(text: str) -> Snippet:
 
 
 def _text_readers() -> list[TextReader]:
-    return [reader for part in own_parts() if (reader := part.text_reader()) is not None]
+    return [reader for part in all_parts() if (reader := part.text_reader()) is not None]
 
 
 def ask_torch(

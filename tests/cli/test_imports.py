@@ -37,7 +37,7 @@ def test_what_is_not_imported(kept_out: str, lines: str, tmp_path: Path) -> None
 
 def test_parts_are_imported_without_what_is_heavy() -> None:
     """As a process of the shell imports them at its end, after a help too."""
-    script = "import sys; from gradcli.parts import own_parts; own_parts(); print(*sys.modules)"
+    script = "import sys; from gradcli.parts import all_parts; all_parts(); print(*sys.modules)"
     run = process(sys.executable, "-c", script)
     assert {"gradcli.parts.paste", "gradcli.parts.running"} <= {*run.out.split()}
     assert not {"torch", "sympy", "numpy", "flint"} & {*run.out.split()}

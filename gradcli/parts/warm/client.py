@@ -64,9 +64,9 @@ def _is_only_here(words: Sequence[str]) -> bool:
         return True
     if not any(":" in word for word in words):
         return False
-    from gradcli.parts import own_parts
+    from gradcli.parts import all_parts
 
-    return any(part.names_code(word) for part in own_parts() for word in words)
+    return any(part.names_code(word) for part in all_parts() for word in words)
 
 
 def _paths(words: Sequence[str]) -> Iterator[str]:

@@ -1,0 +1,109 @@
+"""Parts plug in and out: the core works without any of them, and other packages add their own."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradcli
+from gradcli.parts import FIRST, PARTS, all_parts
+from tests.conftest import Run, process
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "another_part"
+
+QUICK = "tests/cli/test_main_job.py tests/language/test_mathematics.py tests/crosscheck/test_edges.py"
+"""Tests of the core that are run without the parts; a thorough run has all of them, without each part alone."""
+
+
+def _without(folder: Path, parts: list[str]) -> None:
+    """Copy the project to a folder, without some parts, their tests and their lines in the list."""
+    kept = [name for name in ("pyproject.toml", "README.md", "gradcli", "tests", "examples") if (ROOT / name).exists()]
+    for name in kept:
+        source = ROOT / name
+        ignored = shutil.ignore_patterns("__pycache__")
+        _ = shutil.copytree(source, folder / name, ignore=ignored) if source.is_dir() else shutil.copy(source, folder)
+    listing = folder / "gradcli" / "parts" / "__init__.py"
+    text = listing.read_text(encoding="utf-8")
+    for part in parts:
+        name = part.rpartition(".")[2]
+        shutil.rmtree(folder / "gradcli" / "parts" / name)
+        shutil.rmtree(folder / "tests" / "parts" / name, ignore_errors=True)
+        text = re.sub(rf'^    "{re.escape(part)}",\n', "", text, flags=re.MULTILINE)
+        text = re.sub(rf'"{re.escape(part)}\.\w+", ?', "", text)
+    listing.write_text(text, encoding="utf-8")
+
+
+def _tested(folder: Path, *words: str) -> str:
+    """Run tests of a copy; return what they print if they fail."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
+    return done.stdout if done.returncode else ""
+
+
+def test_the_core_needs_no_part(tmp_path: Path) -> None:
+    """All of them are deleted, and tests of the core pass."""
+    _without(tmp_path, list(PARTS))
+    assert _tested(tmp_path, "-n", "0", *QUICK.split()) == ""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", PARTS)
+def test_the_core_needs_not_this_part(part: str, tmp_path: Path) -> None:
+    """Its folder and its line are deleted, and all tests of the core pass."""
+    _without(tmp_path, [part])
+    assert _tested(tmp_path, "tests", "--ignore=tests/parts", "--ignore=tests/test_parts.py") == ""
+
+
+def test_every_part_is_listed() -> None:
+    """A folder each, and no line without one."""
+    folder = Path(gradcli.__file__).parent / "parts"
+    assert sorted(path.name for path in folder.iterdir() if (path / "__init__.py").exists()) == sorted(
+        name.rpartition(".")[2] for name in PARTS
+    )
+    assert all(name.rpartition(".")[0] in PARTS for name in FIRST)
+    assert len(all_parts()) == len(PARTS)
+
+
+def _installed(folder: Path, target: str = "gradcli_condition:PART") -> dict[str, str]:
+    """Install the example into a folder as pip does, and return an environment that finds it."""
+    shutil.copy(EXAMPLE / "gradcli_condition.py", folder)
+    info = folder / "gradcli_condition-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gradcli-condition\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[gradcli.parts]\ncondition = {target}\n", encoding="utf-8")
+    return {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', ROOT)}", "GRADCLI_WARM": "0"}
+
+
+def _shell(environment: dict[str, str], *words: str) -> Run:
+    return process(sys.executable, "-m", "gradcli", *words, given=None, cwd=None, **environment)
+
+
+def test_another_package_adds_a_command(tmp_path: Path) -> None:
+    """By an entry point; it is in the help, has one of its own, and its errors are as ours."""
+    environment = _installed(tmp_path)
+    run = _shell(environment, "condition", "x - 1", "--at", "1.001")
+    assert (run.code, run.out) == (0, "condition number: 1001   J: agree\n"), run.err
+    assert "condition " in _shell(environment, "--help").out
+    assert "‖J‖·‖x‖/‖y‖" in _shell(environment, "condition", "--help").out
+    wrong = _shell(environment, "condition", "x -", "--at", "1")
+    assert wrong.code == 2
+    assert wrong.err.startswith("error: ")
+
+
+def test_the_example_names_the_group_that_is_read() -> None:
+    """The entry point of its project."""
+    text = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+    assert '[project.entry-points."gradcli.parts"]\ncondition = "gradcli_condition:PART"' in text
+
+
+def test_a_part_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    """With the package to take away."""
+    run = _shell(_installed(tmp_path, "gradcli_condition:MISSING"), "vjp", "x**2", "--at", "1")
+    assert run.code == 2
+    assert "gradcli-condition" in run.err
