@@ -289,6 +289,7 @@ RULES = {
     "language/program/movement.py": "where each movement puts elements",
     "language/program/shapes.py": "the sizes of each constant tensor",
     "language/program/expansion.py": "meanings that depend on a constant argument",
+    "language/program/passes.py": "factors of matrices, which arrays bound as a whole",
     "language/program/wengert.py": "arithmetic of whole numbers",
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
     "language/program/program_text.py": "signs, and how tightly they bind",

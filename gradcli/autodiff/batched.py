@@ -24,10 +24,11 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import fill, gradients
-from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls
+from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 from gradcli.locking import inherited
 from gradcli.results import Array
@@ -122,7 +123,7 @@ def _singly(first: int, last: int) -> list[tuple[int, int]]:
 
 def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     """Run all points in one forward pass, or a single point where no variable of the Program differs between points."""
-    program = prepared(batch.program)
+    program = for_torch(batch.program)
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
     dims = tuple(0 if name in batch.mapped or name in wrt else None for name in leaves)
 
@@ -173,7 +174,7 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
         name: tensor_of(array[None], getattr(torch, batch.dtype)).requires_grad_(name in wrt)
         for name, array in batch.inputs_at(point).items()
     }
-    program = prepared(batch.program)
+    program = for_torch(batch.program)
     values = evaluate(program, {name: leaf[0] for name, leaf in leaves.items()}, batch.dtype)
     return Forward(leaves, output_of(program, values, batch.dtype)[None])
 

@@ -25,6 +25,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, definition, expand, expansion, with_shapes
 from gradcli.language.program.library_calls import TorchCalls, is_in_torch, operand_shape, plain, undifferentiated
+from gradcli.language.program.passes import for_torch, for_torch_twice
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 
 Tensor = torch.Tensor
@@ -32,10 +33,6 @@ Tensor = torch.Tensor
 
 Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
 """Function that runs a call on the values of its operands."""
-
-
-BACKWARD_ONCE = frozenset("hardsigmoid logcumsumexp cdist pdist scaled_dot_product_attention".split())
-"""Operations whose backward pass torch cannot differentiate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ def run(
     Raises:
         InputError: A matrix has no inverse, or torch refuses something else: a negative beta, probabilities above 1.
     """
-    ran = prepared(program, twice=twice)
+    ran = for_torch_twice(program) if twice else for_torch(program)
     leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
@@ -76,7 +73,7 @@ def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y:
         y: The name of the output.
     """
     kind = forward.output.dtype
-    ran, dtype = prepared(program), dtype_name(kind)
+    ran, dtype = for_torch(program), dtype_name(kind)
     tensors = {name: tensor_of(array, kind) for name, array in inputs.items()}
     return Forward(forward.leaves, output_of(ran, evaluate(ran, {**tensors, y: forward.output}, dtype), dtype))
 
@@ -186,11 +183,6 @@ def derivative_of(tensor: Tensor) -> Array:
     return found
 
 
-def prepared(program: Program, *, twice: bool = False) -> Program:
-    """Expand the Program into operations that torch has; `run` does so too; for many runs it may be done before."""
-    return expand(program, keep=_is_in_torch_twice if twice else is_in_torch)
-
-
 def unshared(
     program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str
 ) -> tuple[Expansion, Forward, dict[Atom, Tensor]]:
@@ -199,10 +191,6 @@ def unshared(
     leaves = leaves_of(ran.program, inputs, wrt, dtype)
     values = evaluate(ran.program, leaves, dtype)
     return ran, Forward(leaves, output_of(ran.program, values, dtype)), values
-
-
-def _is_in_torch_twice(call: Call) -> bool:
-    return is_in_torch(call) and call.op.name not in BACKWARD_ONCE
 
 
 def calls_in(dtype: str) -> TorchCalls:
@@ -295,7 +283,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     >>> [found.values[line.symbol].item() for line in found.program.lines]
     [0.0, 0.0]
     """
-    ran = prepared(program)
+    ran = for_torch(program)
     leaves = leaves_of(ran, inputs, wrt, dtype)
     values = evaluate(ran, leaves, dtype, by=unaliased)
     y = output_of(ran, values, dtype)

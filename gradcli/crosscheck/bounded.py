@@ -26,10 +26,11 @@ from gradcli.crosscheck.minor import is_of_matrices, left_over
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
+from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import patience
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import Values
 from gradcli.reference.ball_arrays import BallArray, RoundedArray
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import Bounds, Mask, NoRuleError, summed
@@ -162,7 +163,7 @@ class BoundedProof:
     @cached_property
     def function(self) -> Program:
         """The function in operations that have a rule on whole arrays."""
-        program = prepared(self.point.source)
+        program = for_arrays(self.point.source)
         return contracted(program, shapes_in(program, self.point.shapes))
 
     @cached_property

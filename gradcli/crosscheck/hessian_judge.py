@@ -19,8 +19,9 @@ from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import JacobianJudge
 from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch, way
+from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import Values
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, looks_limit
@@ -186,7 +187,7 @@ class HessianJudge(JacobianJudge):
             return found if isinstance(found, Undefined) else None
         except OverBudgetError:
             function = self.gradient.function
-            program = prepared(function.source)
+            program = for_arrays(function.source)
             try:
                 value = Values(program, shapes_in(program, function.shapes), function.inputs, ()).value.in_floats()
             except NoRuleError:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.language.program.expansion import in_primitives, rewritten, with_torch_conventions
+from gradcli.language.program.expansion import rewritten
+from gradcli.language.program.passes import for_enclosures, for_formulas
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
@@ -54,13 +55,13 @@ class Point:
         """Make the point of a Program as typed, shapes of its symbols (at least of the variables) and its inputs."""
         source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive = source.transformed(with_torch_conventions)
+        primitive = for_enclosures(source)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
 
     @cached_property
     def in_formulas(self) -> tuple[Program, Mapping[Atom, Shape]]:
         """Program in primitives, and its shapes, that formulas are derived from: without the cases only for balls."""
-        program = in_primitives(self.source)
+        program = for_formulas(self.source)
         return program, self.shapes if program is self.program else shapes_in(program, self.shapes)
 
     @cached_property

@@ -17,12 +17,13 @@ import numpy as np
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of, prepared
+from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, expansion
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.movement import axes_of
+from gradcli.language.program.passes import for_torch, for_torch_twice
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.recording.aten_calls import Overload, name_of, numbers_of
@@ -211,7 +212,7 @@ def record(
 def _recorded(
     way: Way, program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, *, is_sound: bool
 ) -> TorchPasses:
-    ran, kind = prepared(program, twice=way != "back"), getattr(torch, dtype)
+    ran, kind = (for_torch(program) if way == "back" else for_torch_twice(program)), getattr(torch, dtype)
     leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
     wrong = _faults(ran, leaves, dtype)
     left_out = {call for call in wrong if is_sound}

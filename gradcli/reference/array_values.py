@@ -16,13 +16,11 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
-from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
-from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, moving_lines, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
 from gradcli.reference.array_functions import (
     cholesky,
     compile_bounds,
@@ -62,29 +60,6 @@ MOST_STEPS = 4_096
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, which may be compared with numbers, chosen, and added to them, as those that mask scores are."""
-
-
-def prepared(program: Program) -> Program:
-    """Rewrite a program in primitives and Cholesky factors, whose rule here is better than that of their meaning.
-
-    A solution by a factor becomes one by its matrix, whose digits are not lost on the way through the factor; it is
-    unknown where the factor is unknown.
-    """
-    matrices: dict[Atom, Atom] = {}
-
-    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        call = line.call
-        if call.op.name == "cholesky_solve" and operands[1] in matrices:
-            solving = parse_meaning("(2*inv(m + transpose(m, -2, -1)) + 0*f) @ b", ("m", "f", "b"))
-            return builder.inline(solving, (matrices[operands[1]], operands[1], operands[0]), line.span)
-        found = builder.emit(call.op.name, operands, line.span, call.statics)
-        if call.op.name == "cholesky" and not call.statics[0]:
-            matrices[found] = operands[0]
-        return found
-
-    has_factors = any(line.call.op.name == "cholesky_solve" for line in program.lines)
-    found = rewritten(program, write, shares=True).program if has_factors else program
-    return expand(found, lambda call: call.op.is_primitive or call.op.name == "cholesky")
 
 
 class Values:

@@ -11,8 +11,9 @@ from flint import arb
 
 from gradcli.crosscheck.bounded_gradient import GradientBounds
 from gradcli.language.parsing import parse
+from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import Values
 from gradcli.reference.ball_arrays import BallArray, RoundedArray, evaluated
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Bounds, add, compared, inverse, product
@@ -47,7 +48,7 @@ TEXTS = {
 def test_more_bits_stay_within_fewer_and_within_the_bounds_of_floats(name: str) -> None:
     """Of y, and of the gradient of its weighted sum."""
     x = {"x": _normal(3, 4)}
-    program = prepared(parse(TEXTS[name], shapes={"x": (3, 4)}))
+    program = for_arrays(parse(TEXTS[name], shapes={"x": (3, 4)}))
     shapes = shapes_in(program, {_X: (3, 4)})
     found: list[list[BallArray | Bounds]] = []
     for kind, bits in ((np.float64, 53), (BallArray, 64), (BallArray, 200)):

@@ -15,11 +15,12 @@ from hypothesis import given, reject, settings
 from gradcli.crosscheck.bounded_gradient import GradientBounds
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Shape
 from gradcli.reference import bounds as of_arrays
 from gradcli.reference.array_functions import compile_bounds, with_eigenvalues
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import Values
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
@@ -165,7 +166,7 @@ def _is_open(truth: Ball | Undefined) -> bool:
 def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
     """Count the entries of J that are known, back and forward in each kind of numbers, and all."""
     typed = parse(text, shapes={name: np.shape(array) for name, array in at.items()})
-    program, kept = in_primitives(typed), prepared(typed)
+    program, kept = in_primitives(typed), for_arrays(typed)
     arrays = {name: np.asarray(at[name], dtype=np.float64) for name in program.names}
     shapes, of_kept = (
         infer(one, {symbol: arrays[str(symbol)].shape for symbol in one.variables}) for one in (program, kept)

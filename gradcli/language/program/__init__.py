@@ -2,6 +2,7 @@
 
 wengert         the list: variables, lines, calls of operations; the lines that a value is made of
 expansion       operations replaced by their definitions
+passes          the forms of a Program for its readers, each made once
 sympy_functions  primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line
 named_shapes    shapes whose sizes have names, and inferred ones of variables

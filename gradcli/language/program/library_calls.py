@@ -69,6 +69,15 @@ def is_in_torch(call: Call) -> bool:
     return op.is_primitive or (bool(op.torch) and has_numbers)
 
 
+BACKWARD_ONCE = frozenset("hardsigmoid logcumsumexp cdist pdist scaled_dot_product_attention".split())
+"""Operations whose backward pass torch cannot differentiate."""
+
+
+def is_in_torch_twice(call: Call) -> bool:
+    """Tell whether torch has this operation, and differentiates its gradient again."""
+    return is_in_torch(call) and call.op.name not in BACKWARD_ONCE
+
+
 def undifferentiated(call: Call) -> tuple[Atom, ...]:
     """List the operands by which torch's function has no derivative; its meaning has one, and is run for it."""
     of = zip(call.op.operands, call.operands, strict=False)

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.autodiff.jacobians import vjp
-from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, prepared, run
+from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, run
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import holds_constant, released
+from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.results import Array
 
@@ -122,7 +123,7 @@ def replay(program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], 
     Returns:
         Its value, and for each number of it the largest one that it is a sum of, which it rounds with.
     """
-    ran = prepared(program)
+    ran = for_torch(program)
     values = evaluate(ran, leaves_of(ran, arrays, wrt, dtype), dtype)
     return array_of(output_of(ran, values, dtype)), _largest_terms(ran, values, dtype)
 

@@ -19,6 +19,7 @@ from gradcli.crosscheck.point import Torch
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
+from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import in_shell, option
@@ -347,11 +348,10 @@ class Stream:
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers, and return the number of blocks that may be in flight."""
         from gradcli.autodiff.batched import MOST_WORKERS, cores, workers
-        from gradcli.autodiff.run import prepared
 
         question = self.plan.question
         batch = question.batch(tuple(self.plan.bound))
-        self._batch: Batch = replace(batch, program=prepared(question.program))
+        self._batch: Batch = replace(batch, program=for_torch(question.program))
         count = min(MOST_WORKERS, cores())
         if question.live is not None:  # code of the user knows of no threads
             count = 1

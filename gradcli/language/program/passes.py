@@ -1,0 +1,80 @@
+"""Forms of a Program, one for each reading: which rewrites each gets, said here, and made once for a Program.
+
+    reader                       form                what is written by other operations
+    torch                        `for_torch`         what torch lacks
+    torch, differentiated again  `for_torch_twice`   and what has no second derivative in torch
+    formulas                     `for_formulas`      all but primitives, by their meanings
+    enclosures                   `for_enclosures`    the same, with torch's values where a meaning has none
+    bounds of whole arrays       `for_arrays`        all but primitives and Cholesky factors, whose own rule is better
+
+What depends on shapes is done by a reader on its form: balls write products of matrices out, arrays join a product with
+the sum of it, and scripts keep what a library has.
+"""
+
+from __future__ import annotations
+
+from gradcli.language.lower.programs import parse_meaning
+from gradcli.language.program.expansion import expand, in_primitives, rewritten, with_torch_conventions
+from gradcli.language.program.library_calls import is_in_torch, is_in_torch_twice
+from gradcli.language.program.wengert import Atom, Builder, Line, Program
+
+
+def for_torch(program: Program) -> Program:
+    """Return a Program in operations that torch has.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("log(expm1(x))")
+    >>> for_torch(program) is program
+    True
+    """
+    return program.transformed(_in_torch)
+
+
+def for_torch_twice(program: Program) -> Program:
+    """Return a Program in operations whose gradients torch differentiates again."""
+    return program.transformed(_in_torch_twice)
+
+
+def for_formulas(program: Program) -> Program:
+    """Return a Program of primitives, from which formulas are derived: without the cases only for balls."""
+    return in_primitives(program)
+
+
+def for_enclosures(program: Program) -> Program:
+    """Return a Program of primitives that has torch's values where meanings have none, as torch is judged by it."""
+    return program.transformed(with_torch_conventions)
+
+
+def for_arrays(program: Program) -> Program:
+    """Return a Program of primitives and Cholesky factors, whose rule on arrays is better than that of their meaning.
+
+    A solution by a factor becomes one by its matrix, whose digits are not lost on the way through the factor; it is
+    unknown where the factor is unknown.
+    """
+    return program.transformed(_with_factors)
+
+
+def _in_torch(program: Program) -> Program:
+    return expand(program, keep=is_in_torch)
+
+
+def _in_torch_twice(program: Program) -> Program:
+    return expand(program, keep=is_in_torch_twice)
+
+
+def _with_factors(program: Program) -> Program:
+    matrices: dict[Atom, Atom] = {}
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call = line.call
+        if call.op.name == "cholesky_solve" and operands[1] in matrices:
+            solving = parse_meaning("(2*inv(m + transpose(m, -2, -1)) + 0*f) @ b", ("m", "f", "b"))
+            return builder.inline(solving, (matrices[operands[1]], operands[1], operands[0]), line.span)
+        found = builder.emit(call.op.name, operands, line.span, call.statics)
+        if call.op.name == "cholesky" and not call.statics[0]:
+            matrices[found] = operands[0]
+        return found
+
+    has_factors = any(line.call.op.name == "cholesky_solve" for line in program.lines)
+    found = rewritten(program, write, shares=True).program if has_factors else program
+    return expand(found, lambda call: call.op.is_primitive or call.op.name == "cholesky")
