@@ -12,7 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import ops
 from tests.checks import check_of
 from tests.language.ops.test_libraries import real_value
-from tests.language.pasted import run_by_torch
+from tests.parts.paste.pasted import run_by_torch
 
 POINT: dict[str, Any] = {
     "x": np.array([1.0, 2.0, 4.0]),

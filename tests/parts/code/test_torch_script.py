@@ -12,8 +12,8 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.questions.question import Dtype
 from gradcli.results import Language
 from tests.examples import examples, quarter
-from tests.language.test_snippets import PASSES
 from tests.parts.code.running import EDGES, Edge, ran, run_script
+from tests.parts.paste.test_snippets import PASSES
 from tests.programs import Random, programs
 
 

@@ -11,7 +11,7 @@ from gradcli.errors import CodeError, GradcliError
 from gradcli.parts.paste.tensors import MIXED, UNSEEDED
 from gradcli.parts.paste.texts import read
 from tests.checks import check_of
-from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
+from tests.parts.paste.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 
 SMALL = "x = torch.tensor({0}, requires_grad=True); y = (1 - torch.cos(x))/x**2; y.backward()"
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from gradcli import Function
-from tests.language.pasted import run_by_torch
+from tests.parts.paste.pasted import run_by_torch
 
 
 def snippets() -> list[Any]:

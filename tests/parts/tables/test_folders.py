@@ -22,9 +22,9 @@ from gradcli.files import Files
 from gradcli.parts.tables import folder as folder_of_parts, schedule, text_rows
 from gradcli.parts.tables.rows import PointSource
 from gradcli.parts.tables.schedule import Work, function_of, into_folder
-from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
 from tests.examples import examples
+from tests.parts.tables.test_map import MAP, _read, _write
 
 CELLS = st.sampled_from(["1", "2.5", "-3", "abc", "", '"4"', '"5\n"', '"a\n\n6"', "nan"])
 ROWS = st.tuples(CELLS, CELLS).map(",".join)
