@@ -1,6 +1,7 @@
 """Every call of ATen while code runs, below autograd, as a line of a Program.
 
 recorder, aten_calls  each call as it happens, the schema of its operation
+call_recorder      what the parts of a recorder ask of it
 modes              modes below and above autograd, which see the calls
 pass_recorder      torch's own passes through a Program, forward and back
 aten_lowering      calls of ATen as lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
@@ -17,12 +17,10 @@ from gradcli.language.program.expansion import released
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import DecidedValue, tensors_in
+from gradcli.recording.call_recorder import CallRecorder
 from gradcli.recording.comparisons import comparison_at
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace, called_at
-
-if TYPE_CHECKING:
-    from gradcli.recording.recorder import Recorder
 
 _SMALLEST = frozenset(["argmin", "min"])
 
@@ -64,7 +62,7 @@ class RecordedDecisions:
         ordered: Calls that gave positions next to values, by the memory of the positions, until these are used.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: CallRecorder) -> None:
         self.recorder = recorder
         self.guards: list[DecidedValue] = []
         self.lost: list[str] = []

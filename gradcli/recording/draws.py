@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
 from gradcli.recording.aten_calls import can_be_recorded, copied
-
-if TYPE_CHECKING:
-    from gradcli.recording.recorder import Recorder
+from gradcli.recording.call_recorder import CallRecorder
 
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "normal": ("mean", "std"),
@@ -38,7 +36,7 @@ _IMPLICIT = ("_standard_gamma", "_sample_dirichlet")
 
 
 def recorded(
-    recorder: Recorder, name: str, given: Mapping[str, object], changed: Sequence[Tensor]
+    recorder: CallRecorder, name: str, given: Mapping[str, object], changed: Sequence[Tensor]
 ) -> Generator[None, Any, None]:
     """Record a call that draws random numbers, which are constants, or follow from the values that they are drawn by.
 

@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
@@ -24,11 +24,8 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Meaning
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
+from gradcli.recording.call_recorder import MakeRecorder
 from gradcli.recording.places import TensorNames
-
-if TYPE_CHECKING:
-    from gradcli.recording.recorder import Recorder
-
 
 MOST_ELEMENTS = 2**20
 """Most elements of an operand, and of a result, of a call that is replaced by other operations."""
@@ -41,7 +38,7 @@ MOST_PRODUCTS = 2**27
 
 
 def ask(
-    make_recorder: type[Recorder], call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Any] = ()
+    make_recorder: MakeRecorder, call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Any] = ()
 ) -> tuple[AskedMeaning | None, ...]:
     """Ask torch for the meaning of a call.
 
@@ -158,7 +155,7 @@ def _result_shapes(asked: _Asked) -> tuple[Shape | None, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
+def _recorded(make_recorder: MakeRecorder, asked: _Asked) -> dict[int, Program]:
     """Record a call as a Program for each of its results.
 
     Raises:
@@ -180,5 +177,5 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
         return {n: replace(recorder.lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
 
 
-def _part(make_recorder: Any, asked: _Asked, n: int) -> Program:
+def _part(make_recorder: MakeRecorder, asked: _Asked, n: int) -> Program:
     return _recorded(make_recorder, asked)[n]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
@@ -12,10 +12,8 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Atom
 from gradcli.recording.aten_calls import Overload, tensors_in, unbound
+from gradcli.recording.call_recorder import CallRecorder
 from gradcli.recording.places import CallPlace
-
-if TYPE_CHECKING:
-    from gradcli.recording.recorder import Recorder
 
 
 def is_tracked_by_autograd(tensor: Tensor) -> bool:
@@ -32,7 +30,7 @@ def is_tracked_by_autograd(tensor: Tensor) -> bool:
     return bool(tensor.requires_grad) and not is_view
 
 
-def followed_again(recorder: Recorder, tensor: Tensor, atom: Atom, place: CallPlace) -> Atom:
+def followed_again(recorder: CallRecorder, tensor: Tensor, atom: Atom, place: CallPlace) -> Atom:
     """Give the value of a tensor that autograd follows, where its lines follow nothing that autograd follows.
 
     A custom function may give back what was computed before without autograd: its backward stands for that too.
@@ -55,7 +53,7 @@ def followed_again(recorder: Recorder, tensor: Tensor, atom: Atom, place: CallPl
     return found
 
 
-def require_seen(recorder: Recorder, tensor: Tensor, place: CallPlace) -> None:
+def require_seen(recorder: CallRecorder, tensor: Tensor, place: CallPlace) -> None:
     """Refuse a tensor that autograd follows and that unrecorded code made during the recording.
 
     Raises:
@@ -67,7 +65,7 @@ def require_seen(recorder: Recorder, tensor: Tensor, place: CallPlace) -> None:
         raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
 
-def of_constants(recorder: Recorder, function: Overload, given: Mapping[str, object], place: CallPlace) -> Any:
+def of_constants(recorder: CallRecorder, function: Overload, given: Mapping[str, object], place: CallPlace) -> Any:
     """Compute a call of constants alone, neither arguments nor followed by autograd: its results are constants.
 
     Returns:

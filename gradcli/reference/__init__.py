@@ -37,6 +37,7 @@ spectral                         eigenvalues of symmetric matrices
 exact_forms, exact_series        which values are certainly the same number; which series have coefficients of 0
 dependencies                     which element comes from which, and which entries are 0 by that
 enclosure_plan, enclosure_pass   tangents at the elements that are asked for
+pass_views                       what the parts of a pass see of each other
 rounded                          values on balls that round as a float format does
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
 series, directional_series       what the function is on a ray into the point, in powers of the distance

@@ -29,8 +29,8 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Plan
-from gradcli.reference.exact_forms import Form
 from gradcli.reference.exact_series import ExactSeries
+from gradcli.reference.pass_views import Form
 from gradcli.reference.rules import Undefined, curvature, known_balls, rule_of
 from gradcli.reference.series import (
     ANALYTIC,

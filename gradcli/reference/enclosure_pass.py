@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -27,12 +26,9 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.exact_forms import Numbering
+from gradcli.reference.pass_views import PassPlan, ValueForms
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
 from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, needs_of, plus, rule_of, times
-
-if TYPE_CHECKING:
-    from gradcli.reference.enclosure_plan import Plan
-
 
 Direction = tuple[sympy.Symbol, int]
 """A variable and the flat position of one of its elements."""
@@ -68,14 +64,14 @@ class Run:
 
     rounding: Rounding | None = None
 
-    def __init__(self, plan: Plan, shift: Shift | None = None) -> None:
+    def __init__(self, plan: PassPlan, shift: Shift | None = None) -> None:
         self.plan, self.reference, self.shift = plan, plan.reference, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
 
     @property
-    def numbering(self) -> Numbering:
+    def numbering(self) -> ValueForms:
         """Forms that tell which values are certainly the same; the same for all precisions."""
         self.plan.numbering = self.plan.numbering or Numbering(self)
         return self.plan.numbering
@@ -273,12 +269,12 @@ class Run:
             return values
         return (*values[:-2], first.mid(), first.mid()) if self.are_same(line, element) else values
 
-    def are_same(self, line: Line, element: int, numbering: Numbering | None = None) -> bool:
+    def are_same(self, line: Line, element: int, numbering: ValueForms | None = None) -> bool:
         """Tell whether the last two operands of a line have one form at an element, by default that of values."""
-        forms, operands, numbering = [], line.call.operands, numbering or self.numbering
+        forms, operands, known = [], line.call.operands, numbering or self.numbering
         for k in (len(operands) - 2, len(operands) - 1):
             (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
-            forms.append(numbering.form(operands[k], source))
+            forms.append(known.form(operands[k], source))
         return forms[0] == forms[1]
 
     def _tangents(self) -> Mapping[int, Mapping[int, Outcome]]:

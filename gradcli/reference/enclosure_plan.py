@@ -14,7 +14,6 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +30,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat, Footprint, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, Run, Shift
-
-if TYPE_CHECKING:
-    from gradcli.reference.exact_forms import Numbering
+from gradcli.reference.pass_views import ValueForms
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
@@ -115,7 +112,7 @@ class Plan:
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
     work: int = 0
-    numbering: Numbering | None = None
+    numbering: ValueForms | None = None
 
     def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
         """Enclose the values and the nonzero columns of the Jacobian, as narrowly as this precision allows.

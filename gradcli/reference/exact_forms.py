@@ -14,7 +14,6 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import sympy
 from flint import arb
@@ -24,17 +23,12 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import fraction
 from gradcli.reference.compiling import compile_ball
+from gradcli.reference.pass_views import Form, PassValues
 from gradcli.reference.piecewise import Extreme
 from gradcli.reference.rules import Outcome, Undefined
 
-if TYPE_CHECKING:
-    from gradcli.reference.enclosure_pass import Run
-
 MOST_BITS = 8_192
 """Most bits of a rational number; a longer one becomes a numbered value that is not looked into."""
-
-Form = tuple[tuple[int, Fraction], ...]
-"""Numbers of values with their coefficients; the number 0 stands for the value 1."""
 
 LONGEST_FORM = 64
 """Terms of a form; a longer sum is one value that is not looked into."""
@@ -68,7 +62,7 @@ class Numbering:
             of the same form are the same function around the point.
     """
 
-    def __init__(self, run: Run, *, by_value: bool = True) -> None:
+    def __init__(self, run: PassValues, *, by_value: bool = True) -> None:
         self.run, self.reference, self.by_value = run, run.reference, by_value
         self._opaque_inputs = frozenset(() if by_value else run.plan.directions)
         self._forms: dict[Atom, dict[int, Form]] = {}

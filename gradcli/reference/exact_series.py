@@ -21,7 +21,8 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
-from gradcli.reference.exact_forms import Form, constant_of
+from gradcli.reference.exact_forms import constant_of
+from gradcli.reference.pass_views import Form
 from gradcli.reference.series import MOST_TERMS
 
 MOST_PRODUCTS = 20_000

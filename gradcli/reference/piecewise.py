@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, arb_mat
@@ -22,12 +21,9 @@ from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
+from gradcli.reference.pass_views import Form, PassValues
 from gradcli.reference.rules import Outcome, Undefined, known_balls
 from gradcli.reference.spectral import Symmetric, block_triangular, unit
-
-if TYPE_CHECKING:
-    from gradcli.reference.enclosure_pass import Run
-    from gradcli.reference.exact_forms import Form
 
 
 def jump_of(tangent: Outcome) -> Undefined | None:
@@ -101,7 +97,7 @@ MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
 
 
-def grouped(run: Run, line: Line, elements: Flat) -> dict[int, Group]:
+def grouped(run: PassValues, line: Line, elements: Flat) -> dict[int, Group]:
     """Group the elements of the operand of a line by the results that are made of them; the groups by result."""
     op, shown = line.call.op, run.reference.program.excerpt(line)
     order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]

@@ -19,7 +19,7 @@ Omit = Callable[[Any, Any], bool]
 _KEY = "written"
 """Key of the metadata of a field, and attribute of a computed property."""
 
-Getter = TypeVar("Getter", bound=Callable[[Any], Any])
+Getter = TypeVar("Getter", bound=Callable[[Any], object])
 
 
 class JsonRule(NamedTuple):
@@ -37,7 +37,7 @@ class JsonRule(NamedTuple):
     omit: Omit | None = None
     before: str = ""
     is_last: bool = False
-    made: Callable[[Any], Any] | None = None
+    made: Callable[[Any], object] | None = None
 
 
 class JsonKey(NamedTuple):
@@ -52,7 +52,7 @@ class JsonKey(NamedTuple):
 
     key: str
     name: str
-    get: Callable[[Any], Any]
+    get: Callable[[Any], object]
     omit: Omit | None
 
 
@@ -77,7 +77,7 @@ def json_field(
     omit: Omit | None = None,
     before: str = "",
     is_last: bool = False,
-    made: Callable[[Any], Any] | None = None,
+    made: Callable[[Any], object] | None = None,
     default: Any = MISSING,
     default_factory: Any = MISSING,
 ) -> Any:
@@ -89,7 +89,7 @@ def json_field(
 
 
 def json_property(
-    key: str = "", *, omit: Omit | None = None, before: str = "", made: Callable[[Any], Any] | None = None
+    key: str = "", *, omit: Omit | None = None, before: str = "", made: Callable[[Any], object] | None = None
 ) -> Callable[[Getter], Getter]:
     """Mark the function of a property that is written after the fields, or before a key; see `JsonRule`."""
 
@@ -156,5 +156,5 @@ def _declared(kind: type[Record]) -> Iterator[tuple[str, JsonRule]]:
                 yield name, getattr(one.fget, _KEY)
 
 
-def _getter(name: str) -> Callable[[Any], Any]:
+def _getter(name: str) -> Callable[[Any], object]:
     return lambda record: getattr(record, name)

@@ -10,7 +10,7 @@ from flint import arb
 from gradcli import Function
 from gradcli.reference.balls import precision
 from gradcli.reference.enclosure_pass import Run
-from gradcli.reference.exact_forms import constant_of
+from gradcli.reference.exact_forms import Numbering, constant_of
 from gradcli.reference.rules import Undefined
 from tests.crosscheck.adversary import nested, pick
 from tests.crosscheck.asking import checked
@@ -36,6 +36,7 @@ def test_equal_forms_are_equal_numbers(seed: int) -> None:
             run = Run(reference.plan([], None))
             run.evaluate()
         numbering = run.numbering
+        assert isinstance(numbering, Numbering)
         output = numbering.reference.program.output
         values = numbering.run.values[output]
         balls: dict[Any, Any] = {}

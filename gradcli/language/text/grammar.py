@@ -32,10 +32,8 @@ from typing import TypeVar
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
-from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, SourceText
+from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, SourceText
 from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, Token, is_position
-
-Read = TypeVar("Read")
 
 AnyLine = TypeVar("AnyLine", bound=nodes.LineNode)
 
@@ -81,11 +79,10 @@ def parse_equations(source: SourceText) -> tuple[nodes.EquationNode, ...]:
     return tuple(found)
 
 
-class Grammar(Cursor):
+class Grammar(mathematics.ExpressionReader):
     """Reader of expressions, and of the statements of a text, one after the other."""
 
     indent = 0  # of the first statement, counted from 1
-    cases = 0  # number of braces around this place: "=" compares there
 
     # -- operators
 
@@ -310,7 +307,7 @@ class Grammar(Cursor):
         found = self.tried(read)
         return nodes.Statement(found.span, (), False, found) if isinstance(found, nodes.Broken) else found
 
-    def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
+    def tried(self, read: Callable[[], mathematics.Read]) -> mathematics.Read | nodes.Broken:
         """Read by a rule; on an error, skip the rest of the line and return the error as a node."""
         start = self.position
         try:

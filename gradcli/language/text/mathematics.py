@@ -13,17 +13,41 @@ A body reaches as far as a product does, so `Σ[k=0..2] x[k]*y[k] + 1` adds 1 to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from gradcli.language.text import nodes
+from gradcli.language.text.source import Cursor
 from gradcli.language.text.tokens import OTHERWISE, PRODUCT, Token, is_position
 
-if TYPE_CHECKING:
-    from gradcli.language.text.grammar import Grammar
+Read = TypeVar("Read")
 
 SIGNS = ("Σ", "Π", "max", "min")
 """Signs that may stand before ranges."""
+
+
+class ExpressionReader(Cursor):
+    """Reader of the expressions that stand inside the notation of formulas: what the grammar offers to it."""
+
+    cases = 0  # number of braces around this place: "=" compares there
+
+    @abstractmethod
+    def expression(self, minimum: int = 0) -> nodes.Node:
+        """Read an expression of operators that bind at least so tightly."""
+
+    @abstractmethod
+    def expression_alone(self) -> nodes.Node:
+        """Read an expression that ends its line."""
+
+    @abstractmethod
+    def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
+        """Read a line, or what is wrong with it."""
+
+    @property
+    @abstractmethod
+    def at_keyword(self) -> bool:
+        """Tell whether `NAME =` stands here."""
 
 
 def has_ranges(tokens: Sequence[Token], position: int) -> bool:
@@ -34,7 +58,7 @@ def has_ranges(tokens: Sequence[Token], position: int) -> bool:
     return is_behind_sign or (position + 4 < len(tokens) and tokens[position + 4].text == "..")
 
 
-def ranged(grammar: Grammar) -> nodes.Node:
+def ranged(grammar: ExpressionReader) -> nodes.Node:
     """Read `Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
     first = grammar.token
     sign = "" if first.text == "[" else grammar.advance().text
@@ -59,7 +83,7 @@ def ranged(grammar: Grammar) -> nodes.Node:
     return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, tuple(conditions))
 
 
-def bars(grammar: Grammar) -> nodes.Node:
+def bars(grammar: ExpressionReader) -> nodes.Node:
     """Read `|x|`: between operands the sign is another."""
     opening = grammar.advance()
     with grammar.nested("|"):
@@ -69,7 +93,7 @@ def bars(grammar: Grammar) -> nodes.Node:
     return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, (inner,)))
 
 
-def cases(grammar: Grammar) -> nodes.Node:
+def cases(grammar: ExpressionReader) -> nodes.Node:
     """Read `{x if x > 0; 0 otherwise}`."""
     opening = grammar.advance()
     branches: list[tuple[nodes.Node, nodes.Node]] = []
@@ -92,7 +116,7 @@ def cases(grammar: Grammar) -> nodes.Node:
     return result if branches else nodes.GroupNode(span, value)
 
 
-def equation(grammar: Grammar) -> nodes.EquationNode:
+def equation(grammar: ExpressionReader) -> nodes.EquationNode:
     """Read `dy[i]/dx[j] = 2*x[i]`, or the right-hand side alone."""
     start = grammar.token
     position, above = _differential(grammar.tokens, grammar.position)

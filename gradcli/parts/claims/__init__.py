@@ -1,6 +1,6 @@
 """Derivatives that somebody claims: proved, not refuted, or refuted.
 
-subject                          the subject of a claim, and the reading of its text by its shape
+subject, claim_readings          the subject of a claim; the reading of its text by its shape
 equations                        claims in index notation: left-hand sides, and the indices of their letters
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
@@ -63,8 +63,8 @@ def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variabl
         GradcliError: The text is no formula of it.
         OverTimeError: The time is over.
     """
-    from gradcli.parts.claims import proof, subject
+    from gradcli.parts.claims import claim_readings, proof, subject
 
     function = subject.Subject.from_program(program, shapes, variable, None)
-    reading = subject.read(function, text)
+    reading = claim_readings.read(function, text)
     return reading.of == "gradient" and proof.prove(function, reading) is not None

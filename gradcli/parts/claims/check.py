@@ -21,8 +21,9 @@ from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_y
 from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.option_words import option
+from gradcli.parts.claims.claim_readings import read, read_numbers
 from gradcli.parts.claims.equations import variable_of
-from gradcli.parts.claims.subject import Subject, read, read_numbers
+from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met
 from gradcli.parts.closed_forms import at_random_values
 from gradcli.progress import counted, each_with_time

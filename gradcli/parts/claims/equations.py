@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,7 @@ from gradcli.language.text.nodes import EquationNode
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 from gradcli.option_words import option
-
-if TYPE_CHECKING:
-    from gradcli.parts.claims.subject import Subject
+from gradcli.parts.claims.subject import Subject
 
 LETTERS = "ijklmnpqrstuvw"
 """What answers call indices, in this order."""

@@ -24,7 +24,8 @@ from gradcli.crosscheck.sample import SEED, pick
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
-from gradcli.parts.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
+from gradcli.parts.claims.claim_readings import Reading, as_written, has_rounded_tensor, softened
+from gradcli.parts.claims.subject import VECTOR, Subject
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction

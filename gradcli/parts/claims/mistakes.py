@@ -22,8 +22,9 @@ from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Atom, Line, Program, needed
+from gradcli.parts.claims.claim_readings import as_written
 from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
-from gradcli.parts.claims.subject import VECTOR, as_written
+from gradcli.parts.claims.subject import VECTOR
 from gradcli.reference.balls import precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Plan

@@ -23,8 +23,9 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Multiplied
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
+from gradcli.parts.claims.claim_readings import Reading, as_written, exact
 from gradcli.parts.claims.regions import Region, Regions, hides_kinks, with_rivals
-from gradcli.parts.claims.subject import VECTOR, Reading, Subject, as_written, exact
+from gradcli.parts.claims.subject import VECTOR, Subject
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import Entries

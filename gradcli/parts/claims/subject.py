@@ -1,49 +1,21 @@
-"""The subject of a claim, and its reading: its text as a Program, and the derivative that its shape stands for.
-
-    names v                                   the vector-Jacobian product vᵀJ, for every v
-    y.shape + x.shape, and y of several       the Jacobian
-    x.shape + y.shape, and that is another    the Jacobian, transposed, which is refuted
-    x.shape, and y of one element             the gradient
-    x.shape, and y of several                 vᵀJ with the v that is given, or ones
-
-Whatever stretches to x's shape has it: `2` is the gradient of `sum(2*x)`.  No shape is two of these at once: that of
-the Jacobian has more dimensions than x's unless y is one number, and then the Jacobian is the gradient.  `v` is the
-gradient vector unless the function has a variable of that name; no claim can name the vector then.
-"""
+"""The subject of a claim: a function, as typed, and one of its variables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import sympy
 
-from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
-from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.juxtaposed_names import meant, place_of
-from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, broadcast, show
-from gradcli.parts.claims.equations import read_equations, source_of
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.results import Array
-
-Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]
 
 V = "v"
 """What a claim calls the gradient vector."""
 
 VECTOR = sympy.Symbol(V, real=True)
-
-_ROUNDED = ("linspace", "randn", "rand", "drawn")
-"""Constant tensors of other numbers than the user means."""
-
-LARGEST = 1e30
-"""Decimals up to this, and down to its inverse, are read as fractions, whose length is bounded so."""
 
 
 @dataclass(frozen=True)
@@ -91,180 +63,3 @@ class Subject:
     def weights(self) -> Array:
         """The gradient vector that is given, or ones."""
         return np.ones(self.y) if self.v is None else self.v
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Reading of a claim: the derivative that it states, its shape and its formula.
-
-    Attributes:
-        of: What it is.
-        shape: Of what it claims, to which its own stretches.
-        note: How it was read, where that is not plain.
-        program: Its formula; None for numbers.
-        own: The shape of the formula or of the numbers, before they stretch.
-        is_transposed: Whether it has the shape of the transposed Jacobian.
-        names_vector: Whether it holds for every v; a variable of the function that is called v is none.
-    """
-
-    of: Of
-    shape: Shape
-    note: str = ""
-    program: Program | None = None
-    own: Shape = ()
-    is_transposed: bool = False
-    names_vector: bool = False
-
-
-def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
-    """The claim of a text.
-
-    Raises:
-        LanguageError: it is not in the language.
-        InputError: it names something unknown, or has a shape that no derivative here has.
-    """
-    known = {str(symbol): shape for symbol, shape in subject.known.items()}
-    said = source_of(text.rstrip() or text, source)
-    program = read_equations(said, subject, known) or parse_claim(said, frozenset(known), known)
-    for name in program.names:
-        if name not in known:
-            raise _unknown(program, name, subject, known)
-    shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
-    whole = Place(text, Span(0, len(text)), source)
-    names_vector = subject.has_vector and V in program.names
-    reading = of_shape(subject, shape, whole, names_vector=names_vector)
-    return replace(reading, program=program, own=shape)
-
-
-def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
-    """The claim of numbers.
-
-    Raises:
-        GradcliError: they are no value, or have a shape that no derivative here has.
-    """
-    numbers = read_value(value, "--expect")
-    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
-    return numbers, replace(of_shape(subject, numbers.shape, place), own=numbers.shape)
-
-
-def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool = False) -> Reading:
-    """Read a claim by its shape: as a gradient, a Jacobian or a vector-Jacobian product.
-
-    Raises:
-        InputError: no derivative here has it.
-    """
-    x, y = subject.x, subject.y
-    if names_vector:
-        if _stretches(shape, x):
-            return Reading("vector-Jacobian product", x, names_vector=True)
-        raise _misshapen(subject, shape, place, names_vector=True)
-    is_one = math.prod(y) == 1
-    if shape == (*y, *x) and not (is_one and shape == x):
-        return Reading("Jacobian", shape)
-    if _stretches(shape, x):
-        if is_one:
-            is_weighted = subject.v is not None and bool(np.any(subject.v != 1))
-            note = "read as the gradient of y itself, without v; a claim for vᵀJ names v"
-            return Reading("gradient", x, note if is_weighted else "")
-        given = "the v that is given" if subject.v is not None else "v = ones, the gradient of the sum of y"
-        return Reading("vector-Jacobian product", x, f"read as vᵀJ with {given}")
-    if shape == (*x, *y):
-        return Reading("Jacobian", (*y, *x), is_transposed=True)
-    raise _misshapen(subject, shape, place, names_vector=False)
-
-
-def _stretches(shape: Shape, full: Shape) -> bool:
-    """Tell whether a tensor of this shape broadcasts to the full one."""
-    try:
-        return broadcast([shape, full]) == full
-    except ShapeError:
-        return False
-
-
-def _unknown(program: Program, name: str, subject: Subject, known: Mapping[str, Shape]) -> InputError:
-    names = [*subject.program.names, *([V] if subject.has_vector else [])]
-    hint = meant(name, known) or did_you_mean(name, known) or f"it may name {', '.join(names)}"
-    if name in subject.program.assigned:
-        hint = f"write out what '{name}' stands for; a claim may name {', '.join(names)}"
-    elif name == V:
-        hint = f"the function has a variable v, so the gradient vector has no name; it may name {', '.join(names)}"
-    message = f"the claim names '{name}', which is no variable of the function"
-    return InputError(message, place=place_of(program, name), hint=hint)
-
-
-def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool) -> InputError:
-    x, y, name = subject.x, subject.y, str(subject.variable)
-    wanted = f"the shape of {name}, {show(x)}"
-    if names_vector:
-        what, hint = "vᵀJ has", "leave v out of a Jacobian" if shape == (*y, *x) else "sum over the elements of y"
-    elif math.prod(y) == 1:
-        what, hint = "the gradient has", f"the gradient has one number for each element of {name}"
-    else:
-        what = f"the Jacobian has y.shape + {name}.shape, {show((*y, *x))}, and vᵀJ"
-        hint = f"the Jacobian has a row for each element of y and a column for each of {name}"
-    noun = "value" if place is not None and place.source == "--expect" else "claim"
-    return InputError(f"the {noun} has shape {show(shape)}; {what} {wanted}", place=place, hint=hint)
-
-
-def as_written(program: Program) -> Program:
-    """The Program with its decimals as the fractions that they are written as: 0.1 is 1/10.
-
-    So a claim `0.3*x**2` for `0.1*x**3` is true, as it is on paper, though in float64 3*0.1 is not 0.3.
-    """
-    return _with_numbers(program, exact)
-
-
-def exact(atom: Atom) -> Atom:
-    """A decimal as the fraction that it is written as; anything else, and what would be too long, as it is.
-
-    >>> exact(sympy.Float(0.1))
-    1/10
-    """
-    is_moderate = isinstance(atom, sympy.Float) and 1 / LARGEST < abs(float(atom)) < LARGEST
-    return _fraction(atom) if is_moderate else atom
-
-
-def softened(program: Program) -> tuple[Program, Mapping[sympy.Symbol, sympy.Rational]]:
-    """The Program with variables for its rounded decimals, and the fractions that they are written as."""
-    decimals: dict[sympy.Symbol, sympy.Rational] = {}
-
-    def soften(atom: Atom) -> Atom:
-        if not isinstance(atom, sympy.Float) or not is_rounded(float(atom)):
-            return atom
-        symbol = sympy.Symbol(repr(float(atom)), real=True)
-        decimals[symbol] = _fraction(atom)
-        return symbol
-
-    changed = _with_numbers(program, soften)
-    return replace(changed, variables=(*changed.variables, *decimals)), decimals
-
-
-def is_rounded(number: float) -> bool:
-    """Tell whether float64 holds another number than the one written.
-
-    >>> is_rounded(0.1), is_rounded(0.25)
-    (True, False)
-    """
-    return math.isfinite(number) and Fraction(repr(number)) != Fraction(number)
-
-
-def has_rounded_tensor(program: Program) -> bool:
-    """Tell whether the Program has a constant tensor of rounded numbers, such as linspace."""
-    return any(
-        line.call.op.kind is Kind.SOURCE
-        and (line.call.op.name in _ROUNDED or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))
-        for line in program.lines
-    )
-
-
-def _fraction(number: sympy.Float) -> sympy.Rational:
-    exact = Fraction(repr(float(number)))
-    return sympy.Rational(exact.numerator, exact.denominator)
-
-
-def _with_numbers(program: Program, change: Callable[[Atom], Atom]) -> Program:
-    lines = tuple(
-        replace(line, call=Call(line.call.op.name, tuple(map(change, line.call.operands)), line.call.statics))
-        for line in program.lines
-    )
-    return replace(program, lines=lines, output=change(program.output))

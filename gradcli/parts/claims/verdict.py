@@ -17,9 +17,10 @@ from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.option_words import Words, marked, option
+from gradcli.parts.claims.claim_readings import read, read_numbers
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.parts.claims.search import MOST_WORK, Search
-from gradcli.parts.claims.subject import Subject, read, read_numbers
+from gradcli.parts.claims.subject import Subject
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 

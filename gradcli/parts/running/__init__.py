@@ -3,6 +3,7 @@
 targets            the names of functions: `model.py::loss`, `package.module:name`; the file, run as an import runs it
 calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
+recorded_function  what others see of it
 checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
 measured_slopes    slopes of a function on either side of a point, with their errors

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,17 +16,15 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError
+from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.recording.aten_calls import copied, tensors_in
 from gradcli.recording.user_files import is_of_user, line_of_file
-
-if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import Recorded
 
 _CALLERS = ("torch/autograd/graph.py", "torch/utils/hooks.py", "torch/nn/modules/module.py")
 """Files of torch that call hooks: the engine, and hooks of modules."""
 
 
-def changing_hooks(recorded: Recorded, wrt: Sequence[str]) -> list[str]:
+def changing_hooks(recorded: RecordedFunction, wrt: Sequence[str]) -> list[str]:
     """Name the hooks that change a gradient on the way back, each with its line.
 
     Args:

@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,14 +24,12 @@ from gradcli.parts.running.backward_hooks import changing_hooks
 from gradcli.parts.running.custom_functions import VariantResult, alone
 from gradcli.parts.running.faults import tried, words
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
+from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.parts.running.variants import variants
 from gradcli.progress import patience
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.user_files import line_of_file
 from gradcli.results import Array
-
-if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import Recorded
 
 MOST_FUNCTIONS = 8
 """Most functions that are tried by themselves."""
@@ -64,7 +61,7 @@ class Trial:
     is_measured: bool = False
 
 
-def trials(recorded: Recorded) -> list[Trial]:
+def trials(recorded: RecordedFunction) -> list[Trial]:
     """Try each custom function of a recording by itself, where it is first applied."""
     first = {application.function: application for application in reversed(recorded.applications)}
     asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
@@ -80,7 +77,7 @@ def trials(recorded: Recorded) -> list[Trial]:
     return [trial for trial in found if trial is not None]
 
 
-def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
+def _trial(recorded: RecordedFunction, application: Application, end: float) -> Trial | None:
     """Try the variants of one application until the time ends; None if it cannot be tried by itself."""
     results: list[VariantResult] = []
     try:
@@ -109,7 +106,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
     return Trial(said, fault, is_here, is_measured=not custom.is_fully_recorded)
 
 
-def _is_meant(recorded: Recorded) -> bool:
+def _is_meant(recorded: RecordedFunction) -> bool:
     """Tell whether all of a function, moved by its arguments, has torch's slope, and not that of its recording."""
     call, names = recorded.call, tuple(name for name in recorded.program.names if name not in recorded.constants)
     names = tuple(name for name in names if name not in call.whole)
@@ -129,7 +126,7 @@ def _is_meant(recorded: Recorded) -> bool:
     return slope_of_sum(values, here, recorded.value, v, found, digits).kind == "first"
 
 
-def blamed(recorded: Recorded, found: Sequence[Trial], wrt: Sequence[str]) -> str:
+def blamed(recorded: RecordedFunction, found: Sequence[Trial], wrt: Sequence[str]) -> str:
     """Say which code of the user's makes a gradient wrong here: a custom function, else a hook; empty if none does."""
     if faults := [one.fault for one in found if one.is_here]:
         return "; ".join(faults)

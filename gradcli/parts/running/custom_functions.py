@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.parts.running.calling import Signature, signature
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.measured_slopes import SlopeOfNumber, slope_of_sum
+from gradcli.parts.running.recorded_function import RecordedFunction, RepeatableCall
 from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
@@ -33,9 +34,6 @@ from gradcli.recording.aten_calls import Application
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
-
-if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import FunctionCall, Recorded
 
 MOST_ELEMENTS = 100_000
 """Most elements of the arguments of one function."""
@@ -77,7 +75,7 @@ class VariantResult:
     truth: Mapping[str, Array]
     error: str
     wrong: Set[str]
-    made: Recorded = field(repr=False)
+    made: RecordedFunction = field(repr=False)
     ratios: dict[str, float] = field(default_factory=dict)
 
 
@@ -94,13 +92,13 @@ class CustomFunction:
         is_fully_recorded: Whether the recording follows the forward: that of a bisection may hold constant what moves.
     """
 
-    call: FunctionCall
+    call: RepeatableCall
     given: Mapping[str, Any]
     arguments: TriedArguments
     end: float = math.inf
     most_variants: float = math.inf
     is_fully_recorded: bool = True
-    _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
+    _made: dict[Any, RecordedFunction] = field(default_factory=dict, repr=False)
     _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
     """Shapes of the arguments that its backward has taken."""
 
@@ -232,7 +230,7 @@ class CustomFunction:
             result.ratios[name] = found.ratio
         return found
 
-    def recorded(self, variant: Variant) -> Recorded:
+    def recorded(self, variant: Variant) -> RecordedFunction:
         """Record it in the shapes and the layout of a variant, once, or at each point if values decide the text.
 
         Raises:
@@ -240,7 +238,7 @@ class CustomFunction:
         """
         key = (*(array.shape for array in variant.arrays.values()), variant.layout, variant.output)
         if key not in self._made or self._made[key].is_of_point:
-            call = replace(self.call, function=lambda **given: self._applied(variant, given), given=variant.arrays)
+            call = self.call.of_another(lambda **given: self._applied(variant, given), variant.arrays)
             self._made[key] = call.recorded()
         return self._made[key]
 
@@ -255,7 +253,7 @@ class CustomFunction:
         return found if variant.output is None else found[variant.output]
 
 
-def alone(recorded: Recorded, application: Application) -> CustomFunction:
+def alone(recorded: RecordedFunction, application: Application) -> CustomFunction:
     """Take a function and its arguments out of a recording.
 
     Raises:
@@ -270,7 +268,7 @@ def alone(recorded: Recorded, application: Application) -> CustomFunction:
         raise TooLargeError("a custom function is applied to too much to be tried by itself")
     taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
-    call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)
+    call = recorded.call.of_another(function.apply, arrays, taken=taken, whole=whole)
     found = CustomFunction(call, given, TriedArguments(arrays, names))
     made = found.recorded(Variant(arrays))
     if made.doubt:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,17 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import holds_constant, released
 from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.results import Array
-
-if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import Recorded
 
 SAME = {"float64": 1e-6, "float32": 1e-3}
 """Largest relative difference of gradients that count as the same."""
+
+SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
+"""Largest error of a replay, relative to its largest number, where an operation is run by its meaning."""
+
+LOW_SLACK = 2.0**-4
+"""Largest error where some of it is in bfloat16 or float16, which is replayed in the dtype of the value."""
 
 MOST_LINES = 20
 """Most values held constant that are tried, to name the first that matters."""
@@ -53,7 +56,7 @@ class HeldConstant:
     missing: Mapping[str, Array]
 
 
-def cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
+def cut_of(recorded: RecordedFunction, wrt: Sequence[str]) -> HeldConstant | None:
     """Find out whether the gradient of a recording changes if nothing is held constant.
 
     Args:
@@ -66,7 +69,7 @@ def cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
         return None
 
 
-def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
+def _cut_of(recorded: RecordedFunction, wrt: Sequence[str]) -> HeldConstant | None:
     if not any(holds_constant(line.call) for line in recorded.program.lines):
         return None
     here = _gradient(recorded, recorded.program, wrt)
@@ -86,7 +89,9 @@ def _cut_of(recorded: Recorded, wrt: Sequence[str]) -> HeldConstant | None:
     return HeldConstant(f"{value} is held constant: {said}", _weights(recorded), missing)
 
 
-def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | None) -> tuple[int, Array] | None:
+def _released(
+    recorded: RecordedFunction, wrt: Sequence[str], here: Array, only: Atom | None
+) -> tuple[int, Array] | None:
     """Find the entry of the gradient that changes most if no value, or not `only`, is held constant.
 
     Returns:
@@ -104,13 +109,13 @@ def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | 
     return (n, other) if abs(other[n] - here[n]) > room else None
 
 
-def _weights(recorded: Recorded) -> Array:
+def _weights(recorded: RecordedFunction) -> Array:
     """Return the weights of the elements of y: random ones if they are several, as cuts may cancel in their sum."""
     shape = recorded.value.shape
     return np.ones(shape) if recorded.value.size == 1 else np.random.default_rng(SEED).normal(size=shape)
 
 
-def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array:
+def _gradient(recorded: RecordedFunction, program: Program, wrt: Sequence[str]) -> Array:
     """Compute the gradient of the weighted sum of y, all flat."""
     ran = run(program, recorded.arrays, tuple(wrt), recorded.call.dtype)
     found = vjp(ran, _weights(recorded), tuple(wrt))

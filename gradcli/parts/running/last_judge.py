@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from gradcli.language.program.expansion import holds_constant, is_padded
 from gradcli.parts.running.cuts import HeldConstant
 from gradcli.parts.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
 from gradcli.parts.running.measured_slopes import SEED
+from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.results import Array, Entry, Verdict
 
 if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import Recorded
     from gradcli.questions.question import Question
     from gradcli.questions.recorded_protocol import Released
 
@@ -220,7 +220,17 @@ def _rows(block: Array, rows: int) -> Array:
 # -- what is said of it
 
 
-def judged(recorded: Recorded, found: Released, numbers: Numbers, question: Question) -> Judgement:
+class JudgedFunction(RecordedFunction, Protocol):
+    """A recorded function that can be called next to its point."""
+
+    def moved(self, question: Question, numbers: Numbers) -> Movement | None:
+        """Call the function on both sides of the point."""
+
+    def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
+        """Find a gradient that is not the function's, as a value is held constant."""
+
+
+def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question: Question) -> Judgement:
     """Join to a judgement of torch's numbers what else is known of a function of Python.
 
     A branch at its boundary is a kink, a gradient with a value held constant a cut.  What the function does next to the
@@ -294,7 +304,9 @@ def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
     return moved.function.resolves(known, effects)
 
 
-def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]) -> Boundary | None:
+def _contradiction(
+    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
+) -> Boundary | None:
     """Find what the function contradicts of a judgement that does not say so itself."""
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
     found = next(_contradictions(recorded, moved, judgement, wrt), None)
@@ -322,7 +334,7 @@ def _contradiction(recorded: Recorded, moved: Movement, judgement: Judgement, wr
     return Boundary("unchecked", f"{said}: {another}something in it goes around torch")
 
 
-def _unseen(recorded: Recorded, moved: Movement) -> str:
+def _unseen(recorded: RecordedFunction, moved: Movement) -> str:
     """Say why it cannot be seen what numbers that leave torch do: it fails, or is rounded; empty if it can."""
     lost, function = recorded.recorder.decisions.lost[0], moved.function
     if not function.is_seen:
@@ -331,7 +343,7 @@ def _unseen(recorded: Recorded, moved: Movement) -> str:
     return f"{lost}, and next to this point y moves less by {hidden} than it is rounded" if hidden else ""
 
 
-def _held_constant(recorded: Recorded) -> Iterator[str]:
+def _held_constant(recorded: RecordedFunction) -> Iterator[str]:
     """Say what a function holds constant, in which order it is likeliest to be what the gradient lacks."""
     if recorded.ran is None:  # in a script a replay has the same numbers
         yield from recorded.recorder.decisions.lost
@@ -343,7 +355,7 @@ def _held_constant(recorded: Recorded) -> Iterator[str]:
             yield f"the row padding_idx of an embedding{places[line.span]} is held constant"
 
 
-def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Movement) -> bool:
+def _is_seen_from_both_sides(recorded: RecordedFunction, boundary: Boundary, moved: Movement) -> bool:
     """Tell whether what was found of a condition is seen in the function: it changes at the points next to this one.
 
     Where rounding keeps it as it is, the function that runs there is no witness, and a recording never is, as it takes
@@ -360,7 +372,7 @@ def _is_seen_from_both_sides(recorded: Recorded, boundary: Boundary, moved: Move
 
 
 def _contradictions(
-    recorded: Recorded, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
+    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
 ) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
@@ -381,7 +393,9 @@ def _contradictions(
             yield found
 
 
-def _is_proven_at_point(recorded: Recorded, moved: Movement, judgement: Judgement, found: Contradiction) -> bool:
+def _is_proven_at_point(
+    recorded: RecordedFunction, moved: Movement, judgement: Judgement, found: Contradiction
+) -> bool:
     """Tell whether the recording has the same kink or jump, which is proved to be next to the point, and not at it."""
     is_whole = not any(holds_constant(line.call) for line in recorded.program.lines)
     if recorded.ran is not None or not (is_whole and judgement.check.proven and moved.shape == recorded.value.shape):
@@ -400,7 +414,7 @@ def _is_proven_at_point(recorded: Recorded, moved: Movement, judgement: Judgemen
     return True
 
 
-def _blamed(recorded: Recorded, wrt: tuple[str, ...]) -> str:
+def _blamed(recorded: RecordedFunction, wrt: tuple[str, ...]) -> str:
     """Say which custom function, next to its own forward, makes a gradient wrong; empty if none does."""
     return recorded.blamed(wrt) if recorded.customs else ""
 

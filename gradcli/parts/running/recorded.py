@@ -33,7 +33,7 @@ from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import blamed, trials
 from gradcli.parts.running.calling import Signature, argument, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
-from gradcli.parts.running.cuts import HeldConstant, cut_of, is_close, largest, replay
+from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, is_close, largest, replay
 from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.targets import guarded
@@ -45,13 +45,6 @@ from gradcli.recording.modes import TimeLimit
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Verdict
-
-SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
-"""Largest error of a replay, relative to its largest number, where an operation is run by its meaning."""
-
-LOW_SLACK = 2.0**-4
-"""Largest error where some of it is in bfloat16 or float16, which is replayed in the dtype of the value."""
-
 
 # -- state that a second run shares with the first
 
@@ -369,6 +362,10 @@ class FunctionCall:
     maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
+
+    def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
+        """Return the call of another function, with these values; `other` are fields of the call."""
+        return replace(self, function=function, given=given, **other)
 
     def recorded(
         self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})

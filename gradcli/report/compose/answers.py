@@ -344,5 +344,5 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
 
             return tuple(plot(answer, digits))
         case results.Functions():
-            return tuple(functions(answer, Composer(digits, is_full=False)))
+            return tuple(functions(answer, Composer(digits, is_full=False).nodes))
     return tuple(Composer(digits, is_full).nodes(answer))

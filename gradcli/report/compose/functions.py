@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
 from gradcli.report.wording import facts
-from gradcli.results import FunctionPage, Functions, Listing
+from gradcli.results import Answer, FunctionPage, Functions, Listing
 
-if TYPE_CHECKING:
-    from gradcli.report.compose.answers import Composer
+Compose = Callable[[Answer], Iterator[doc.Node]]
+"""Composes an answer, from top to bottom."""
 
 
-def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
-    """Compose lists and pages, in the order asked for."""
+def functions(answer: Functions, compose: Compose) -> Iterator[doc.Node]:
+    """Compose lists and pages, in the order asked for.
+
+    Args:
+        answer: The object.
+        compose: Composes the example of a page.
+    """
     for part in answer.parts:
         if isinstance(part, FunctionPage):
-            yield from _page(part, composer)
+            yield from _page(part, compose)
         elif part.is_brief:
             rows = (lines(group, doc.WordList(tuple(names))) for group, names in part.groups)
             yield doc.Table(lines("group", "functions"), tuple(rows))
@@ -38,12 +42,12 @@ def _listing(listing: Listing) -> Iterator[doc.Node]:
         yield doc.Table(lines("function", "other names", "what it computes"), tuple(rows))
 
 
-def _page(page: FunctionPage, composer: Composer) -> Iterator[doc.Node]:
+def _page(page: FunctionPage, compose: Compose) -> Iterator[doc.Node]:
     yield _title(code(page.entry.usage))
     yield doc.Table(lines("", ""), tuple(lines(label, words) for label, words in facts(page) if words))
     yield _title("an example")
     yield doc.Note(line(code(page.example_command)))
-    yield from composer.nodes(page.example)
+    yield from compose(page.example)
 
 
 def _title(words: str | doc.Styled) -> doc.Title:

@@ -10,8 +10,9 @@ from gradcli.language.inputs import read_value
 from gradcli.language.ops import TABLE
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
+from gradcli.parts.claims.claim_readings import read
 from gradcli.parts.claims.evaluation import ClaimComparison
-from gradcli.parts.claims.subject import Subject, read
+from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed
 from gradcli.progress import budget
 from gradcli.results import Formula

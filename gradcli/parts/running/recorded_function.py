@@ -1,0 +1,117 @@
+"""What others see of a recorded function: its numbers, its recording, and ways to run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from gradcli.autodiff.run import Forward
+from gradcli.crosscheck.boundaries import Boundary
+from gradcli.language.program.wengert import Atom, Guard, Program
+from gradcli.questions.question import Dtype
+from gradcli.recording.aten_calls import Application
+from gradcli.recording.recorder import Recorder
+from gradcli.results import Array
+
+
+class RepeatableCall(Protocol):
+    """A function with the values that it is called with: see `recorded.FunctionCall`."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function."""
+
+    @property
+    def called(self) -> str:
+        """Its name in messages."""
+
+    @property
+    def dtype(self) -> Dtype:
+        """Dtype of the floating-point arguments."""
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """The parameters that are given as whole numbers."""
+
+    def of_another(
+        self, function: Callable[..., object], given: Mapping[str, Array], **other: object
+    ) -> RepeatableCall:
+        """Return the call of another function, with these values; `other` are fields of the call."""
+
+    def recorded(self) -> RecordedFunction:
+        """Run the function once, and record it."""
+
+
+class RecordedFunction(Protocol):
+    """A function at a point, with its recording: see `recorded.Recorded`."""
+
+    @property
+    def call(self) -> RepeatableCall:
+        """The function and its arguments."""
+
+    @property
+    def program(self) -> Program:
+        """The recording."""
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:
+        """The values of its variables."""
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Tensors that it finds elsewhere."""
+
+    @property
+    def recorder(self) -> Recorder:
+        """The recorder."""
+
+    @property
+    def value(self) -> Array:
+        """The value that the function gave."""
+
+    @property
+    def ran(self) -> Forward | None:
+        """The tensors of a script, which cannot be called again."""
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether something that the function does is not in the recording."""
+
+    @property
+    def held_values(self) -> Mapping[Atom, str]:
+        """The values that are held constant, in words."""
+
+    @property
+    def implicit_draw(self) -> str:
+        """A draw with an implicit gradient, in words."""
+
+    @property
+    def is_of_point(self) -> bool:
+        """Whether values decided the lines."""
+
+    @property
+    def doubt(self) -> str:
+        """Why torch is not to be blamed."""
+
+    @property
+    def applications(self) -> Sequence[Application]:
+        """The custom functions that were applied."""
+
+    @property
+    def customs(self) -> tuple[str, ...]:
+        """Their names."""
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Run the function once more."""
+
+    def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """Run the recording at other values."""
+
+    def condition_at(self, condition: Guard, arrays: Mapping[str, Array]) -> Array:
+        """Compute a condition at other values."""
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
+        """Yield the conditions that change next to the point."""
+
+    def blamed(self, wrt: Sequence[str]) -> str:
+        """Name the code of the user's that makes a gradient wrong."""

@@ -1,0 +1,119 @@
+"""What the parts of an enclosure pass see of each other: of the plan, of the values so far, of their exact forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
+from gradcli.reference.dependencies import Flat, Footprint
+from gradcli.reference.rules import Outcome, Rounding
+
+Form = tuple[tuple[int, Fraction], ...]
+"""Numbers of values with their coefficients; the number 0 stands for the value 1."""
+
+
+class ProgramWithInputs(Protocol):
+    """A Program of primitives at given inputs: see `enclosure_plan.Reference`."""
+
+    @property
+    def program(self) -> Program:
+        """The Program."""
+
+    @property
+    def shapes(self) -> Mapping[Atom, Shape]:
+        """The shapes of its symbols."""
+
+    @property
+    def inputs(self) -> Mapping[Atom, npt.NDArray[np.float64]]:
+        """The values of its variables, flat."""
+
+    @property
+    def renamed(self) -> Mapping[Atom, Atom]:
+        """The symbols of values whose lines have been rewritten."""
+
+    @property
+    def footprint(self) -> Footprint:
+        """Which elements are made of which."""
+
+
+class ValueForms(Protocol):
+    """Exact forms, which tell what values certainly are: see `exact_forms.Numbering`."""
+
+    def form(self, operand: Atom, element: int) -> Form:
+        """Give the form of an element."""
+
+    def constant(self, operand: Atom, element: int) -> Fraction | None:
+        """Give the rational number that an element is, if its form tells."""
+
+    def total(self, terms: Iterable[tuple[Form, Fraction]]) -> Form:
+        """Add forms with factors."""
+
+    def product(self, first: Form, second: Form) -> Form:
+        """Multiply two forms."""
+
+    def quotient(self, first: Form, second: Form) -> Form:
+        """Divide two forms."""
+
+    def root(self, form: Form) -> Form:
+        """Give the square root of a form."""
+
+
+class PassPlan(Protocol):
+    """What one pass is to do: see `enclosure_plan.Plan`."""
+
+    numbering: ValueForms | None
+
+    @property
+    def reference(self) -> ProgramWithInputs:
+        """The Program and its inputs."""
+
+    @property
+    def directions(self) -> Sequence[tuple[sympy.Symbol, int]]:
+        """The elements of inputs that move."""
+
+    @property
+    def pairs(self) -> Mapping[Atom, tuple[Flat, Flat]]:
+        """The directions and the elements of each line that these move."""
+
+    @property
+    def ways(self) -> Mapping[Atom, Sequence[tuple[int, Flat, Flat]]]:
+        """The ways of a change through each line."""
+
+    @property
+    def needed(self) -> Mapping[Atom, Flat]:
+        """The elements whose values are taken."""
+
+    @property
+    def judges_value(self) -> bool:
+        """Whether y itself is looked at."""
+
+
+class PassValues(Protocol):
+    """The values that a pass has so far: see `enclosure_pass.Run`."""
+
+    rounding: Rounding | None
+
+    @property
+    def plan(self) -> PassPlan:
+        """What it is to do."""
+
+    @property
+    def reference(self) -> ProgramWithInputs:
+        """The Program and its inputs."""
+
+    @property
+    def values(self) -> Mapping[Atom, Mapping[int, Outcome]]:
+        """The values by line and element."""
+
+    @property
+    def numbering(self) -> ValueForms:
+        """The exact forms of the values."""
+
+    def values_at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
+        """List the values of elements of an operand."""
