@@ -48,3 +48,24 @@ def test_the_lowest_versions_are_those_of_all_that_users_install() -> None:
 def test_a_file_that_the_page_names_exists(path: str) -> None:
     """Relative to the root of the repository."""
     assert (ROOT / path).exists()
+
+
+NAMED = re.findall(r"`((?:gradcli|tests|examples)/[\w/.]+)`((?:[, ]+`\w+`)*)", PAGE)
+
+
+@pytest.mark.parametrize(("path", "names"), NAMED, ids=[path + names for path, names in NAMED])
+def test_a_file_that_is_named_has_what_is_named_after_it(path: str, names: str) -> None:
+    """Its functions, classes and options."""
+    assert (ROOT / path).exists()
+    if path.endswith(".py"):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names):
+            assert re.search(rf"^(?:def |class )?{name}\b", text, re.MULTILINE), name
+
+
+def test_each_stage_and_each_place_to_add_to_is_named() -> None:
+    """Those that a newcomer asks for."""
+    stages = re.findall(r"^\| ([\w ]+) \| `", PAGE, re.MULTILINE)
+    assert len(stages) >= 11
+    for what in ("An operation", "A command", "A part", "An adviser", "A format", "A verdict"):
+        assert f"**{what}**" in PAGE
