@@ -22,7 +22,7 @@ def _question(name: str, section: str, **facts: Any) -> Command:
     return Command(name, section, f"gradcli.cli.question_commands:{name}", method, **facts)
 
 
-_MATRIX: Mapping[str, object] = {"answer": "gradcli.cli.commands:drawn", "pictures": FIGURES}
+_MATRIX: Mapping[str, object] = {"answer": "gradcli.cli.commands:answer_as_drawing", "pictures": FIGURES}
 
 
 CORE = (
@@ -33,7 +33,9 @@ CORE = (
     _question("hessian", "Differentiate", **_MATRIX),
     _question("hvp", "Differentiate"),
     _question("eval", "Look closer"),
-    Command("derivative", "", "gradcli.cli.question_commands:derivative", answer="gradcli.cli.commands:derivative"),
+    Command(
+        "derivative", "", "gradcli.cli.question_commands:derivative", answer="gradcli.cli.commands:answer_derivative"
+    ),
     Command(
         "functions",
         "About gradcli",

@@ -52,7 +52,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 QUICK = """
 test_house.py cli/test_main_job.py cli/test_answers.py cli/test_errors.py crosscheck/test_verdicts.py
-language/test_grammar.py language/test_values.py parts/paste/test_snippets.py parts/running/test_recording.py report/test_screens.py
+language/test_grammar.py language/test_values.py parts/paste/test_snippets.py parts/running/test_recording.py
+report/test_screens.py
 """.split()
 """Of each large room the tests that see most of it: those of `pytest -m quick`."""
 

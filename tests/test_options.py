@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from pkgutil import resolve_name
 from typing import Any, get_args
 
 import pytest
@@ -86,6 +87,14 @@ def test_the_shell_has_what_the_table_says() -> None:
             assert one.default == (False if is_switch else None if is_required else option.default)
             assert (one.multiple, one.required) == (option.is_repeated, is_required)
             assert tuple(getattr(one.type, "choices", ())) == option.choices
+
+
+def test_every_function_of_the_registry_is_there() -> None:
+    """What Typer reads, what answers, and the method; and a command has a help."""
+    for command in all_commands().values():
+        assert command.loaded().__doc__, command.name
+        for place in filter(None, (command.function, command.method, command.answer)):
+            assert callable(resolve_name(place)), place
 
 
 def test_a_command_has_no_two_options_of_one_name() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from gradcli.cli.expression import EXIT_CODES, ExpressionCommand, OnceCommand
-from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
+from gradcli.cli.output import Output, OutputOptions, is_typed, output, resolved_options
 from gradcli.cli.parameters import arguments, typed_or_read
 from gradcli.cli.signatures import Option, shell_options, shell_signature
 from gradcli.cli.typer_internals import click
@@ -99,7 +99,7 @@ def _asking(
             from gradcli.files import Files
 
             demands = _demands(presentation, given, is_judged=is_judged)
-            shown, files = manner(presentation), Files()
+            shown, files = resolved_options(presentation), Files()
         text, asked_of = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
         line = CommandLine(command.name, text, asked_of, arguments(question, given, files), presentation, shown, files)
@@ -178,7 +178,7 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
 # -- commands that do more than to answer their question
 
 
-def derivative(line: CommandLine) -> Result:
+def answer_derivative(line: CommandLine) -> Result:
     """Answer an expression without a command: its formula without values, the product with v, or the Jacobian."""
     if line.function.wants_formula(line.arguments):
         asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
@@ -194,7 +194,7 @@ def _has_one_element(value: Result) -> bool:
     return isinstance(value, Evaluation) and value.value.size == 1
 
 
-def drawn(line: CommandLine) -> Result:
+def answer_as_drawing(line: CommandLine) -> Result:
     """Answer with the drawing of a graph, or the picture of a matrix, that is asked for."""
     drawing, form = line.presentation.get("drawing"), line.shown.form
     if drawing is not None and form not in ("table", "markdown", "html"):

@@ -253,7 +253,7 @@ class ExpressionCommand(OnceCommand):
             if word.startswith(_FILE) and _FILE in known:
                 raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
         if len(arguments) > 1:
-            raise beside(arguments[0], arguments[1:], known, typed)
+            raise extra_words_error(arguments[0], arguments[1:], known, typed)
 
 
 # -- mistakes in a command line, and what may have been meant
@@ -297,7 +297,7 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
     return _help_of(ctx)
 
 
-def beside(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:
+def extra_words_error(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:
     """Make the error for words next to the one expression.
 
     Args:

@@ -23,7 +23,7 @@ from gradcli.cli.options import (
     OutputFile,
     Quiet,
 )
-from gradcli.cli.output import Output, Stream, manner, output as with_check, typed_color, write
+from gradcli.cli.output import Output, Stream, output as with_check, resolved_options, typed_color, write
 from gradcli.cli.settings import Setting
 from gradcli.cli.signatures import Option
 from gradcli.cli.typer_internals import get_completion_script, one_of
@@ -147,7 +147,7 @@ def functions(
     from gradcli.questions.functions import listed, pages
 
     given = {"format": format, "json": json, "color": color, "digits": digits, "output": output, "quiet": quiet}
-    shown, names = manner(given), names or []
+    shown, names = resolved_options(given), names or []
     is_list = groups or not names or shown.form == "plain"
     found = listed(*names, brief=groups) if is_list else pages(*names)
     return with_check(found, shown)

@@ -70,7 +70,7 @@ class OutputOptions:
     is_quiet: bool = False
 
 
-def manner(given: Mapping[str, Any]) -> OutputOptions:
+def resolved_options(given: Mapping[str, Any]) -> OutputOptions:
     """Resolve the options for writing the answer of the present command.
 
     Args:
@@ -112,13 +112,13 @@ class Output:
 
     Attributes:
         answer: The answer.
-        manner: The options for writing it.
+        options: The options for writing it.
         passed: Whether the check passed, where that was asked.
         note: A line for stderr.
     """
 
     answer: Result
-    manner: OutputOptions
+    options: OutputOptions
     passed: bool = True
     note: str = ""
 
@@ -162,7 +162,7 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
     if not isinstance(result, Output):
         show([in_signs_of(result, sys.stdout)])
         return 0
-    shown = result.manner
+    shown = result.options
     registry.require_format(getattr(result.answer, "command", "functions"), shown.form)
     if shown.path is None:
         from gradcli import report
@@ -302,10 +302,10 @@ def is_typed(ctx: click.Context, parameter: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _told(arguments: Sequence[str], option: str, variable: str) -> Sequence[object]:
+def _typed_values(arguments: Sequence[str], option: str, variable: str) -> Sequence[object]:
     """Find the values of an option on a command line that is not yet known to be right; else its default.
 
-    >>> _told(["vjp", "x", "--color", "always", "--color=never"], "--color", COLOR_VARIABLE)
+    >>> _typed_values(["vjp", "x", "--color", "always", "--color=never"], "--color", COLOR_VARIABLE)
     ['always', 'never']
     """
     pairs = zip(arguments, [*arguments[1:], ""], strict=False)
@@ -316,10 +316,12 @@ def _told(arguments: Sequence[str], option: str, variable: str) -> Sequence[obje
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Tell whether errors are to be JSON too: by any word on the command line, else the environment or the file."""
-    return "--json" in arguments or not {"json", "jsonl"}.isdisjoint(_told(arguments, "--format", FORMAT_VARIABLE))
+    return "--json" in arguments or not {"json", "jsonl"}.isdisjoint(
+        _typed_values(arguments, "--format", FORMAT_VARIABLE)
+    )
 
 
 def typed_color(arguments: Sequence[str]) -> str:
     """Find the `--color` of a command line that is not yet known to be right; else the default of the command."""
-    found = _told(arguments, "--color", COLOR_VARIABLE)[-1]
+    found = _typed_values(arguments, "--color", COLOR_VARIABLE)[-1]
     return str(found) if found in COLORS else "auto"

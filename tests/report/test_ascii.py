@@ -37,7 +37,7 @@ SOURCES = [
 def test_every_recorded_answer_has_an_ascii_form(command: str) -> None:
     """Nothing is left to be written as an escape."""
     output = answer(command)
-    assert rendered(output.answer, output.manner.form, Screen(ascii=True), output.manner.digits).isascii()
+    assert rendered(output.answer, output.options.form, Screen(ascii=True), output.options.digits).isascii()
 
 
 def _words(source: Path) -> Iterator[str]:

@@ -23,7 +23,7 @@ NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
 def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
     """All numbers that are shown given enough room."""
     output = answer(command)
-    form, digits = output.manner.form, output.manner.digits
+    form, digits = output.options.form, output.options.digits
     numbers = set(NUMBER.findall(rendered(output.answer, form, Screen(), digits)))
     for columns in (20, 30, 40, 60):
         shown = rendered(output.answer, form, Screen(columns), digits)

@@ -23,7 +23,7 @@ _COMMANDS = {
         "Look closer",
         "gradcli.parts.explain.shell:graph",
         "gradcli.parts.explain.graph:graph",
-        answer="gradcli.cli.commands:drawn",
+        answer="gradcli.cli.commands:answer_as_drawing",
         lacks=("csv", "tsv", "plain", "npy"),
         pictures=("svg",),
     ),

@@ -26,7 +26,7 @@ from gradcli.cli.options import (
     Strict,
     Wrt,
 )
-from gradcli.cli.output import Stream, manner
+from gradcli.cli.output import Stream, resolved_options
 from gradcli.errors import InputError, UsageError
 
 Words = Annotated[
@@ -81,7 +81,9 @@ def run(
     demands = {"strict": strict, "require_all": require_all}
     if not is_checked:
         require_none(demands, "and --no-check exclude each other")
-    shown = manner({"format": format, "full": full, "json": json, "color": color, "digits": digits, "quiet": quiet})
+    shown = resolved_options(
+        {"format": format, "full": full, "json": json, "color": color, "digits": digits, "quiet": quiet}
+    )
     names = [name.strip() for name in (wrt or "").split(",") if name.strip()]
 
     def answer() -> int:
