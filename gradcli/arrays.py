@@ -12,3 +12,6 @@ Array = npt.NDArray[np.floating[Any]]
 
 AnyArray = npt.NDArray[Any]
 """Array of any type of elements: numbers, balls, words."""
+
+FloatType = type[np.floating[Any]]
+"""Format of floating-point numbers, float32 or float64."""

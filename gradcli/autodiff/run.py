@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +23,21 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, definition, expand, expansion, with_shapes
-from gradcli.language.program.library_calls import TorchCalls, is_in_torch, operand_shape, plain, undifferentiated
+from gradcli.language.program.library_calls import (
+    LibraryValue,
+    TorchCalls,
+    is_in_torch,
+    operand_shape,
+    plain,
+    undifferentiated,
+)
 from gradcli.language.program.passes import for_torch, for_torch_twice
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 
 Tensor = torch.Tensor
 """A `torch.Tensor`."""
 
-Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
+Operation = Callable[[Call, Mapping[Atom, LibraryValue], TorchCalls], LibraryValue]
 """Function that runs a call on the values of its operands."""
 
 
@@ -105,7 +111,7 @@ def evaluate(
         InputError: A matrix has no inverse, or torch refuses something else.
     """
     calls = calls_in(dtype)
-    values: dict[Atom, Any] = {symbol: leaves[str(symbol)] for symbol in program.variables}
+    values: dict[Atom, LibraryValue] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
@@ -143,7 +149,7 @@ def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Te
     return torch.tensor(plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
 
 
-def tensor_of(array: Array, kind: Any) -> Tensor:
+def tensor_of(array: Array, kind: LibraryValue) -> Tensor:
     """Make a tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow."""
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
@@ -198,7 +204,7 @@ def calls_in(dtype: str) -> TorchCalls:
     return TorchCalls(torch, getattr(torch, dtype))
 
 
-def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Any:
+def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> LibraryValue:
     """Run one operation on the values of its operands: give a tensor, or a size or list as `library_calls` has it."""
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     if call.op.whole:
@@ -291,14 +297,14 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
 
 
-def unaliased(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Any:
+def unaliased(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> LibraryValue:
     """Run one operation, and give a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, calls)
     is_old = isinstance(found, torch.Tensor) and any(found is values.get(a) for a in call.operands)
     return found.view_as(found) if is_old else found
 
 
-def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
+def _back(y: LibraryValue, tensors: Mapping[Atom, LibraryValue], v: Array) -> dict[Atom, Array]:
     """Compute the vector-Jacobian product by some tensors; by none that y does not depend on."""
     if not tensors or not y.requires_grad:
         return {}

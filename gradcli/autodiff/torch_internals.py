@@ -16,6 +16,9 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 
+TorchFunction = Any
+"""Function of torch: an overload of ATen, or a function that calls some, as only torch itself describes them."""
+
 Tensor = torch.Tensor
 """A `torch.Tensor`."""
 
@@ -40,25 +43,25 @@ BACKWARD_FRAME = "_engine_run_backward"
 """Name of the function of torch whose frame stands between a caller and the backward functions that it runs."""
 
 
-def without_dispatch() -> AbstractContextManager[Any]:
+def without_dispatch() -> AbstractContextManager[object]:
     """Compute in a block what no `DispatchMode` sees (`torch._C._DisableTorchDispatch`)."""
     guard: AbstractContextManager[object] = torch._C._DisableTorchDispatch()
     return guard
 
 
-def without_functions() -> AbstractContextManager[Any]:
+def without_functions() -> AbstractContextManager[object]:
     """Compute in a block what no `__torch_function__` sees (`torch._C.DisableTorchFunction`)."""
     guard: AbstractContextManager[object] = torch._C.DisableTorchFunction()
     return guard
 
 
-def without_modes() -> AbstractContextManager[Any]:
+def without_modes() -> AbstractContextManager[object]:
     """Leave all modes in a block, to enter others (`torch.utils._python_dispatch._disable_current_modes`)."""
     modes: AbstractContextManager[object] = torch.utils._python_dispatch._disable_current_modes()
     return modes
 
 
-def with_autograd() -> AbstractContextManager[Any]:
+def with_autograd() -> AbstractContextManager[object]:
     """Let autograd follow calls within a `DispatchMode`, which is below it (`torch._C._SetExcludeDispatchKeyGuard`)."""
     key = torch._C.DispatchKey.AutogradFunctionality
     guard: AbstractContextManager[object] = torch._C._SetExcludeDispatchKeyGuard(key, False)
@@ -148,25 +151,25 @@ def has_context_in_forward(function: type[torch.autograd.Function]) -> bool:
 # -- operations
 
 
-def full_name_of(function: Any) -> str:
+def full_name_of(function: TorchFunction) -> str:
     """Return the name of an operation without its overload, `aten::add` (`OpOverload._schema`)."""
     return str(function._schema.name)
 
 
-def arguments_of(function: Any) -> Sequence[Any]:
+def arguments_of(function: TorchFunction) -> Sequence[Any]:
     """List an operation's arguments, each with name, type, default and alias (`OpOverload._schema`)."""
     found: Sequence[Any] = function._schema.arguments
     return found
 
 
-def has_result(function: Any) -> bool:
+def has_result(function: TorchFunction) -> bool:
     """Tell whether an operation gives anything back (`OpOverload._schema`)."""
     return bool(function._schema.returns)
 
 
-def decompositions() -> Mapping[Any, Callable[..., Any]]:
+def decompositions() -> Mapping[TorchFunction, Callable[..., Any]]:
     """Map operations to functions that compute them by others (`torch._decomp.decomposition_table`)."""
-    table: Mapping[Any, Callable[..., Any]] = torch._decomp.decomposition_table
+    table: Mapping[TorchFunction, Callable[..., Any]] = torch._decomp.decomposition_table
     return table
 
 
@@ -195,7 +198,7 @@ def free_of_compiler() -> None:
         _free_of_compiler(function)
 
 
-def _free_of_compiler(function: Any) -> None:
+def _free_of_compiler(function: TorchFunction) -> None:
     is_of_torch = isinstance(function, FunctionType) and function.__module__.startswith("torch.")
     if is_of_torch and not hasattr(function, "__dynamo_disable"):
         function.__dynamo_disable = function

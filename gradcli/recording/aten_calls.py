@@ -19,6 +19,9 @@ from gradcli.errors import InputError
 from gradcli.option_words import option
 from gradcli.results import Array
 
+Argument = Any
+"""Argument or result of a call of torch: a tensor, a number, a word, a dtype, or lists and dictionaries of these."""
+
 LOW = (torch.bfloat16, torch.float16)
 """Dtypes with fewer digits than are judged."""
 
@@ -96,7 +99,7 @@ def numbers_of(tensor: Tensor) -> Array:
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
-def within(value: object, kind: type | tuple[type, ...]) -> list[Any]:
+def within(value: object, kind: type | tuple[type, ...]) -> list[Argument]:
     """List the values of a type in nested lists, tuples and dictionaries, in order."""
     found: list[object] = []
     _gather(value, kind, found)
@@ -115,7 +118,7 @@ def _gather(value: object, kind: type | tuple[type, ...], found: list[object]) -
             _gather(one, kind, found)
 
 
-def replaced(value: Any, kind: type | tuple[type, ...], by: Callable[[Any], Any]) -> Any:
+def replaced(value: Argument, kind: type | tuple[type, ...], by: Callable[[Any], Any]) -> Argument:
     """Replace the values of a type in a nested value."""
     if isinstance(value, kind):
         return by(value)
@@ -155,7 +158,7 @@ def is_plain(value: object) -> bool:
     return isinstance(value, torch.Tensor) and type(value) in usual and not is_wrapped(value)
 
 
-def can_be_recorded(output: Any) -> bool:
+def can_be_recorded(output: Argument) -> bool:
     """Tell whether lines can hold a value: a tensor of floating-point or complex numbers, or of truth values."""
     is_real = isinstance(output, torch.Tensor) and not output.is_meta
     return is_real and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
@@ -182,14 +185,14 @@ def parameters(function: Overload) -> tuple[str, ...]:
     return tuple(one.name for one in arguments_of(function))
 
 
-def bound(function: Overload, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
+def bound(function: Overload, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Argument]:
     """Bind the arguments of a call by name, with defaults, except the `out` arguments."""
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
     known = (one for one in arguments_of(function) if one.name in given or one.has_default_value())
     return {one.name: given.get(one.name, one.default_value) for one in known if not one.is_out}
 
 
-def unbound(function: Overload, given: Mapping[str, object]) -> tuple[list[Any], dict[str, Any]]:
+def unbound(function: Overload, given: Mapping[str, object]) -> tuple[list[Argument], dict[str, Argument]]:
     """Split arguments by name into positional ones and keyword ones."""
     known = [one for one in arguments_of(function) if one.name in given]
     by_name = {one.name: given[one.name] for one in known if one.kwarg_only}

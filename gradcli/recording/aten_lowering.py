@@ -31,7 +31,7 @@ from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
-from gradcli.recording.aten_calls import Overload
+from gradcli.recording.aten_calls import Argument, Overload
 
 Value = Atom
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
@@ -173,7 +173,7 @@ class AtenLowering:
             waiting.pop()
         return [*found.values()], leaves
 
-    def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
+    def emit(self, name: str, operands: Sequence[Argument], statics: tuple[Argument, ...] = ()) -> Atom:
         """Append a line of a primitive."""
         return emit(self.context, name, [as_atom(one) for one in operands], self.span, statics)[0]
 
@@ -222,7 +222,7 @@ class AtenLowering:
                 renamed[line.symbol] = derived(copy, *call.operands)
         return renamed.get(atom, atom)
 
-    def row(self, name: str, *arguments: Value, **keywords: Value) -> Any:
+    def row(self, name: str, *arguments: Value, **keywords: Value) -> Argument:
         """Append a call of a row with arguments in the order of its signature.
 
         Returns:
@@ -240,7 +240,9 @@ class AtenLowering:
         statics = tuple(_static(parameter, given[parameter]) for parameter in row.signature if parameter in row.statics)
         return result_of(self.context, row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
 
-    def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
+    def call(
+        self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None
+    ) -> Argument:
         """Append a call of ATen.
 
         Args:
@@ -299,7 +301,7 @@ def as_atom(value: object) -> Atom:
     return value if isinstance(value, sympy.Basic) else exact_number(value)
 
 
-def _static(parameter: str, value: Any) -> Any:
+def _static(parameter: str, value: Argument) -> Argument:
     """Give a constant argument in the form that rows take."""
     if parameter == "dims" and value == []:
         return None

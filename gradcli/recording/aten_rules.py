@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.program.movement import Positions, Slice, indexed
 from gradcli.language.program.wengert import Atom, show
-from gradcli.recording.aten_calls import Overload, name_of
+from gradcli.recording.aten_calls import Argument, Overload, name_of
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
 _ALL = Slice(None, None)
@@ -53,7 +52,7 @@ def _xor(a: AtenLowering, self: Value, other: Value) -> Value:
     return a.emit("ne", [a.number(_truth(a, self)), a.number(_truth(a, other))])
 
 
-def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Atom:
+def _joined(row: str, a: AtenLowering, self: Value, dim: Argument = None, keepdim: bool = False) -> Atom:
     """Fold conditions over dimensions, one half with the other: where one decides, the others are not asked."""
     shape, found = a.shape(self), _truth(a, self)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
@@ -99,7 +98,7 @@ def _slice(
     return _select(a, self, dim, Slice(first or None, None if last == size else last, by))
 
 
-def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Argument) -> Argument:
     """Write pieces as slices."""
     (given,), whole = sizes.values(), a.shape(self)[dim]
     each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
@@ -107,7 +106,7 @@ def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
     return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
 
 
-def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: object = 0) -> Any:
+def _padded(a: AtenLowering, self: Value, pad: Argument, mode: str = "constant", value: object = 0) -> Argument:
     if mode != "constant" or not any(pad):
         return NotImplemented if any(pad) else self
     return a.row("pad", self, pad, "constant", value or 0)
@@ -127,7 +126,7 @@ INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _
 
 
 def _index(a: AtenLowering, self: Value, indices: Sequence[object]) -> Value:
-    items: list[Any] = []
+    items: list[Argument] = []
     operands = {"x": self}
     for n, one in enumerate(indices):
         if one is None:
@@ -141,7 +140,7 @@ def _index(a: AtenLowering, self: Value, indices: Sequence[object]) -> Value:
 
 
 def _index_put(
-    a: AtenLowering, self: Value, indices: Sequence[Any], values: Value, accumulate: bool = False, **_: object
+    a: AtenLowering, self: Value, indices: Sequence[Argument], values: Value, accumulate: bool = False, **_: object
 ) -> Value:
     shape = a.shape(self)
     if not all(one is None or isinstance(one, np.ndarray) for one in indices):
@@ -398,7 +397,7 @@ def _part(a: AtenLowering, key: str, given: object, atom: Value, n: int) -> Valu
     return a.row("mul", 0, atom) if is_real else atom
 
 
-def _with_parts(a: AtenLowering, given: Mapping[str, Any], atoms: Mapping[str, Value]) -> dict[str, Value]:
+def _with_parts(a: AtenLowering, given: Mapping[str, Argument], atoms: Mapping[str, Value]) -> dict[str, Value]:
     """Append the two parts of the operands of a complex operation, also of real ones and of numbers of Python."""
     found = dict(atoms)
     for key in ("self", "other"):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
@@ -16,7 +15,7 @@ from gradcli.language.program import wengert
 from gradcli.language.program.expansion import released
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
-from gradcli.recording.aten_calls import DecidedValue, tensors_in
+from gradcli.recording.aten_calls import Argument, DecidedValue, tensors_in
 from gradcli.recording.call_recorder import CallRecorder
 from gradcli.recording.comparisons import comparison_at
 from gradcli.recording.memory import memory
@@ -179,7 +178,7 @@ class RecordedDecisions:
             if (ordered := self.ordered.pop(memory(one), None)) is not None:
                 self.of_whole_numbers(*ordered[1:3], None, ordered[3])
 
-    def positions(self, name: str, indices: Sequence[Any], place: CallPlace) -> list[Any]:
+    def positions(self, name: str, indices: Sequence[Argument], place: CallPlace) -> list[Argument]:
         """Give positions as plain numbers, and a mask as the positions that it takes.
 
         Args:
@@ -188,7 +187,7 @@ class RecordedDecisions:
             place: Place of the call.
         """
         is_kept = self.recorder.records_meaning or "put" not in name
-        found: list[Any] = []
+        found: list[Argument] = []
         for one in indices:
             if one is None or (is_kept and self.recorder.is_argument(one)):
                 found.append(one)
@@ -251,7 +250,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST * 2 // 3]} … {text[-LONGEST // 3 :]}"
 
 
-def _below(given: Mapping[str, Any]) -> Tensor | None:
+def _below(given: Mapping[str, Argument]) -> Tensor | None:
     """Find which ends of ranges are below each value, or at it if a range has its right end; None of too many."""
     ends = given["boundaries"] if "boundaries" in given else given["sorted_sequence"]
     values = torch.as_tensor(given["self"], dtype=ends.dtype).unsqueeze(-1)
@@ -261,7 +260,7 @@ def _below(given: Mapping[str, Any]) -> Tensor | None:
     return (torch.le if is_right else torch.lt)(ends.unsqueeze(-2) if ends.ndim > 1 else ends, values)
 
 
-_COMPARED: Mapping[str, Callable[[Mapping[str, Any]], Tensor | None]] = {
+_COMPARED: Mapping[str, Callable[[Mapping[str, Argument]], Tensor | None]] = {
     **dict.fromkeys(("searchsorted", "bucketize"), _below),
     **dict.fromkeys(("count_nonzero", "nonzero"), lambda given: torch.ne(given["self"], 0)),
     "equal": lambda given: torch.eq(given["self"], given["other"]).all(),
@@ -272,7 +271,7 @@ MOST_COMPARED = 2**22
 """Most comparisons of values with the ends of ranges that are looked at one by one."""
 
 
-def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:
+def distinct(name: str, given: Mapping[str, Argument]) -> Tensor | None:
     """Find where the values that decide a function's positions are distinct; None if no values decide.
 
     Args:

@@ -12,7 +12,7 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording import factors, layers, selections, windows
-from gradcli.recording.aten_calls import Overload, name_of, unbound
+from gradcli.recording.aten_calls import Argument, Overload, name_of, unbound
 
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -93,7 +93,9 @@ def _back(forward: Callable[..., Tensor], grad: Tensor, *inputs: Tensor) -> tupl
         return torch.autograd.grad(forward(*leaves), leaves, grad)
 
 
-def _convolution_backward(grad: Tensor, x: Tensor, weight: Tensor, _: Any, *how: Any) -> tuple[Tensor | None, ...]:
+def _convolution_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, _: Argument, *how: Argument
+) -> tuple[Tensor | None, ...]:
     *where, mask = how
     of_x, of_weight = _back(lambda x, weight: windows.convolution(x, weight, None, *where), grad, x, weight)
     found = zip((of_x, of_weight, grad.sum((0, *range(2, grad.ndim)))), mask, strict=True)
@@ -137,7 +139,7 @@ def _of_numbers_too(decompose: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Take a tensor without dimensions as a vector of one element, as torch does along a dimension."""
 
     @functools.wraps(decompose)
-    def whole(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def whole(self: Tensor, *args: Argument, **kwargs: Argument) -> Tensor:
         if self.ndim:
             return decompose(self, *args, **kwargs)
         lines = [one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)]
@@ -206,7 +208,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
 torch_internals.free_of_compiler()
 
 
-def decomposed(function: Overload, given: Mapping[str, object]) -> Any:
+def decomposed(function: Overload, given: Mapping[str, object]) -> Argument:
     """Run the decomposition of a call, without autograd, and restore the state of random numbers.
 
     Returns:
@@ -220,7 +222,7 @@ def decomposed(function: Overload, given: Mapping[str, object]) -> Any:
     return found
 
 
-def is_unread(function: Overload, given: Mapping[str, Any]) -> bool:
+def is_unread(function: Overload, given: Mapping[str, Argument]) -> bool:
     """Tell whether the row of a call does not apply: a pseudoinverse of a matrix without full rank."""
     if name_of(function) != "linalg_pinv":
         return False

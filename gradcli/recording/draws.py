@@ -17,7 +17,7 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
-from gradcli.recording.aten_calls import can_be_recorded, copied
+from gradcli.recording.aten_calls import Argument, can_be_recorded, copied
 from gradcli.recording.call_recorder import CallRecorder
 
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
@@ -83,7 +83,7 @@ def _parameters(name: str, given: Mapping[str, object]) -> list[Tensor]:
     return [one for one in found if isinstance(one, torch.Tensor)]
 
 
-def _numbers(name: str, given: Mapping[str, Any], found: Any) -> Tensor:
+def _numbers(name: str, given: Mapping[str, Argument], found: Argument) -> Tensor:
     """Give the random numbers of a call apart from its arguments, or its result where that is all that is known.
 
     Args:
@@ -106,7 +106,7 @@ def _numbers(name: str, given: Mapping[str, Any], found: Any) -> Tensor:
     return drawn
 
 
-def _mixed(name: str, given: Mapping[str, Any], numbers: Tensor) -> Tensor | None:
+def _mixed(name: str, given: Mapping[str, Argument], numbers: Tensor) -> Tensor | None:
     """Compute the result of a call again, of its arguments and its random numbers; None where it is these alone."""
     mixed: Tensor | None = None
     match name:

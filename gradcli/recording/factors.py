@@ -5,26 +5,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.aten_calls import Argument
 
 
-def triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+def triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Argument:
     """Solve by the function of linear algebra; give the matrix back too."""
     solve = torch.linalg.solve_triangular
     return solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular), A
 
 
-def least_squares(self: Tensor, b: Tensor, *_: object, **__: object) -> Any:
+def least_squares(self: Tensor, b: Tensor, *_: object, **__: object) -> Argument:
     """Multiply by the pseudoinverse; give the residuals too, where there are any."""
     x = torch.linalg.pinv(self) @ b
     return x, ((self @ x - b) ** 2).sum(-2) if self.shape[-2] > self.shape[-1] else None
 
 
-def of_each(decompose: Callable[..., tuple[object, ...]]) -> Callable[..., tuple[Any, ...]]:
+def of_each(decompose: Callable[..., tuple[object, ...]]) -> Callable[..., tuple[Argument, ...]]:
     """Decompose the matrices of a batch one by one, as torch takes any number of dimensions before them."""
 
     @functools.wraps(decompose)
@@ -41,7 +41,7 @@ def of_each(decompose: Callable[..., tuple[object, ...]]) -> Callable[..., tuple
 
 
 @of_each
-def cholesky(A: Tensor, **how: object) -> tuple[Any, ...]:
+def cholesky(A: Tensor, **how: object) -> tuple[Argument, ...]:
     """Take the factor of each matrix of a batch."""
     return (torch.linalg.cholesky(A, upper=how["upper"]),)
 
@@ -56,7 +56,7 @@ def solved(A: Tensor, B: Tensor, *, left: bool = True, **_: object) -> Tensor:
     return result
 
 
-def lu_unpack(LU: Tensor, pivots: Tensor, *_: object) -> Any:
+def lu_unpack(LU: Tensor, pivots: Tensor, *_: object) -> Argument:
     """Take the two triangles apart; the permutation is a constant."""
     lower = LU.tril(-1)[..., : LU.shape[-2]]
     with torch_internals.without_dispatch():
@@ -98,7 +98,7 @@ def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: Iterable[int]) -> Tenso
 
 
 @of_each
-def lu(A: Tensor, pivot: bool = True) -> tuple[Any, ...]:
+def lu(A: Tensor, pivot: bool = True) -> tuple[Argument, ...]:
     """Eliminate below the diagonal of a matrix whose rows are in the order that torch has: P, L and U."""
     with torch_internals.without_dispatch():
         P = torch.linalg.lu(A, pivot=pivot)[0] if pivot else torch.eye(len(A), dtype=A.dtype)
@@ -111,7 +111,7 @@ def lu(A: Tensor, pivot: bool = True) -> tuple[Any, ...]:
     return P, torch.stack(columns, 1), upper[:count].triu()
 
 
-def lu_factor(A: Tensor, *, pivot: bool = True, **_: Any) -> Any:
+def lu_factor(A: Tensor, *, pivot: bool = True, **_: Argument) -> Argument:
     """Give both triangles of a decomposition in one matrix."""
     _, lower, upper = lu(A, pivot=pivot)
     rows, columns = A.shape[-2:]
@@ -120,7 +120,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, **_: Any) -> Any:
 
 
 @of_each
-def qr(A: Tensor, mode: str = "reduced") -> Any:
+def qr(A: Tensor, mode: str = "reduced") -> Argument:
     """Reflect the elements below the diagonal of each column to 0, with the sign that LAPACK has."""
     rows, columns = A.shape
     upper, q = A, torch.eye(rows, dtype=A.dtype)

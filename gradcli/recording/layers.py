@@ -6,10 +6,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.aten_calls import Argument
 
 _LSTM = 2
 """Number of the LSTM among the recurrent layers of oneDNN."""
@@ -27,7 +27,7 @@ def recurrent_layer(
     batch_sizes: Sequence[int],
     mode: int,
     *_: object,
-) -> Any:
+) -> Argument:
     """Step an LSTM through time, the first dimension, or back.
 
     Source: S. Hochreiter, J. Schmidhuber, "Long short-term memory", Neural Computation 9, 1997, with a forget gate.
@@ -56,7 +56,7 @@ def embedding_bag(
     factors: Tensor | None = None,
     has_last: bool = False,
     padding: int = -1,
-) -> Any:
+) -> Argument:
     """Fold the rows of each bag, but for those of the padding."""
     places, starts = index.tolist(), offsets.tolist()
     ends = starts if has_last else [*starts, len(places)]
@@ -80,7 +80,7 @@ def linear_cross_entropy(
     ignored: int,
     smoothing: float,
     *_: object,
-) -> Any:
+) -> Argument:
     """Take the cross entropy of a linear layer, whose gradients torch computes on the way."""
     logits = torch.nn.functional.linear(x, linear, bias)
     loss = torch.nn.functional.cross_entropy
@@ -88,7 +88,7 @@ def linear_cross_entropy(
     return found, None, None, None
 
 
-def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Argument:
     """Sum max(0, 1 - x[i] + x[j]) over labels i, which end at the first -1, and classes j that are none."""
     losses = []
     for x, labels in zip(torch.atleast_2d(self), torch.atleast_2d(target), strict=True):

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.errors import InputError
-from gradcli.recording.aten_calls import is_wrapped, tensors_in
+from gradcli.recording.aten_calls import Argument, is_wrapped, tensors_in
 
 PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
 """Functions of torch that run a backward pass."""
@@ -47,8 +48,12 @@ class TimeLimit(torch_internals.DispatchMode):
         self.end = time.thread_time() + seconds
 
     def __torch_dispatch__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        function: TorchFunction,
+        types: object,
+        args: Sequence[Argument] = (),
+        kwargs: Mapping[str, Argument] | None = None,
+    ) -> Argument:
         """Run a call, if there is time.
 
         Raises:
@@ -72,8 +77,12 @@ class Surface(torch.overrides.TorchFunctionMode):
         self.calls = 0
 
     def __torch_function__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        function: TorchFunction,
+        types: object,
+        args: Sequence[Argument] = (),
+        kwargs: Mapping[str, Argument] | None = None,
+    ) -> Argument:
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
         if function in PASSES:
@@ -111,20 +120,20 @@ class RecordingMode(torch_internals.DispatchMode):
         super().__enter__()
         return self
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: Argument) -> None:
         """See no more."""
         super().__exit__(*raised)
         self._surface.__exit__(*raised)
 
-    def composite(self, function: Any, args: Sequence[Any]) -> Any:
+    def composite(self, function: TorchFunction, args: Sequence[Argument]) -> Argument:
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))
         return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
 
-    def aliased(self, tensor: Any) -> None:
+    def aliased(self, tensor: Argument) -> None:
         """Note that the code takes a tensor of the same memory that autograd does not follow."""
 
-    def numbers_left(self, remark: str, tensors: Sequence[Any]) -> None:
+    def numbers_left(self, remark: str, tensors: Sequence[Argument]) -> None:
         """Note that the numbers of tensors left torch, as a remark says."""
 
     @contextlib.contextmanager

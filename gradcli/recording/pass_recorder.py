@@ -26,7 +26,7 @@ from gradcli.language.program.movement import axes_of
 from gradcli.language.program.passes import for_torch, for_torch_twice
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.recording.aten_calls import Overload, name_of, numbers_of
+from gradcli.recording.aten_calls import Argument, Overload, name_of, numbers_of
 from gradcli.recording.aten_lowering import row_of
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.places import CallPlace, TensorNames
@@ -90,7 +90,7 @@ class PassRecorder(Recorder):
         wrong: Remarks on formulas of torch's that are wrong here, and that no rounding explains.
     """
 
-    def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
+    def __init__(self, names: TensorNames, dtype: torch.dtype, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
         self.lines.context.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
         self.is_sound, self.faults, self.wrong = is_sound, dict[str, None](), dict[str, None]()
@@ -104,7 +104,7 @@ class PassRecorder(Recorder):
             spans: The places of the operations.
         """
 
-        def run(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+        def run(call: Call, values: Mapping[Atom, Argument], calls: TorchCalls) -> Argument:
             self.lines.span = spans[call]
             found = _run(call, values, calls)
             self._spans.append(spans[call])
@@ -113,7 +113,9 @@ class PassRecorder(Recorder):
 
         return run
 
-    def __torch_dispatch__(self, function: Overload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, function: Overload, types: object, args: Argument = (), kwargs: Argument = None
+    ) -> Argument:
         """Run a call and record it; on the way back, as part of the operation that autograd goes back through."""
         node = torch_internals.current_node()
         place = len(self._ends) if node is None else bisect.bisect_right(self._ends, torch_internals.number_of(node))
@@ -125,11 +127,13 @@ class PassRecorder(Recorder):
         """Give the value that a tensor holds."""
         return self._value(tensor, place)
 
-    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def passed(
+        self, path: str, function: Callable[..., Any], args: Sequence[Argument], kwargs: Mapping[str, Argument]
+    ) -> Argument:
         """Run a backward pass like any call."""
         return function(*args, **kwargs)
 
-    def _is_made_up(self, function: Overload, given: Mapping[str, Any]) -> bool:
+    def _is_made_up(self, function: Overload, given: Mapping[str, Argument]) -> bool:
         name, is_listed = name_of(function), function in torch_internals.decompositions()
         row = row_of(name)
         is_composite = (row is not None and not row.is_primitive and name not in AS_ROWS) or name == "sinc"
@@ -138,7 +142,7 @@ class PassRecorder(Recorder):
         return is_unread(function, given)
 
     def _lowered(
-        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
+        self, function: Overload, given: dict[str, Argument], outputs: Sequence[Argument], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
         if name_of(function) == "_linalg_det":  # which gives the determinant, its factors and pivots
@@ -149,7 +153,7 @@ class PassRecorder(Recorder):
                 results[n] = self.lines.row("sub", self.lines.row("add", results[n], 1), 1)
         return results, inputs
 
-    def _parts(self, function: Overload, given: Mapping[str, Any]) -> Any:
+    def _parts(self, function: Overload, given: Mapping[str, Argument]) -> Argument:
         if name_of(function) == "linalg_lu_solve" and self._has_zero_pivot and not given["B"].any():
             self.wrong[SINGULAR] = None
             return given["B"] + 0  # whatever the matrix is
@@ -177,7 +181,7 @@ class _Product(torch.autograd.Function):
         return grad.reshape(ctx.kept) * (found.reshape(ctx.kept) / x), None, None
 
 
-def _run(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+def _run(call: Call, values: Mapping[Atom, Argument], calls: TorchCalls) -> Argument:
     """Run an operation as torch does without a mode."""
     x = values.get(call.operands[0]) if call.op.name == "prod" else None
     if x is None or not x.ndim or bool((x == 0).any()):

@@ -25,7 +25,7 @@ from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.recording import aten_calls as calls, draws
-from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError
+from gradcli.recording.aten_calls import Argument, Leaf, Overload, WrongDtypeError
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
 from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
 from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
@@ -146,7 +146,7 @@ class Recorder(RecordingMode):
             place = found[line.span] = self.origins.get(line.symbol, place)
         return found
 
-    def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
+    def restore(self, but: Mapping[str, Argument] | Sequence[str] = ()) -> None:
         """Give tensors found elsewhere, such as running means, the numbers that they had before."""
         for name, leaf in self.leaves.items():
             is_found = not (leaf.is_argument or leaf.is_made) and name not in but
@@ -157,8 +157,8 @@ class Recorder(RecordingMode):
     # -- calls
 
     def __torch_dispatch__(
-        self, function: Overload, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self, function: Overload, types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Argument:
         """Run a call, and record it: its operands before it runs, its results after that."""
         kwargs = kwargs or {}
         function = torch_internals.without_laziness(function)
@@ -169,12 +169,12 @@ class Recorder(RecordingMode):
         self._advance(recording, found)
         return found
 
-    def _advance(self, recording: _Recording, found: Any = None) -> None:
+    def _advance(self, recording: _Recording, found: Argument = None) -> None:
         """Go on with the recording of a call, before it runs or with its result."""
         with contextlib.suppress(StopIteration):
             recording.send(found)
 
-    def _recorded(self, function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Recording:
+    def _recorded(self, function: Overload, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> _Recording:
         """Record a call, unless no operand follows from arguments or from tensors found elsewhere."""
         tensors = calls.tensors_in((args, dict(kwargs)))
         if self._pauses or not torch_internals.has_result(function) or any(one.is_meta for one in tensors):
@@ -224,7 +224,7 @@ class Recorder(RecordingMode):
         return held
 
     def _changed(
-        self, function: Overload, given: dict[str, Any], changed: Sequence[Tensor], place: CallPlace
+        self, function: Overload, given: dict[str, Argument], changed: Sequence[Tensor], place: CallPlace
     ) -> _Recording:
         """Record a call that writes to tensors."""
         results, inputs = self._lowered(function, given, changed, place)
@@ -249,7 +249,7 @@ class Recorder(RecordingMode):
         change = self._held(self.lines.row("sub", result, before), place)
         return self._derived(self.lines.row("add", before, change), before)
 
-    def _made_of(self, function: Overload, given: dict[str, Any], found: Any, place: CallPlace) -> None:
+    def _made_of(self, function: Overload, given: dict[str, Argument], found: Argument, place: CallPlace) -> None:
         """Record a call that makes tensors."""
         name, outputs = calls.name_of(function), list(found) if isinstance(found, tuple | list) else [found]
         known = [self._values.find(one) for one in calls.tensors_in(given) if one.is_floating_point()]
@@ -273,7 +273,7 @@ class Recorder(RecordingMode):
                     self.decisions.put_off(output, name, given, place)
 
     def _lowered(
-        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
+        self, function: Overload, given: dict[str, Argument], outputs: Sequence[Argument], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Append the lines of a call; give its results, and the values that it is made of."""
         name, self._count = calls.name_of(function), self._count + 1
@@ -284,7 +284,7 @@ class Recorder(RecordingMode):
         if name in INDEXED:
             given["indices"] = self.decisions.positions(name, given["indices"], place)
 
-        def held(value: Any) -> Any:
+        def held(value: Argument) -> Argument:
             return calls.replaced(value, torch.Tensor, lambda one: self.operand(one, place))
 
         if name in ASSIGNED:
@@ -295,7 +295,7 @@ class Recorder(RecordingMode):
         inputs = calls.within(atoms, sympy.Basic)
         is_complex = any(one.is_complex() for one in calls.tensors_in([given, outputs]))
         refused: GradcliError | None = None
-        found: Any = NotImplemented
+        found: Argument = NotImplemented
         try:
             if not self._is_made_up(plain, given):
                 found = complex_call(self.lines, plain, given, atoms) if is_complex else self.lines.call(plain, atoms)
@@ -306,7 +306,7 @@ class Recorder(RecordingMode):
         return found if isinstance(found, list) else [found], inputs
 
     def _decomposed(
-        self, function: Overload, given: Mapping[str, Any], place: CallPlace, refused: GradcliError | None
+        self, function: Overload, given: Mapping[str, Argument], place: CallPlace, refused: GradcliError | None
     ) -> list[Atom | None]:
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
         with self.again():
@@ -355,10 +355,10 @@ class Recorder(RecordingMode):
         """Tell whether a tensor is a view of an argument of the function."""
         return memory(tensor) in {memory(leaf.tensor) for leaf in self.leaves.values() if leaf.is_argument}
 
-    def _other_dtypes(self, outputs: Sequence[Any]) -> set[Any]:
+    def _other_dtypes(self, outputs: Sequence[Argument]) -> set[Argument]:
         return set() if self.dtype is None else calls.floating_dtypes(outputs) - {self.dtype}
 
-    def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
+    def _require_dtype(self, outputs: Sequence[Argument], inputs: Sequence[Atom]) -> None:
         """Refuse results in another dtype that follow from the arguments; a condition is 0 and 1 in any dtype."""
         others = self._other_dtypes(outputs) - {*calls.LOW}
         if others and any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs):
@@ -383,7 +383,7 @@ class Recorder(RecordingMode):
         """Tell whether the function made a tensor from neither arguments nor tensors found elsewhere."""
         return memory(tensor) in self._made and tensor not in self._values and not tensor.requires_grad
 
-    def _constant(self, *found: Any) -> None:
+    def _constant(self, *found: Argument) -> None:
         """Note tensors made or changed by a call that follow from no value."""
         for tensor in map(as_real, calls.tensors_in(found)):
             if self.records_meaning and self.is_of_argument(tensor):

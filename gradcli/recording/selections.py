@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.aten_calls import Argument
 
 _NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
 """Neutral element of each fold."""
@@ -133,7 +133,7 @@ def _folded(segment: Tensor, reduce: str, initial: float | None) -> Tensor:
     return found
 
 
-def mantissa(self: Tensor) -> tuple[Any, ...]:
+def mantissa(self: Tensor) -> tuple[Argument, ...]:
     """Divide by the power of two above each number."""
     return self / torch.exp2(torch.floor(torch.log2(self.abs())) + 1), None
 

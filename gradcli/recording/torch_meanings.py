@@ -24,6 +24,7 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Meaning
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
+from gradcli.recording.aten_calls import Argument
 from gradcli.recording.call_recorder import MakeRecorder
 from gradcli.recording.places import TensorNames
 
@@ -82,7 +83,7 @@ def _require_at_most(name: str, count: int, most: int) -> None:
         raise TooLargeError(f"{name} would hold {count:,} numbers; at most {most:,} are", hint="take smaller tensors")
 
 
-def _nested(value: Any) -> Any:
+def _nested(value: Argument) -> Argument:
     """Turn nested lists of numbers into tuples, which may be keys of a dictionary."""
     return tuple(map(_nested, value)) if isinstance(value, list) else value
 
@@ -92,7 +93,7 @@ class _Asked:
     """Call of a row, as `ask` takes it."""
 
     name: str
-    numbers: tuple[Any, ...]
+    numbers: tuple[Argument, ...]
     statics: tuple[Hashable, ...]
     shapes: tuple[Shape, ...]
 
@@ -101,9 +102,9 @@ class _Asked:
         """Variables that stand for the operands."""
         return [sympy.Symbol(f"x{n}", real=True) for n in range(len(self.numbers))]
 
-    def operands(self, device: str) -> list[Any]:
+    def operands(self, device: str) -> list[Argument]:
         """Make operands that every function takes: positions of 0, probabilities, matrices of full rank."""
-        op, found, generator = TABLE[self.name], list[Any](), torch.Generator().manual_seed(0)
+        op, found, generator = TABLE[self.name], list[Argument](), torch.Generator().manual_seed(0)
         whole = op.positions([len(shape) for shape in self.shapes])
         for n, (shape, number) in enumerate(zip(self.shapes, self.numbers, strict=True)):
             parameter = op.operands[min(n, len(op.operands) - 1)]
@@ -120,7 +121,7 @@ class _Asked:
             found.append(values.requires_grad_(not is_whole and parameter not in op.undifferentiated))
         return found
 
-    def run(self, operands: list[Any]) -> tuple[Tensor, ...]:
+    def run(self, operands: list[Argument]) -> tuple[Tensor, ...]:
         """Call torch.
 
         Raises:

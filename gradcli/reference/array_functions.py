@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, singledispatch
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.arrays import Array
+from gradcli.arrays import Array, FloatType
 from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.library_calls import NUMPY
@@ -342,7 +342,7 @@ def _as_balls(a: Bounds) -> Iterator[Ball]:
         yield arb(high, width) + arb(low)
 
 
-def _as_bounds(found: Sequence[Ball], shape: tuple[int, ...], kind: type[np.floating[Any]]) -> Bounds:
+def _as_bounds(found: Sequence[Ball], shape: tuple[int, ...], kind: FloatType) -> Bounds:
     middles, radii = np.zeros(len(found), kind), np.full(len(found), np.inf, kind)
     for n, ball in enumerate(found):
         if balls.exists(ball):

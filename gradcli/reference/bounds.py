@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from gradcli.arrays import AnyArray, Array
+from gradcli.arrays import AnyArray, Array, FloatType
 from gradcli.reference.deadline import require_time
 
 Mask = npt.NDArray[np.bool_]
@@ -139,13 +139,13 @@ class Bounds:
         return bounded(middle, np.maximum(high - middle, middle - low) + unit(middle) * abs(middle))
 
 
-def exact(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> Bounds:
+def exact(numbers: npt.ArrayLike, kind: FloatType = np.float64) -> Bounds:
     """Wrap numbers as they are, with radius 0; unknown where they are not finite."""
     middle = np.asarray(numbers, dtype=kind)
     return bounded(middle, np.zeros_like(middle))
 
 
-def fixed(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> Bounds:
+def fixed(numbers: npt.ArrayLike, kind: FloatType = np.float64) -> Bounds:
     """Wrap numbers that do not move, of which infinities are known too."""
     middle, radius = np.asarray(numbers, dtype=kind), np.zeros(np.shape(numbers), kind)
     if (is_lost := np.isnan(middle)).any():

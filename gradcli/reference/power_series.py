@@ -23,7 +23,7 @@ from typing import Any
 from flint import acb, acb_series, arb, ctx, fmpq, fmpq_series
 
 from gradcli.reference.balls import Ball, integer_power, precision
-from gradcli.reference.series import ANALYTIC
+from gradcli.reference.series import ANALYTIC, SeriesFunction
 
 ORDER = 44
 """Number of coefficients of u and of constants."""
@@ -205,7 +205,7 @@ def _asin(t: Any) -> Any:
     return (t.derivative() / (1 - t * t).sqrt()).integral() if isinstance(t, acb_series) else t.asin()
 
 
-FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+FUNCTIONS: Mapping[str, SeriesFunction] = {
     **{name: ANALYTIC[name] for name in "exp sin cos tan atan sinh cosh tanh".split()},
     **{name: methodcaller(name) for name in ("log", "sqrt")},
     "expm1": lambda t: t.exp() - 1,

@@ -445,7 +445,10 @@ def _sinc(x: arb_series) -> arb_series:
     return angle.sin() / angle
 
 
-ANALYTIC: Mapping[str, Callable[[Any], Any]] = {
+SeriesFunction = Callable[[Any], Any]
+"""Function of a series, whose coefficients are balls, complex balls or fractions."""
+
+ANALYTIC: Mapping[str, SeriesFunction] = {
     **{name: methodcaller(name) for name in "exp sin cos tan asin atan erf".split()},
     "sinh": _sinh,
     "cosh": _cosh,

@@ -211,6 +211,13 @@ class NameRead(NamedTuple):
     used: int
 
 
+ExpressionRule = Callable[["Context", Any], Operand]
+"""Rule of one kind of expression."""
+
+TrailerRule = Callable[["Context", Operand, Any], Operand]
+"""Rule of a member or an index after an operand."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """Rules of lowering: a function for each kind of node.
@@ -223,8 +230,8 @@ class Rules:
         note_types: Is told words that name the type of a tensor, and whether they are those of a method.
     """
 
-    expressions: Mapping[type[nodes.Node], Callable[[Context, Any], Operand]]
-    trailers: Mapping[type[nodes.Trailer], Callable[[Context, Operand, Any], Operand]]
+    expressions: Mapping[type[nodes.Node], ExpressionRule]
+    trailers: Mapping[type[nodes.Trailer], TrailerRule]
     name: Callable[[Context, nodes.NameNode, Sequence[nodes.Trailer]], NameRead]
     meaning: Callable[[str, Sequence[str], Mapping[str, object]], Program]
     note_types: Callable[[Sequence[Token], bool], None] = lambda words, is_cast: None

@@ -5,14 +5,13 @@ Chains are lowered step by step, so that only nesting recurses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import sympy
 
 from gradcli.language import ops
 from gradcli.language.lower.constants import position_in
-from gradcli.language.lower.context import Context, Operand, lower
+from gradcli.language.lower.context import Context, ExpressionRule, Operand, TrailerRule, lower
 from gradcli.language.lower.indices import index_number, kronecker_delta, ranged
 from gradcli.language.lower.lines import emit, emit_two
 from gradcli.language.lower.loops import elements
@@ -157,7 +156,7 @@ def exact(word: str) -> Atom:
     return sympy.Integer(plain) if plain.isdecimal() else sympy.Float(float(plain), precision=53)
 
 
-EXPRESSIONS: Mapping[type[nodes.Node], Callable[[Context, Any], Operand]] = {
+EXPRESSIONS: Mapping[type[nodes.Node], ExpressionRule] = {
     nodes.Chain: _chain,
     nodes.Unary: _unary,
     nodes.Power: power,
@@ -174,7 +173,7 @@ EXPRESSIONS: Mapping[type[nodes.Node], Callable[[Context, Any], Operand]] = {
 }
 """Rule of each node of an expression."""
 
-TRAILERS: Mapping[type[nodes.Trailer], Callable[[Context, Operand, Any], Operand]] = {
+TRAILERS: Mapping[type[nodes.Trailer], TrailerRule] = {
     nodes.Member: member,
     nodes.Subscript: indexed,
 }

@@ -9,9 +9,9 @@ index may be any expression of others: then the element is picked by comparing, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -81,7 +81,7 @@ def element(context: Context, operand: Operand, subscript: Subscript) -> Operand
     if len(shape) != len(subscript.items):
         message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
         raise context.source.error(message, span)
-    key: list[Any] = []
+    key: list[Hashable] = []
     places: list[int] = []
     picked: list[tuple[int, int, Atom]] = []
     for bound, size in zip(subscript.items, shape, strict=True):
@@ -135,7 +135,7 @@ def _placed(context: Context, atom: Atom, places: Sequence[int], span: Span) -> 
     if order != list(range(len(places))):
         atom = emit(context, "permute", [atom], span, (tuple(order),))[0]
     if len(places) <= max(places, default=-1):
-        key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
+        key: list[Hashable] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
         atom = emit(context, "index", [atom], span, (tuple(key),))[0]
     return atom
 
@@ -290,7 +290,7 @@ def whole_tensor(context: Context, atom: Atom, shape: Shape, span: Span) -> Atom
     own = needed_shape(context, atom)
     own = shape if own is None else own
     if len(own) > len(shape):
-        key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
+        key: list[Hashable] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
         atom, own = emit(context, "index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
     return atom if own == shape else emit(context, "expand", [atom], span, (shape,))[0]
 

@@ -6,7 +6,7 @@ own, so that no reading meets a boolean among numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
 import sympy
@@ -14,7 +14,7 @@ import sympy
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.language import ops
 from gradcli.language.lower.context import Context, Operand
-from gradcli.language.ops import Default, Kind
+from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom
 
 _T = TypeVar("_T")
@@ -33,7 +33,7 @@ def emit_two(context: Context, op: str, left: Operand, right: Operand) -> Operan
     return emit(context, op, [left[0], right[0]], left[1].to(right[1]))
 
 
-def emit(context: Context, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
+def emit(context: Context, op: str, operands: list[Atom], span: Span, statics: tuple[Hashable, ...] = ()) -> Operand:
     """Append one line; a condition as an operand is 1 or 0, but where the operation takes conditions."""
     if context.findings.several or context.findings.objects:
         operands = [require_tensor(context, a, span) for a in operands]

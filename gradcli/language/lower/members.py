@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
 
 from gradcli.errors import Span
@@ -103,8 +101,7 @@ def indexed(context: Context, operand: Operand, subscript: Subscript) -> Operand
     span = operand[1].to(subscript.span)
     if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
         return index_with_tensors(context, operand, items, span)
-    key: Any = tuple(items)
-    return emit(context, "index", [operand[0]], span, (key,))
+    return emit(context, "index", [operand[0]], span, (tuple(items),))
 
 
 def _positions(context: Context, bound: SliceNode) -> Operand | Default:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
 
 import sympy
 
@@ -12,12 +11,13 @@ from gradcli.language.lower.context import Known, Rules, start
 from gradcli.language.lower.expressions import EXPRESSIONS, TRAILERS
 from gradcli.language.lower.names import named
 from gradcli.language.lower.statements import lower_program
+from gradcli.language.ops.signature import Constants
 from gradcli.language.program.wengert import Program
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import SourceText
 
 
-def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any] = MappingProxyType({})) -> Program:
+def parse_meaning(text: str, operands: Sequence[str], constants: Constants = MappingProxyType({})) -> Program:
     """Parse a meaning of the op table to its Program, with its operands as the variables in this order.
 
     Args:

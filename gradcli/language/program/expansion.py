@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Meaning
 from gradcli.language.ops.row import SHAPES
+from gradcli.language.ops.signature import Constants
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
 from gradcli.option_words import option
 
@@ -171,7 +171,7 @@ def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
     return call.statics if not call.op.of_shapes or call.shapes == found else (*call.statics[:-1], found)
 
 
-def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
+def meaning_of(op: ops.Op, constants: Constants, text: str = "") -> str:
     """Write the text that defines an operation with these constant arguments; `text` replaces that of the table."""
     if op.written is not None and not text:
         shapes = constants.get(SHAPES) or ()

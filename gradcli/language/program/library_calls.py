@@ -30,7 +30,13 @@ _ALL = (None, False)
 SIGNED = {"eigenvectors": "eigenvectors", "left_singular_vectors": "U", "right_singular_vectors": "Vh"}
 """Vectors whose signs a library leaves open, by its names of them; here the sum of exp(-n)*v[n] is positive."""
 
-OPERATORS: Mapping[str, Callable[..., Any]] = {
+Library = Any
+"""Torch, NumPy, or what records or writes calls of it: only the names of functions that are asked for are known."""
+
+LibraryValue = Any
+"""What functions of a library take and give: a tensor, an array, an expression that is written, a number, a list."""
+
+OPERATORS: Mapping[str, Callable[..., LibraryValue]] = {
     **{name: getattr(operator, name) for name in "neg add sub mul pow matmul gt ge lt le eq ne".split()},
     "div": operator.truediv,
     "logical_and": operator.and_,
@@ -91,12 +97,12 @@ def plain(constant: Atom) -> int | float:
     return number(constant)
 
 
-def is_tensor(operand: Any) -> bool:
+def is_tensor(operand: LibraryValue) -> bool:
     """Tell whether an operand is neither a number of Python nor a list of numbers."""
     return not isinstance(operand, (int, float, list))
 
 
-def operand_shape(operand: Any) -> Shape:
+def operand_shape(operand: LibraryValue) -> Shape:
     """Return the shape of a tensor, a number or a nested list.
 
     >>> operand_shape([[1, 2, 3], [4, 5, 6]])
@@ -107,12 +113,12 @@ def operand_shape(operand: Any) -> Shape:
     return tuple(operand.shape) if is_tensor(operand) else ()
 
 
-def function_at(library: Any, path: str) -> Any:
+def function_at(library: Library, path: str) -> LibraryValue:
     """Return the function at a dotted path below a library."""
     return reduce(getattr, path.split("."), library)
 
 
-def _count(call: Call, operand: Any) -> Any:
+def _count(call: Call, operand: LibraryValue) -> LibraryValue:
     """Count elements, as a number of Python; torch is asked for the number of all, or along one dimension."""
     shape, dim = operand_shape(operand), call.statics[0]
     axes = axes_of(shape, dim)
@@ -130,14 +136,14 @@ class TorchCalls:
         dtype: Of every tensor, as the library has it.
     """
 
-    torch: Any
-    dtype: Any
+    torch: Library
+    dtype: LibraryValue
 
-    def tensor(self, operand: Any) -> Any:
+    def tensor(self, operand: LibraryValue) -> LibraryValue:
         """Return an operand as a tensor."""
         return operand if is_tensor(operand) else self.torch.tensor(operand, dtype=self.dtype)
 
-    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
+    def apply(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         """Apply one operation, except constant tensors and derivatives; its value may be a number or a list."""
         op = call.op
         if op.name in OPERATORS:  # no tensor, or a list next to one: the signs of Python alone would not do
@@ -166,7 +172,7 @@ class TorchCalls:
                 return with_eigenvalues(self.torch, *tensors)
         return self._called(call, operands, tensors)
 
-    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
+    def _list(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
         if call.op.adds_dimension and len(shapes) == 1 and dim == 0 and not any(map(is_tensor, operands)):
             return list(operands)
@@ -175,7 +181,7 @@ class TorchCalls:
             tensors = self.torch.broadcast_tensors(*tensors)
         return function_at(self.torch, call.op.torch)(tensors, **({"dim": dim} if dim else {}))
 
-    def _moved(self, call: Call, x: Any, shape: Shape) -> Any:
+    def _moved(self, call: Call, x: LibraryValue, shape: Shape) -> LibraryValue:
         match call.op.name:
             case "index":
                 key, turned = forward_key(shape, call.statics[0])
@@ -195,19 +201,21 @@ class TorchCalls:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
 
-    def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
+    def _called(self, call: Call, operands: Sequence[LibraryValue], tensors: Sequence[LibraryValue]) -> LibraryValue:
         """Call the function or method of the row: by position up to the first argument left out, then by name.
 
         Arguments equal to their defaults are left out.  Operands are tensors, except those that torch takes as numbers.
         """
-        op, first, named, is_by_name = call.op, list[Any](), dict[str, Any](), False
+        op, first, named, is_by_name = call.op, list[LibraryValue](), dict[str, LibraryValue](), False
         constants = _constants(call, operands[0])
-        as_given: dict[str, Any] = dict(zip(op.operands, operands, strict=False))
-        given: dict[str, Any] = dict(zip(op.operands, tensors, strict=False)) | constants
+        as_given: dict[str, LibraryValue] = dict(zip(op.operands, operands, strict=False))
+        given: dict[str, LibraryValue] = dict(zip(op.operands, tensors, strict=False)) | constants
         given |= {name: a for name, a in as_given.items() if name in op.numbers}
         for name in op.positions([len(operand_shape(a)) for a in operands]) if op.whole else ():
             given[name] = given[name].long()
-        plain = {name: float(a) for name, a in as_given.items() if isinstance(a, int | float)} | constants
+        plain: dict[str, LibraryValue] = {
+            name: float(a) for name, a in as_given.items() if isinstance(a, int | float)
+        } | constants
         if constants.get("training"):  # torch would write the running averages anew
             given, plain = given | dict.fromkeys(op.buffers), plain | dict.fromkeys(op.buffers, "")
         for name in op.signature:
@@ -243,10 +251,10 @@ class NumpyCalls:
         lacking: The functions that NumPy lacks, by the names of their operations.
     """
 
-    numpy: Any
-    lacking: Mapping[str, Any]
+    numpy: Library
+    lacking: Mapping[str, LibraryValue]
 
-    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
+    def apply(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         """Apply one operation, except constant tensors; its operands are arrays, or expressions with their shapes."""
         op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
         x, *others = operands
@@ -277,7 +285,7 @@ class NumpyCalls:
         function = self.lacking.get(name) or function_at(self.numpy, NUMPY[name])
         return function(*call.typed, x, *others)
 
-    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
+    def _list(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         (dim,) = call.statics
         along = {"axis": dim} if dim else {}
         if not call.op.adds_dimension:
@@ -286,7 +294,13 @@ class NumpyCalls:
         return self.numpy.stack(self.numpy.broadcast_arrays(*operands) if is_stretched else [*operands], **along)
 
 
-def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
+def signed_vectors(
+    library: Library,
+    name: str,
+    matrix: LibraryValue,
+    constant: Callable[[LibraryValue], LibraryValue],
+    **options: LibraryValue,
+) -> LibraryValue:
     """Compute eigenvectors or singular vectors as columns, with signs that the right ones get as constants."""
     weights = library.exp(-library.arange(matrix.shape[-1], **options))
     if name == "eigenvectors":
@@ -298,13 +312,13 @@ def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any
     return found * library.sign(weights @ constant(right))[..., None, :]
 
 
-def with_eigenvalues(library: Any, matrix: Any, numbers: Any) -> Any:
+def with_eigenvalues(library: Library, matrix: LibraryValue, numbers: LibraryValue) -> LibraryValue:
     """Compute the matrix that has the eigenvectors of a symmetric matrix and these eigenvalues."""
     vectors = library.linalg.eigh(matrix).eigenvectors
     return (vectors * numbers[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
-def _constants(call: Call, operand: Any) -> dict[str, Any]:
+def _constants(call: Call, operand: LibraryValue) -> dict[str, LibraryValue]:
     """Return the constants by name, with a dimension that torch requires among them.
 
     Torch lets `dim` be left out for all dimensions of some reductions.
@@ -322,7 +336,7 @@ def _constants(call: Call, operand: Any) -> dict[str, Any]:
     return given | {"dim": axes[0] if len(axes) == 1 else axes}
 
 
-def _next_to_tensor(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def _next_to_tensor(operands: Sequence[LibraryValue], tensors: Sequence[LibraryValue]) -> list[LibraryValue]:
     """Return values to choose from: numbers stay numbers next to a tensor."""
     if not any(map(is_tensor, operands)):
         return list(tensors)
@@ -330,7 +344,7 @@ def _next_to_tensor(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any
     return [a if is_plain else tensor for a, tensor, is_plain in zip(operands, tensors, stay, strict=True)]
 
 
-def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
+def _one_by_one(call: Call, x: LibraryValue, shape: Shape) -> LibraryValue:
     """Reduce over all elements or one dimension, as torch has it; over several, one after the other."""
     dim, keepdim = call.statics
     if call.statics == _ALL:
@@ -355,6 +369,6 @@ def _is_method(op: Op) -> bool:
     return is_plain or op.torch.startswith("Tensor.")
 
 
-def _spread(sizes: Any) -> tuple[Any, ...]:
+def _spread(sizes: LibraryValue) -> tuple[LibraryValue, ...]:
     """Spread sizes or dimensions into arguments: none of them is one empty tuple."""
     return (sizes or ((),)) if isinstance(sizes, tuple) else (sizes,)

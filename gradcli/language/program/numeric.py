@@ -21,11 +21,12 @@ import numpy.typing as npt
 from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
+from gradcli.language.ops.signature import Constants
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import require_work, shape_of
-from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, Statics, number
 
-PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
+PLACES: Mapping[str, Callable[[Sequence[Shape], Constants], int]] = {
     "one_hot": lambda _, constants: int(constants["num_classes"]),
     **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
     "embedding": lambda shapes, _: shapes[1][0],
@@ -180,7 +181,7 @@ def array_of(call: Call) -> npt.NDArray[np.float64]:
     return made(call.op.name, call.statics, shape)
 
 
-def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
+def _made(name: str, a: Statics, shape: Shape) -> npt.NDArray[np.float64]:
     with np.errstate(all="ignore"):
         array = np.asarray(_SOURCES[name](shape, *a), dtype=np.float64)
     array.setflags(write=False)

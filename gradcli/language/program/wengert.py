@@ -58,6 +58,10 @@ def broadcast(operands: list[Shape]) -> Shape:
         raise ShapeError(f"the shapes {shown} do not broadcast", hint=hint) from None
 
 
+Statics = tuple[Any, ...]
+"""Constant arguments of a call, each of the kind that its parameter takes."""
+
+
 class Call:
     """Operation of the table on atoms; never evaluates or reorders.
 
@@ -76,11 +80,11 @@ class Call:
 
     __slots__ = ("op", "operands", "statics")
 
-    def __init__(self, op: str, operands: tuple[Atom, ...], statics: tuple[Any, ...] = ()) -> None:
+    def __init__(self, op: str, operands: tuple[Atom, ...], statics: Statics = ()) -> None:
         self.op, self.operands, self.statics = ops.ROWS[op], operands, statics
 
     @property
-    def key(self) -> tuple[str, tuple[Atom, ...], tuple[Any, ...]]:
+    def key(self) -> tuple[str, tuple[Atom, ...], Statics]:
         """Parts by which two calls are the same."""
         return self.op.name, self.operands, self.statics
 
@@ -99,7 +103,7 @@ class Call:
         return dict(zip(self.op.statics, self.statics, strict=True))
 
     @property
-    def typed(self) -> tuple[Any, ...]:
+    def typed(self) -> Statics:
         """Constants without the shapes at their end."""
         return self.statics[:-1] if self.op.of_shapes else self.statics
 
@@ -262,7 +266,7 @@ class Program:
         return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 
     @cached_property
-    def fitting(self) -> set[tuple[Any, ...]]:
+    def fitting(self) -> set[Hashable]:
         """Cache of pairs (line, shapes of its operands) that were found to fit."""
         return set()
 
@@ -292,7 +296,7 @@ class Builder:
     dtype: str = ""
     part_of: str = ""
     lines: list[Line] = field(default_factory=list)
-    _known: dict[tuple[Any, ...], sympy.Symbol] = field(default_factory=dict)
+    _known: dict[Hashable, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:

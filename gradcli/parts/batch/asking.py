@@ -18,6 +18,10 @@ from gradcli.results import Result
 if TYPE_CHECKING:
     from gradcli.parts.batch.request_lines import Request
 
+Json = Any
+"""Value of JSON, whose kind a reader asks for: a number, a word, a list, an object."""
+
+
 _HINTS: Mapping[str, str] = {
     **{option.name: WHY_NOT for _, option in every_option() if option.is_presentation},
     "no_check": 'write "check": false',
@@ -104,7 +108,7 @@ def argument(option: Option, given: object) -> object:
     return _READERS[option.kind](given, option.key)
 
 
-def text(given: Any, name: str) -> str:
+def text(given: Json, name: str) -> str:
     """Return a text of the language, which must not refer to a file.
 
     Raises:
@@ -123,10 +127,10 @@ def _value(given: object, name: str) -> object:
     return array_of(given, called(name))
 
 
-def _by_name(read: Callable[[object, str], object]) -> Callable[[Any, str], dict[str, Any]]:
+def _by_name(read: Callable[[object, str], object]) -> Callable[[Json, str], dict[str, Json]]:
     """Make a reader of one value for each variable, by name; the empty name stands for the only variable."""
 
-    def found(given: object, name: str) -> dict[str, Any]:
+    def found(given: object, name: str) -> dict[str, Json]:
         if not isinstance(given, dict):
             return {"": read(given, name)}
         return {key: read(value, f"{name}.{key}") for key, value in given.items()}
@@ -134,7 +138,7 @@ def _by_name(read: Callable[[object, str], object]) -> Callable[[Any, str], dict
     return found
 
 
-def _shapes(given: object, name: str) -> dict[str, Any]:
+def _shapes(given: object, name: str) -> dict[str, Json]:
     """Read shapes by name, empty for the only variable; a shape is a text, a number, or a list of both."""
     found = given if isinstance(given, dict) else {"": given}
     for key, shape in found.items():
@@ -144,12 +148,12 @@ def _shapes(given: object, name: str) -> dict[str, Any]:
     return found
 
 
-def _several(given: Any, name: str) -> list[Any]:
+def _several(given: Json, name: str) -> list[Json]:
     _must(isinstance(given, list) and len(given) > 0, name, "a list of values, one or more", given)
     return [_value(value, f"{name}.{index}") for index, value in enumerate(given)]
 
 
-def _names(given: Any, name: str) -> list[str]:
+def _names(given: Json, name: str) -> list[str]:
     """Read a list of names, or names separated by commas."""
     words = given.split(",") if isinstance(given, str) else given
     is_list = isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words or [""])
@@ -161,7 +165,7 @@ def _switch(given: object, name: str) -> bool:
     return bool(_must(isinstance(given, bool), name, "true or false", given))
 
 
-def _number(given: Any, name: str) -> float:
+def _number(given: Json, name: str) -> float:
     _must(isinstance(given, int | float) and not isinstance(given, bool), name, "a number", given)
     if abs(given) > _LARGEST:
         raise InputError(f"{called(name)} is beyond the range of float64")

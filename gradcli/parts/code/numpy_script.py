@@ -11,7 +11,6 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache, reduce
-from typing import Any
 
 import sympy
 
@@ -20,7 +19,7 @@ from gradcli.adjoint.tidying import tidied
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion, in_floats
-from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, is_tensor, operand_shape
+from gradcli.language.program.library_calls import LibraryValue, NumpyCalls, is_in_numpy, is_tensor, operand_shape
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
@@ -119,7 +118,7 @@ class NumpyScript:
         written = _as_written(found, inputs)
         self.program, self.shapes, self.adjoints = written.program, written.shapes, written.adjoints
         self.of = {str(symbol): atom for symbol, atom in written.of.items()}
-        self.values: dict[Atom, Any] = {
+        self.values: dict[Atom, LibraryValue] = {
             symbol: PyExpr(self.variables[str(symbol)], shape) for symbol, shape in inputs.items() if symbol != seed
         }
         self.forward = needed(self.program.lines, self.program.output)
@@ -225,7 +224,7 @@ class NumpyScript:
         self._assign(name, value, ", ".join(dict.fromkeys(rules)))
         self.values[line.symbol] = PyExpr(name, self.shapes[line.symbol])
 
-    def _called(self, line: Line) -> Any:
+    def _called(self, line: Line) -> LibraryValue:
         call = line.call
         if call.op.kind is Kind.SOURCE:
             return self._array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
@@ -249,7 +248,7 @@ class NumpyScript:
                 return operands[0][key]
         return self.calls.apply(call, operands)
 
-    def _from_list(self, value: Any) -> Any:
+    def _from_list(self, value: LibraryValue) -> LibraryValue:
         """Write an array of constants, which is kept as a list until it is used."""
         if not isinstance(value, list):
             return value
@@ -257,12 +256,12 @@ class NumpyScript:
         found.shape = operand_shape(value)
         return found
 
-    def _as_float(self, value: Any, shape: Shape) -> PyExpr:
+    def _as_float(self, value: LibraryValue, shape: Shape) -> PyExpr:
         found: PyExpr = getattr(NUMPY, self.task.dtype)(value)
         found.shape = shape
         return found
 
-    def _operand(self, atom: Atom) -> Any:
+    def _operand(self, atom: Atom) -> LibraryValue:
         """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom, "np")
 
@@ -282,18 +281,18 @@ class NumpyScript:
         return laid_out(f"{name} = {self._array(array, what)}")
 
 
-_LOGIC: Mapping[str, Callable[..., Any]] = {
+_LOGIC: Mapping[str, Callable[..., LibraryValue]] = {
     "logical_and": lambda *a: reduce(operator.and_, a),
     "logical_or": lambda *a: reduce(operator.or_, a),
     "logical_not": operator.invert,
 }
 
 
-def _key_of_ones(before: Shape, after: Shape) -> tuple[Any, ...] | None:
+def _key_of_ones(before: Shape, after: Shape) -> tuple[LibraryValue, ...] | None:
     """Return the index that adds sizes of 1 to a shape; None where more changes."""
     if len(after) <= len(before) or [n for n in after if n != 1] != [n for n in before if n != 1]:
         return None
-    key: list[Any] = []
+    key: list[LibraryValue] = []
     waiting = [*before]
     for size in after:
         if waiting and size == waiting[0] and (size != 1 or len(after) - len(key) <= len(waiting)):

@@ -20,13 +20,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
-from gradcli.language.program.library_calls import TorchCalls, is_in_torch, undifferentiated
+from gradcli.language.program.library_calls import LibraryValue, TorchCalls, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
@@ -172,7 +171,9 @@ class TorchScript:
             self.titles[self.program.output] = self.names.take(task.program.output_name)
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
-        self.values: dict[Atom, Any] = {s: PyExpr(self.variables[str(s)], inputs[s]) for s in self.program.variables}
+        self.values: dict[Atom, LibraryValue] = {
+            s: PyExpr(self.variables[str(s)], inputs[s]) for s in self.program.variables
+        }
         self.written: list[str] = []
         self._waiting: list[Atom] = []
 
@@ -210,7 +211,7 @@ class TorchScript:
         for line in lines:
             self._add(line, is_kept=line.symbol in self.titles or uses[line.symbol] > 1)
 
-    def operand(self, atom: Atom) -> Any:
+    def operand(self, atom: Atom) -> LibraryValue:
         """Return the script's expression for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom)
 
@@ -236,11 +237,11 @@ class TorchScript:
         else:
             self._waiting.append(line.symbol)
 
-    def _called(self, line: Line) -> Any:
+    def _called(self, line: Line) -> LibraryValue:
         call = line.call
         if call.op.kind is Kind.SOURCE:
             numbers = held(array_of(call), self.task.dtype)
-            value: Any = tensor(TORCH, numbers, f"{call.op.name}(...)", self.task.dtype)
+            value: LibraryValue = tensor(TORCH, numbers, f"{call.op.name}(...)", self.task.dtype)
         else:
             value = self.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):

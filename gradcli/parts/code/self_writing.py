@@ -17,13 +17,12 @@ import math
 import re
 import textwrap
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import sympy
 
 from gradcli.errors import TooLargeError
-from gradcli.language.program.library_calls import plain
+from gradcli.language.program.library_calls import LibraryValue, plain
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.results import Array
 
@@ -37,7 +36,7 @@ _EXACT = 2**53
 """Up to this, Python divides whole numbers as floats of the same value."""
 
 
-def rule_of(array: Array, name: str) -> tuple[str, Any]:
+def rule_of(array: Array, name: str) -> tuple[str, LibraryValue]:
     """The function that makes exactly these numbers, and its arguments; `tensor`, and the nested list, where none does.
 
     Args:
@@ -72,12 +71,12 @@ def _same(a: Array, b: Array) -> bool:
     return bool(np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a), np.signbit(b)))
 
 
-def _nested(array: Array) -> Any:
+def _nested(array: Array) -> LibraryValue:
     """The numbers as they are held, in lists."""
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
-def decimal(value: Any, library: PyTree | str = "torch") -> str:
+def decimal(value: LibraryValue, library: PyTree | str = "torch") -> str:
     """A number as a literal that reads back as the same float of its precision, an infinity as the library has it.
 
     >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
@@ -130,8 +129,8 @@ def laid_out(statement: str) -> str:
     return "\n".join([f"{name} = (", *(f"    {line}" for line in lines), ")"]).replace("\0", " ")
 
 
-def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:
-    def write(self: PyTree, other: Any) -> PyExpr:
+def _binary(sign: LibraryValue, *, is_reflected: bool = False) -> Callable[[PyTree, LibraryValue], PyExpr]:
+    def write(self: PyTree, other: LibraryValue) -> PyExpr:
         left, right = self.node, node_of(other)
         left, right = (right, left) if is_reflected else (left, right)
         is_sum = isinstance(sign, ast.operator)
@@ -160,16 +159,16 @@ class PyTree:
         # torch.nn.functional has a short name, by which everybody imports it.
         return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name))
 
-    def __call__(self, *arguments: Any, **named: Any) -> PyExpr:
+    def __call__(self, *arguments: LibraryValue, **named: LibraryValue) -> PyExpr:
         """The call of this function."""
         keywords = [ast.keyword(name, node_of(argument)) for name, argument in named.items()]
         return PyExpr(ast.Call(self.node, [*map(node_of, arguments)], keywords))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> LibraryValue:
         """Several results as they are handed on: `f(*g(x))`."""
         yield PyExpr(ast.Starred(self.node))
 
-    def __getitem__(self, key: Any) -> PyExpr:
+    def __getitem__(self, key: LibraryValue) -> PyExpr:
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
         return PyExpr(ast.Subscript(self.node, node_of(key)))
 
@@ -202,7 +201,7 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
     No kind of expression itself: of `x < 2`, Python would ask a kind of x first, and write `2 > x`.
     """
 
-    def __new__(cls, value: float, *_: Any, **__: Any) -> PyNumber:
+    def __new__(cls, value: float, *_: LibraryValue, **__: LibraryValue) -> PyNumber:
         """The number, whatever its text."""
         return float.__new__(cls, value)
 
@@ -225,7 +224,7 @@ def constant(value: Atom, library: PyTree | str = "torch") -> PyNumber:
     return PyNumber(number, node_of(number, library))
 
 
-def node_of(value: Any, library: PyTree | str = "torch") -> ast.expr:
+def node_of(value: LibraryValue, library: PyTree | str = "torch") -> ast.expr:
     """Any value of Python as a tree, its infinities in the words of a library.
 
     >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]

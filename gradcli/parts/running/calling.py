@@ -17,6 +17,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.ops import find
 from gradcli.option_words import option
+from gradcli.recording.aten_calls import Argument
 from gradcli.results import Array
 
 PLAIN = (bool, int, str)
@@ -25,6 +26,9 @@ PLAIN = (bool, int, str)
 
 _UNNAMED = ("x", "y", "z", "w")
 """Parameters of a function that has no names for them."""
+
+Called = Callable[..., Any]
+"""Function of the user's."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +50,17 @@ class Signature:
         """List the parameters that take tensors."""
         return [name for name, kind in self.kinds.items() if kind is None]
 
-    def fixed(self, given: Mapping[str, Any]) -> Signature:
+    def fixed(self, given: Mapping[str, Argument]) -> Signature:
         """Give the same signature with the types of the plain numbers and words of Python that are given."""
         plain = {name: type(one) for name, one in given.items() if type(one) in (*PLAIN, float) and name in self.kinds}
         return replace(self, kinds={**self.kinds, **plain})
 
 
-def signature(function: Callable[..., Any], called: str, count: int = 0) -> Signature:
+def signature(function: Called, called: str, count: int = 0) -> Signature:
     """Find the parameters of a function.
 
     Args:
-        function: Any callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
+        function: TorchFunction callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
         called: Its name in messages.
         count: How many it is given: with `*x`, those beyond the named ones are x_0, x_1, ...
 
@@ -89,7 +93,7 @@ def _plain_type(parameter: inspect.Parameter) -> type | None:
     return annotated or next((kind for kind in PLAIN if isinstance(parameter.default, kind)), None)
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Called) -> str:
     """Name a function in messages: by its name where it is defined, its name in torch, or its type."""
     custom = custom_of(function)
     if custom is not None:
@@ -99,9 +103,9 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(name).rpartition("<locals>.")[2]
 
 
-def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
+def _parameters(function: Called, called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
-    runs: Any = custom or function
+    runs: Argument = custom or function
     skipped = int(custom is not None and torch_internals.has_context_in_forward(custom))
     try:
         forward = runs.forward if custom is not None or isinstance(function, torch.nn.Module) else function
@@ -116,13 +120,13 @@ def _parameters(function: Callable[..., Any], called: str, count: int) -> list[i
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names[:count]]
 
 
-def custom_of(function: Callable[..., Any]) -> Any:
+def custom_of(function: Called) -> Argument:
     """Find the `autograd.Function` whose `apply` this is; None of any other function."""
     owner = getattr(function, "__self__", None)
     return owner if isinstance(owner, type) and issubclass(owner, torch.autograd.Function) else None
 
 
-def argument(kind: type, array: Array | str, name: str) -> Any:
+def argument(kind: type, array: Array | str, name: str) -> Argument:
     """Read a plain argument: a whole number, true or false, or a word.
 
     Raises:
@@ -171,7 +175,7 @@ def require_constants(given: Sequence[str], constants: Sequence[str], taken: Sig
             raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
 
 
-def one_tensor(found: Any, called: str) -> Tensor:
+def one_tensor(found: Argument, called: str) -> Tensor:
     """Join the results of a function to one tensor: stack them if of one shape, else flatten and concatenate them.
 
     Raises:

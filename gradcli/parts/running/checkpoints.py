@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.recording.aten_calls import Argument
 
 
 class _WithoutReentrance:
     """Stand-in for torch's function of a reentrant checkpoint."""
 
     @staticmethod
-    def apply(function: Callable[..., object], preserve: bool, *args: object) -> Any:
+    def apply(function: Callable[..., object], preserve: bool, *args: object) -> Argument:
         """Run a checkpoint of the other kind; if no argument requires a gradient none is recorded, as in torch."""
         if any(isinstance(one, torch.Tensor) and one.requires_grad for one in args):
             checkpoint = torch_internals.checkpoints().checkpoint

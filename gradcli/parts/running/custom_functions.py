@@ -19,6 +19,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import gradients, vjp
 from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.errors import GradcliError, InputError, TooLargeError
@@ -30,7 +31,7 @@ from gradcli.parts.running.recorded_function import RecordedFunction, Repeatable
 from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
-from gradcli.recording.aten_calls import Application
+from gradcli.recording.aten_calls import Application, Argument
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
@@ -242,7 +243,7 @@ class CustomFunction:
             self._made[key] = call.recorded()
         return self._made[key]
 
-    def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Any:
+    def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Argument:
         """Apply the function to copies, as a forward may write to its arguments."""
         copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
         left = MORE_SECONDS + min(MORE_SECONDS, max(0.0, self.end - time.thread_time()))
@@ -259,7 +260,7 @@ def alone(recorded: RecordedFunction, application: Application) -> CustomFunctio
     Raises:
         GradcliError: Its parameters cannot be known, it was applied to too much, or cannot be recorded or judged.
     """
-    function: Any = application.function
+    function: TorchFunction = application.function
     names_of = signature(function.apply, "", len(application.arguments)).kinds
     given = dict(zip(names_of, application.arguments, strict=False))
     tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}

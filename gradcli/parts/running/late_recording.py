@@ -15,6 +15,7 @@ from typing import Any
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.language.program.wengert import Atom
 from gradcli.parts.running.untracked_calls import (
     Given,
@@ -27,7 +28,7 @@ from gradcli.parts.running.untracked_calls import (
     given_to,
     repeated,
 )
-from gradcli.recording.aten_calls import DecidedValue, Leaf
+from gradcli.recording.aten_calls import Argument, DecidedValue, Leaf
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
@@ -108,7 +109,12 @@ class LateRecorder(Recorder):
         return tensor in self._values or self.leaf_of(tensor) is not None
 
     def note_untracked(
-        self, function: Any, given: Any, found: Sequence[Tensor], copies: Mapping[int, Given], find: Callable[[], Any]
+        self,
+        function: TorchFunction,
+        given: Argument,
+        found: Sequence[Tensor],
+        copies: Mapping[int, Given],
+        find: Callable[[], Any],
     ) -> None:
         """Keep a call of whose results no value is known.
 
@@ -127,7 +133,7 @@ class LateRecorder(Recorder):
             if unknown:
                 self.untracked.note(function, given, unknown, copies, find)
 
-    def note_read(self, tensor: Tensor, number: Any) -> None:
+    def note_read(self, tensor: Tensor, number: Argument) -> None:
         """Note that Python reads a number that is not recorded, and may branch on a truth value or a position."""
         place, part = self.places.find(), self.untracked.part(tensor)
         if not isinstance(number, float | complex):
@@ -222,7 +228,7 @@ class LateRecorder(Recorder):
         """
         here, lost = self.places.find(), [*self.decisions.lost]
 
-        def run(call: UntrackedCall, args: Any, kwargs: Any) -> Any:
+        def run(call: UntrackedCall, args: Argument, kwargs: Argument) -> Argument:
             self.places = _OnePlace(replace(here, where=call.where.where))
             return Recorder.__torch_dispatch__(self, call.function, (), args, kwargs)
 

@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcli.cli.console import complain, in_signs_of, remark, screen, send
 from gradcli.cli.output import NOT_PASSED, OutputOptions, output, write
 from gradcli.errors import GradcliError
+from gradcli.recording.aten_calls import Argument
 
 if TYPE_CHECKING:
     from gradcli.results import Pass
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class PassPrinter:
     """Printer of passes as they end: in tables a line for each, and at the end one pass in full."""
 
-    def __init__(self, shown: OutputOptions, demands: dict[str, bool], only: int | None, stdout: Any) -> None:
+    def __init__(self, shown: OutputOptions, demands: dict[str, bool], only: int | None, stdout: Argument) -> None:
         self.shown, self.demands, self.only, self.stdout = shown, demands, only, stdout
         self.count = self.code = 0
         self._process = os.getpid()  # a child that the script forks shows nothing

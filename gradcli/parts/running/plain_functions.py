@@ -14,9 +14,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from gradcli import progress
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.errors import UsageError, WrongGradientsError, brief
 from gradcli.function import Function
 from gradcli.locking import one_at_a_time
+from gradcli.recording.aten_calls import Argument
 
 if TYPE_CHECKING:
     from gradcli.parts.running.python_functions import PythonFunction
@@ -33,7 +35,7 @@ def record(function: Callable[..., object], /, *tensors: object, **named: object
     """Make a `Function` of a function of Python, recorded where it is called with these tensors.
 
     Args:
-        function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        function: TorchFunction callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         tensors: Its arguments in order: tensors, arrays, numbers.
         named: Its arguments by name.
 
@@ -134,7 +136,7 @@ Asked = Function | Callable[..., Any] | str
 def _plain(method: Callable[Concatenate[Function, P], R]) -> Callable[Concatenate[Asked, P], R]:
     @brief
     @wraps(method)
-    def asked(function: Any, /, *args: object, **options: object) -> Any:
+    def asked(function: TorchFunction, /, *args: object, **options: object) -> Argument:
         if callable(function):
             at, *args = args or (options.pop("at", {}),)  # type: ignore[assignment]
             function = record(function, **at) if isinstance(at, Mapping) else record(function, at)

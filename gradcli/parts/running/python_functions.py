@@ -30,7 +30,7 @@ from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.aten_calls import WrongDtypeError
+from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class PythonFunction(Function):
     """A function of Python with named parameters.
 
     Args:
-        function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        function: TorchFunction callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         called: Its name in messages.
         tensors: Values of its first parameters, which `at` need not repeat.
         named: Values of parameters by name.
@@ -55,13 +55,13 @@ class PythonFunction(Function):
         UsageError: They are fewer than the tensors.
     """
 
-    def __init__(self, function: Called, called: str, tensors: Sequence[Any] = (), /, **named: Any) -> None:
+    def __init__(self, function: Called, called: str, tensors: Sequence[Argument] = (), /, **named: Argument) -> None:
         self.expression, self._function = called, function
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
         taken = signature(function, called, len(tensors))
         if len(tensors) > len(taken.kinds):
             raise UsageError(f"{called} takes {len(taken.kinds)} arguments, and {len(tensors)} are given")
-        self._given: dict[str, Any] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
+        self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
         weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
@@ -93,7 +93,7 @@ class PythonFunction(Function):
         """Tell whether it has a gradient vector of its own: it takes the question's."""
         return False
 
-    def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
+    def closed_form(self, of: str = "", **options: Argument) -> ClosedForm:
         """Refuse, as a function of Python is recorded where it is called.
 
         Raises:
@@ -102,7 +102,7 @@ class PythonFunction(Function):
         hint = give_values(self.variables)
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
 
-    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
+    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Argument) -> Argument:
         """As of any function; what has no value is recorded in the corner of its box."""
         values = self._by_name(at)
         for name, text in (options.get("box") or {}).items():
@@ -149,7 +149,7 @@ class PythonFunction(Function):
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}
 
-    def _value(self, name: str, value: Value) -> Any:
+    def _value(self, name: str, value: Value) -> Argument:
         """Read the numbers of a value, or the word of a parameter that takes one."""
         return str(value) if self._taken.kinds.get(name) is str else read_value(value, f"--at {name}")
 
@@ -157,7 +157,7 @@ class PythonFunction(Function):
         """Record the function at a point."""
         return self._recorded(self._by_name(at), None, frozenset())
 
-    def _recorded(self, given: Mapping[str, Any], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
+    def _recorded(self, given: Mapping[str, Argument], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
         """Record the function with arguments of the types that it takes.
 
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
@@ -201,7 +201,7 @@ class PythonFunction(Function):
         return call.recorded(constants, others) if others else made
 
     def _whole_sets(
-        self, given: Mapping[str, Any], known: Mapping[str, Array], wrt: frozenset[str]
+        self, given: Mapping[str, Argument], known: Mapping[str, Array], wrt: frozenset[str]
     ) -> Iterator[frozenset[str]]:
         """Give the sets of arguments that may be whole numbers: a floating-point one to differentiate by is left.
 
@@ -215,21 +215,21 @@ class PythonFunction(Function):
                 yield whole
 
 
-def _dtype_of(values: Sequence[Any]) -> Dtype | None:
+def _dtype_of(values: Sequence[Argument]) -> Dtype | None:
     """Find the dtype of the first tensor of floating-point numbers; None if questions do not have it."""
     kinds = (one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point())
-    known: dict[Any, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
+    known: dict[torch.dtype | None, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
     return known.get(next(kinds, None))
 
 
-def _is_of_integers(value: Any) -> bool:
+def _is_of_integers(value: Argument) -> bool:
     """Tell whether a value was given as whole numbers by its type: a tensor of an index."""
     if isinstance(value, torch.Tensor):
         return not value.is_floating_point()
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iub"
 
 
-def _is_of_floats(value: Any) -> bool:
+def _is_of_floats(value: Argument) -> bool:
     """Tell whether a value was given as floating-point numbers by its type."""
     return isinstance(value, torch.Tensor | np.ndarray | np.generic) and not _is_of_integers(value)
 
@@ -261,7 +261,9 @@ SEED = 0
 """Seed of the random gradient vector."""
 
 
-def compare(function: Called, baseline: Called, tensors: Sequence[Any], named: Mapping[str, Any], k: float) -> Checking:
+def compare(
+    function: Called, baseline: Called, tensors: Sequence[Argument], named: Mapping[str, Argument], k: float
+) -> Checking:
     """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
 
     Args:
@@ -314,11 +316,11 @@ def _largest(errors: Array) -> float:
     return float(np.where(np.isfinite(errors), np.abs(errors), math.inf).max(initial=0.0))
 
 
-def _double(one: Any) -> Any:
+def _double(one: Argument) -> Argument:
     return one.detach().cpu().double() if isinstance(one, torch.Tensor) and one.is_floating_point() else one
 
 
-def _ran(function: Called, given: Mapping[str, Any], positional: int, wrt: Sequence[str]) -> list[Any]:
+def _ran(function: Called, given: Mapping[str, Argument], positional: int, wrt: Sequence[str]) -> list[Argument]:
     """Run a function; give the gradient vector, then y and the gradients in float64."""
     values = {name: one.detach().clone().requires_grad_() if name in wrt else one for name, one in given.items()}
     items = list(values.items())

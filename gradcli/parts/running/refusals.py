@@ -15,7 +15,8 @@ from typing import Any
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import can_be_recorded, changed_by, name_of, tensors_in
+from gradcli.autodiff.torch_internals import TorchFunction
+from gradcli.recording.aten_calls import Argument, can_be_recorded, changed_by, name_of, tensors_in
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace
 
@@ -50,7 +51,7 @@ class RefusalNotes:
         self._changes: dict[int, tuple[Any, list[_Change]]] = {}
         self._lost: dict[int, tuple[Any, str]] = {}
 
-    def note(self, function: Any, given: Any, result: object, find: Callable[[], CallPlace]) -> None:
+    def note(self, function: TorchFunction, given: Argument, result: object, find: Callable[[], CallPlace]) -> None:
         """Note a call that changes tensors in place, or whose result autograd does not follow.
 
         Args:

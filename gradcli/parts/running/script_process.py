@@ -25,6 +25,7 @@ from typing import Any, TextIO
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.parts.running.checkpoints import without_reentrance
+from gradcli.recording.aten_calls import Argument
 from gradcli.recording.user_files import is_of_user
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -198,7 +199,7 @@ def _uncompiled() -> Iterator[None]:
     compiled = torch.compile
     with contextlib.ExitStack() as after:
 
-        def compile_nothing(*args: Any, **kwargs: Any) -> Any:
+        def compile_nothing(*args: Argument, **kwargs: Argument) -> Argument:
             found = compiled(*args, **kwargs)
             after.enter_context(torch.compiler.set_stance("force_eager"))
             return found

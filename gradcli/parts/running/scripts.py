@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 import sympy
@@ -26,6 +26,7 @@ import sympy
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Atom
@@ -40,7 +41,7 @@ from gradcli.parts.running.watching import Watch, unrecorded
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.aten_calls import Leaf, copied, name_of, numbers_of, tensors_in
+from gradcli.recording.aten_calls import Argument, Leaf, copied, name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import NUMBERS_LEAVE
 from gradcli.recording.memory import alias
 from gradcli.recording.places import CallPlace, Places, TensorNames
@@ -100,7 +101,7 @@ class ScriptRecorder(LateRecorder):
         self.watch.__enter__()
         return super().__enter__()
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: Argument) -> None:
         """See no more."""
         super().__exit__(*raised)
         self.watch.__exit__(*raised)
@@ -111,8 +112,12 @@ class ScriptRecorder(LateRecorder):
         return os.getpid() == self._process and self.watch.passes < (self.only or MOST_PASSES)
 
     def __torch_dispatch__(
-        self, function: Any, types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        function: TorchFunction,
+        types: object,
+        args: Sequence[Argument] = (),
+        kwargs: Mapping[str, Argument] | None = None,
+    ) -> Argument:
         """Run a call, and record it while there may be answers."""
         kwargs = kwargs or {}
         if self._way_back is not None:
@@ -138,7 +143,7 @@ class ScriptRecorder(LateRecorder):
             self.note_read(args[0], found)
         return found
 
-    def _advance(self, *of_call: Any) -> None:
+    def _advance(self, *of_call: Argument) -> None:
         try:
             super()._advance(*of_call)
         except Exception as error:
@@ -325,7 +330,7 @@ class ScriptRecorder(LateRecorder):
 
     def passed(
         self, path: str, function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> Any:
+    ) -> Argument:
         """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
         if self._way_back is not None or os.getpid() != self._process:  # within another pass
             return function(*args, **kwargs)
@@ -458,6 +463,6 @@ _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
 """Names of the gradient vector among the arguments of passes."""
 
 
-def _only(value: Any) -> Any:
+def _only(value: Argument) -> Argument:
     """Unwrap a list or tuple of one value; give anything else as it is."""
     return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import Any, TextIO
+from typing import TextIO
 
 from gradcli.complete_output import text_output
 from gradcli.errors import InputError, did_you_mean
+from gradcli.recording.aten_calls import Argument
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
@@ -92,7 +93,7 @@ def target(text: str) -> Target | None:
 # -- loading
 
 
-def load(target: Target) -> Any:
+def load(target: Target) -> Argument:
     """Load the function that a target names.
 
     Raises:

@@ -19,7 +19,8 @@ from typing import Any
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import changed_by, copied, replaced, tensors_in, within
+from gradcli.autodiff.torch_internals import TorchFunction
+from gradcli.recording.aten_calls import Argument, changed_by, copied, replaced, tensors_in, within
 from gradcli.recording.memory import Geometry, alias, geometry, memory
 
 MOST_DEEP = 500
@@ -81,9 +82,9 @@ class UntrackedCall:
     """
 
     number: int
-    function: Any
-    given: Any
-    where: Any
+    function: TorchFunction
+    given: Argument
+    where: Argument
     depth: int
     total: list[int]
     size: int
@@ -121,7 +122,7 @@ class MemoryView:
 class _MadeMemory:
     """Memory with a weak reference: while that is there, no other memory has its identity."""
 
-    alive: Any
+    alive: Argument
     root: Root | None
     written: UntrackedCall | None = None
 
@@ -159,7 +160,7 @@ class UntrackedCalls:
 
     # -- noting
 
-    def before(self, function: Any, given: Any) -> dict[int, Given]:
+    def before(self, function: TorchFunction, given: Argument) -> dict[int, Given]:
         """Copy the constants that a call is about to write what follows from leaves to, by their memory."""
         found: dict[int, Given] = {}
         changed = changed_by(function, *given)
@@ -172,8 +173,8 @@ class UntrackedCalls:
 
     def note(
         self,
-        function: Any,
-        given: Any,
+        function: TorchFunction,
+        given: Argument,
         found: Sequence[Tensor],
         copies: Mapping[int, Given],
         where: Callable[[], str],

@@ -18,6 +18,7 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.parts.running.nonfinite import dense, kinds_in
+from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
 
 MOST_NAMES = 10
@@ -78,7 +79,7 @@ class Watch:
 
     # -- optimizers
 
-    def _before_step(self, optimizer: Any) -> None:
+    def _before_step(self, optimizer: Argument) -> None:
         """Note the gradients that an optimizer is given, whatever made them."""
         self.is_stepping = True
         with unrecorded():
@@ -91,20 +92,20 @@ class Watch:
                     one.has_gradient = True
                     one.is_nonzero = one.is_nonzero or bool(dense(tensor.grad).any())
 
-    def _after_step(self, optimizer: Any) -> None:
+    def _after_step(self, optimizer: Argument) -> None:
         self.is_stepping = False
         with unrecorded():
             for name, tensor in self._parameters(optimizer):
                 self._look_for_nan(tensor, self._watched(tensor, name))
 
-    def _parameters(self, optimizer: Any) -> Iterator[tuple[Any, Tensor]]:
+    def _parameters(self, optimizer: Argument) -> Iterator[tuple[Any, Tensor]]:
         naming = _NamesAround(Places().find().frame)
         for group in optimizer.param_groups:
             yield from ((naming, one) for one in group["params"] if one.requires_grad)
 
     # -- passes
 
-    def leaves(self, output: Any, inputs: Any, frame: FrameType | None) -> list[Tensor]:
+    def leaves(self, output: Argument, inputs: Argument, frame: FrameType | None) -> list[Tensor]:
         """List the leaves of a pass, and look at their numbers before it.
 
         Args:
@@ -241,7 +242,7 @@ def leaves_of_graph(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
                 waiting.append(other)
 
 
-def _listed(value: Any) -> list[Tensor]:
+def _listed(value: Argument) -> list[Tensor]:
     return [one for one in (value if isinstance(value, tuple | list) else [value]) if isinstance(one, torch.Tensor)]
 
 

@@ -27,7 +27,11 @@ _ROWS = 2**20
 """Rows of a group that is cut no further."""
 
 
-def pyarrow() -> Any:
+ArrowData = Any
+"""Data of Arrow, or the library itself, which has no types: a table, a column, a field."""
+
+
+def pyarrow() -> ArrowData:
     """The package, with its modules `compute` and `parquet`.
 
     Raises:
@@ -113,14 +117,14 @@ class ParquetRows:
         """Return the number of rows of each row group."""
         return [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
 
-    def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:
+    def _shape(self, field: ArrowData, variables: Sequence[str]) -> tuple[int, ...]:
         """Find the shape of the cells of a variable's column: that of its first list, or () of a number."""
         if field.name not in variables or _element(field.type, 1) is field.type:
             return ()
         batches = self._file.iter_batches(64, columns=[field.name])
         return next((shape for batch in batches if (shape := shape_of(field.type, batch.column(0)))), ())
 
-    def _block(self, batch: Any, number: int, group: int, wanted: Sequence[str], *, keep: bool) -> Block:
+    def _block(self, batch: ArrowData, number: int, group: int, wanted: Sequence[str], *, keep: bool) -> Block:
         names = batch.schema.names
         columns: dict[str, Array] = {}
         faults: dict[int, Fault] = {}
@@ -154,7 +158,7 @@ class ParquetRows:
             raise InputError(f"{self._name} cannot be read as a Parquet file: {said}", hint=hint) from None
 
 
-def _element(kind: Any, depth: int) -> Any:
+def _element(kind: ArrowData, depth: int) -> ArrowData:
     """Find the type of the elements of nested lists, or of the values of a dictionary."""
     types = pyarrow().types
     for _ in range(depth):
@@ -163,13 +167,13 @@ def _element(kind: Any, depth: int) -> Any:
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
-def _without_views(cells: Any) -> Any:
+def _without_views(cells: ArrowData) -> ArrowData:
     pa = pyarrow()
     views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     return cells.cast(views[cells.type]) if cells.type in views else cells
 
 
-def shape_of(kind: object, cells: Any) -> tuple[int, ...]:
+def shape_of(kind: object, cells: ArrowData) -> tuple[int, ...]:
     """Find the shape of the first list that is not null; () where the cells are no lists, or ragged ones."""
     if _element(kind, 1) is kind:
         return ()
@@ -197,7 +201,7 @@ def is_numeric(kind: object) -> bool:
     return any(test(kind) for test in tests)
 
 
-def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int]]:
+def numbers_of(cells: ArrowData, shape: tuple[int, ...] = ()) -> tuple[Array, list[int]]:
     """Convert an array of Arrow to float64.
 
     Args:
@@ -242,14 +246,14 @@ def is_frame(value: object) -> bool:
     return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 
-def source_of(frame: Any) -> RowSource:
+def source_of(frame: ArrowData) -> RowSource:
     """Name the columns of a table, each as one of numbers, as their cells are not looked at."""
     names = [str(name) for name in getattr(frame, "column_names", None) or list(frame.columns)]
     twice = frozenset(name for name in names if names.count(name) > 1)
     return RowSource("the table", dict.fromkeys(names, ()), twice)
 
 
-def arrays_of(frame: Any, chosen: list[str]) -> dict[str, Array]:
+def arrays_of(frame: ArrowData, chosen: list[str]) -> dict[str, Array]:
     """Convert some columns to arrays of shape (N, *cell), with NaN where a cell is null.
 
     Raises:
@@ -276,7 +280,7 @@ def arrays_of(frame: Any, chosen: list[str]) -> dict[str, Array]:
     return found
 
 
-def alike(frame: Any, columns: Mapping[str, Array]) -> Any:
+def alike(frame: ArrowData, columns: Mapping[str, Array]) -> ArrowData:
     """A table of the same kind, with the same index where it has one."""
     if hasattr(frame, "from_pydict"):  # pyarrow's
         return type(frame).from_pydict(columns)

@@ -28,7 +28,7 @@ from gradcli.files.atomic import TEMPORARY, target
 from gradcli.files.binary import write_npy, write_npz
 from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import array_of, quoted
-from gradcli.parts.tables.columnar import is_numeric, pyarrow
+from gradcli.parts.tables.columnar import ArrowData, is_numeric, pyarrow
 from gradcli.results import Array, Cells, ColumnGroup, Mapped, RowSource
 from gradcli.results.record import Record
 
@@ -119,7 +119,7 @@ def values(cells: Cells) -> list[Any]:
     """
     if isinstance(cells, list):
         return cells
-    found: Any = cells
+    found: ArrowData = cells
     pa, types = pyarrow(), pyarrow().types
     if found.type == pa.float32():
         found = found.cast(pa.string()).cast(pa.float64())
@@ -369,7 +369,7 @@ class ColumnWriter:
 
     def __init__(self, file: BinaryIO, layout: Layout) -> None:
         self._pa, self._file, self._layout = pyarrow(), file, layout
-        self._writer: Any = None
+        self._writer: ArrowData = None
         self._waiting: list[Any] = []
         self._rows = self._bytes = 0
 
@@ -398,7 +398,7 @@ class ColumnWriter:
         if self._writer is not None:
             self._writer.is_open = False  # which else is closed when it is collected, into a file that is closed
 
-    def _flush(self, table: Any) -> None:
+    def _flush(self, table: ArrowData) -> None:
         if self._writer is None:
             schema = table.schema.with_metadata({"gradcli": json.dumps(self._layout.about)})
             # Numbers rarely repeat, so that a dictionary of them would be built for nothing.
@@ -407,14 +407,14 @@ class ColumnWriter:
         self._writer.write_table(table)
         self._waiting, self._rows, self._bytes = [], 0, 0
 
-    def _empty(self) -> Any:
+    def _empty(self) -> ArrowData:
         """A table without rows."""
         pa, layout = self._pa, self._layout
         kinds = {name: pa.float64() if name in layout.numbers else pa.string() for name in layout.kept}
         kinds |= {name: kind for name, kind in layout.source.types.items() if name in kinds}
         return pa.schema([*kinds.items(), *((name, layout.dtype) for name in layout.columns)]).empty_table()
 
-    def _kept(self, name: str, cells: Cells) -> Any:
+    def _kept(self, name: str, cells: Cells) -> ArrowData:
         """Convert the cells of a column to keep to an array of Arrow."""
         if not isinstance(cells, list):
             return cells

@@ -43,6 +43,10 @@ MOST_DOTS = 4_096
 """Most elements of a block whose proven zeros are dotted."""
 
 
+Drawing = Any
+"""A figure, or its axes, of the library that draws."""
+
+
 def require_matplotlib() -> None:
     """Refuse a figure where matplotlib is not installed.
 
@@ -60,7 +64,7 @@ Drawn = results.Plotted | results.Jacobian | results.Hessian
 """What is drawn as a figure."""
 
 
-def figure(answer: Drawn, form: str, theme: str) -> bytes:
+def figure(answer: Drawing, form: str, theme: str) -> bytes:
     """Draw curves, a map, or the matrices of a Jacobian or a Hessian as svg, png or pdf, on light or dark ground.
 
     Raises:
@@ -89,7 +93,7 @@ def figure(answer: Drawn, form: str, theme: str) -> bytes:
     return file.getvalue()
 
 
-def _draw_curves(figure: Any, plot: results.Plot, colors: Mapping[str, str]) -> None:
+def _draw_curves(figure: Drawing, plot: results.Plot, colors: Mapping[str, str]) -> None:
     shown = panels(plot)
     figure.set_size_inches(SIZE[0], SIZE[1] * (1.0 if len(shown) == 1 else 1.5))
     axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
@@ -99,7 +103,7 @@ def _draw_curves(figure: Any, plot: results.Plot, colors: Mapping[str, str]) -> 
     _titled(axes[0], plot)
 
 
-def _titled(ax: Any, plot: results.Plotted) -> None:
+def _titled(ax: Drawing, plot: results.Plotted) -> None:
     from matplotlib.mathtext import MathTextParser
 
     title = "" if plot.formula is None else f"${plot.output} = {plot.formula.latex}$".replace(r"\frac", r"\dfrac")
@@ -110,13 +114,13 @@ def _titled(ax: Any, plot: results.Plotted) -> None:
         ax.set_title(_shortened(plot), family="monospace")
 
 
-def _shortened(answer: Drawn) -> str:
+def _shortened(answer: Drawing) -> str:
     """Write the function in a line that fits, and is no formula to matplotlib."""
     words = wording.statement(answer)
     return (f"{words[: WIDEST - 1]}…" if len(words) > WIDEST else words).replace("$", r"\$")
 
 
-def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, str]) -> None:
+def _draw_panel(ax: Drawing, plot: results.Plot, panel: Panel, colors: Mapping[str, str]) -> None:
     x = plot.points
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(panel.low, panel.high)
@@ -151,7 +155,7 @@ def _draw_panel(ax: Any, plot: results.Plot, panel: Panel, colors: Mapping[str, 
     ax.legend(frameon=False, **outside)
 
 
-def _draw_map(figure: Any, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
+def _draw_map(figure: Drawing, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
     ax = figure.subplots()
     (across, x), (up, y) = plot.axes.items()
     scale, per_scale = _scale(largest(plot.values))
@@ -181,7 +185,7 @@ def _scale(most: float) -> tuple[float, str]:
     return 10.0**power, f" / 1e{power}"
 
 
-def _draw_matrices(figure: Any, answer: results.Jacobian | results.Hessian, colors: Mapping[str, str]) -> None:
+def _draw_matrices(figure: Drawing, answer: results.Jacobian | results.Hessian, colors: Mapping[str, str]) -> None:
     """Draw the blocks next to each other on one symmetric scale; zeros that the formula proves are dotted."""
     blocks, most = matrices(answer)
     scale, per_scale = _scale(most)
