@@ -234,7 +234,7 @@ HEADS: Mapping[type, Callable[..., Ball]] = {
 # -- whole lists
 
 
-def product(values: Iterable[Ball]) -> Ball:
+def product(values: Iterable[Ball | int]) -> Ball:
     """Multiply all values; 1 where there are none."""
     return reduce(mul, values, arb(1))
 

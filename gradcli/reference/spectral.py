@@ -63,7 +63,7 @@ class Symmetric:
         for k, others in enumerate(products_of_others(factors, one)):
             require_time()
             own = self.eigenvalues[k]
-            scale = product(own - value for n, value in enumerate(self.eigenvalues) if n != k)
+            scale = product(own - value if n != k else 1 for n, value in enumerate(self.eigenvalues))
             found.append((others + others.transpose()) / (2 * scale))
         return found
 
