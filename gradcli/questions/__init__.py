@@ -1,8 +1,9 @@
 """Questions: the answer of each family of commands, put together from the three readings.
 
+answering                        the main job on one page: begin here
 question                         one function at one point: read and validated without torch; then torch's numbers
 parsed_text, naming              a text read once; names of variables and of statements
-operators                        the derivatives that commands ask torch for, a row each, and how they are answered
+operators                        the derivatives that commands ask torch for, a row each
 judging                          the one way to judge torch's numbers; remarks; branches that differ next to the point
 gradients                        the gradient as a Program, in torch's form, and its numbers
 recorded_protocol                what a question needs of the function that its Program was recorded from

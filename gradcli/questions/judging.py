@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from gradcli.parts import all_parts
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, BlockNames, Check, Entry, NumberKind, Quantity, Verdict, by_name, quantities_of
+from gradcli.results import Array, Check, Entry, NumberKind, Quantity, Verdict, by_name, quantities_of
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -39,38 +39,6 @@ ROUNDINGS = 2**10
 
 SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
-
-
-def differentiated(question: Question, v: Array) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Compute the vector-Jacobian product; return the other fields of an answer with one too, with the Jacobian."""
-    numbers = whole_derivatives(question, v)
-    shared = checked(question, numbers, {"jacobian": by_name(numbers.jacobian or {})}, "jacobian")
-    return dict(numbers.vjp or {}), shared | {"jacobian_omitted": question.jacobian_omitted}
-
-
-def checked(
-    question: Question,
-    numbers: Numbers,
-    arrays: Mapping[NumberKind, Mapping[BlockNames, Array]],
-    kind: str,
-    derived: Derived | None = None,
-) -> dict[str, Any]:
-    """Judge torch's numbers and confirm the formulas; return the fields that all answers of derivatives have.
-
-    Args:
-        question: The function at its point, and whether to judge.
-        numbers: Torch's.
-        arrays: These numbers by kind and block; without those that are left out.
-        kind: The kind that has formulas.
-        derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
-    """
-    judgement = judged(question, numbers) if question.check else None
-    formulas, found = concluded(question, numbers, judgement, derived)
-    y, wrt, quantities = question.program.output_name, question.wrt, list[Quantity]()
-    for one, blocks in arrays.items():
-        own = (formulas.shown, formulas.omitted) if one == kind else ()
-        quantities += quantities_of(one, y, wrt, blocks, *own)
-    return {**question.common, "quantities": tuple(quantities), "value": question.value, "check": found}
 
 
 def beside(question: Question, kind: NumberKind, arrays: Mapping[str, Array]) -> tuple[Quantity, ...]:

@@ -1,25 +1,23 @@
-"""Operators: the derivatives that a command asks torch for, a row each, and how any of them is answered.
+"""Operators: the derivatives that a command asks torch for, a row each.
 
 A row says which quantities the answer has and along which axes (`gradcli.results.quantities`), which of them has
 formulas, along which vector it is taken, and whether y must have one element.  Torch is asked by one function a row;
-what it gives is judged and put together alike.
+`gradcli.questions.answering` judges what it gives, and puts the answer together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.crosscheck.formulas import derive_formulas
 from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Numbers, SecondDerivatives, Torch
 from gradcli.option_words import option
-from gradcli.questions.judging import checked, whole_derivatives
-from gradcli.questions.naming import Directions
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.judging import whole_derivatives
+from gradcli.questions.question import Question
 from gradcli.results import (
     HVP,
     JVP,
@@ -36,8 +34,6 @@ from gradcli.results import (
 
 Given = Mapping[str, Array]
 """Directions of the variables that move; none for an operator that is taken along none."""
-
-OneAnswer = TypeVar("OneAnswer", bound=Judged)
 
 
 class Asked(NamedTuple):
@@ -122,33 +118,3 @@ OPERATORS: Mapping[type[Judged], Operator] = {
     HVP: Operator("hvp", ("gradient", "hvp"), "hvp", along="u", of_one_element=True, ask=_hvp),
 }
 """All operators, by the class of their answers."""
-
-
-def answer(kind: type[OneAnswer], inquiry: Inquiry, u: Directions = None) -> tuple[Question, OneAnswer]:
-    """Answer a question by a row of the table.
-
-    Args:
-        kind: The class of the answer.
-        inquiry: The function at its point.
-        u: The directions that are given.
-
-    Raises:
-        GradcliError: y has several elements, a direction is missing, or the answer would be too large.
-    """
-    row = OPERATORS[kind]
-    assert row.ask is not None, "a command of its own asks for it"  # noqa: S101
-    question = inquiry.question(twice=row.is_second)
-    if row.of_one_element:
-        question.require_one_element(row.command)
-    directions = question.directions(u, row.command) if row.along == "u" else {}
-    asked = row.ask(question, directions)
-    derived = None
-    if row.is_second:
-        wrt = () if row.command == "jvp" else question.wrt
-        derived = derive_formulas(question.point, question.program, wrt, row.command, directions)
-    shared: dict[str, Any] = checked(question, asked.numbers, asked.arrays, row.formulas, derived)
-    if row.along == "u":
-        shared["u"] = directions
-    if row.kinds[0] != "jacobian" and "jacobian" in row.kinds:
-        shared["jacobian_omitted"] = question.jacobian_omitted
-    return question, kind(command=row.command, **shared)

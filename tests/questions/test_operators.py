@@ -1,10 +1,12 @@
 """Each row of the table of operators is true of the answers of its command."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from gradcli import Function, GradcliError
+from gradcli.questions import answering
 from gradcli.questions.operators import OPERATORS, Operator
 from gradcli.results import Judged
 
@@ -68,3 +70,19 @@ def test_a_direction_is_needed_where_the_row_says_so(row: Operator) -> None:
     """Of several variables, as of one of several elements."""
     with pytest.raises(GradcliError, match="direction"):
         getattr(Function("sum(x**2*z)"), row.command)(AT)
+
+
+def test_the_main_job_stands_on_one_page() -> None:
+    """The module that a reader begins with has at most so many lines, and names each stage."""
+    source = Path(answering.__file__).read_text(encoding="utf-8")
+    assert source.count("\n") <= 120
+    for stage in (
+        "read_whole",
+        "inquiry.question(",
+        "operator.ask(",
+        "derive(",
+        "judged(",
+        "concluded(",
+        "report.pieces",
+    ):
+        assert stage in source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
+from gradcli.questions.answering import answer
 from gradcli.questions.judging import of_passes
-from gradcli.questions.operators import answer
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Gradient
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.questions.operators import answer
+from gradcli.questions.answering import answer
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Jacobian
 

@@ -22,7 +22,8 @@ from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.progress import counted
-from gradcli.questions.judging import beside, compared, differentiated, of_passes, of_v, with_part
+from gradcli.questions.answering import answer_product
+from gradcli.questions.judging import beside, compared, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
@@ -133,7 +134,7 @@ def answered(
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
-        product, found = differentiated(question, v)
+        product, found = answer_product(question, v)
         zeroed, adds = steps[number]
         added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
@@ -255,7 +256,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {}, check=question.check)
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    product, shared = differentiated(of_y, weights)
+    product, shared = answer_product(of_y, weights)
     (block,) = shared["quantities"]
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
