@@ -171,7 +171,7 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
 DOORS = {
     ("autodiff/jacobians.py", "except BaseException"),
     ("autodiff/backward_passes.py", "except BaseException"),
-    ("parts/batch/answering.py", "except Exception"),
+    ("parts/batch/replying.py", "except Exception"),
     ("parts/running/targets.py", "except Exception"),
     ("parts/running/script_process.py", "except BaseException"),
     ("parts/running/script_process.py", "except Exception"),

@@ -184,7 +184,10 @@ def broadcast_in_dim(*given: object) -> Any:
 
 
 def without_laziness(function: object) -> Any:
-    """Give for the conjugate that is a view (`aten._conj`) the one that computes it, and any other operation itself."""
+    """Give for the conjugate that is a view (`aten._conj`) the one that computes it, and any other operation itself.
+
+    Only of tensors: the latter takes no number of Python.
+    """
     return torch.ops.aten._conj_physical.default if function is torch.ops.aten._conj.default else function
 
 

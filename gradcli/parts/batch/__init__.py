@@ -2,7 +2,7 @@
 
 asking         a request to the answer of a `Function`
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
-answering      the stream, and requests in words
+replying       the stream, and requests in words
 shell          the command, its help and its argument
 caches         what is remembered between requests, forgotten
 

@@ -33,7 +33,7 @@ def batch(file: Requests = None) -> Stream:
     """
 
     def answer() -> int:
-        from gradcli.parts.batch.answering import answer_all
+        from gradcli.parts.batch.replying import answer_all
 
         return answer_all(file)
 

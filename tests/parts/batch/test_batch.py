@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import gradcli.function
-from gradcli.parts.batch import answering
+from gradcli.parts.batch import replying
 from tests import warm
 from tests.conftest import Command, Run, process
 from tests.terminals import PIPES, Program
@@ -278,7 +278,7 @@ class Counted(io.BytesIO):
 def test_new_expressions_take_no_more_and_more_memory(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of them is forgotten, of our caches and of SymPy's: the objects that are there are as many."""
     step = len(FORMS)
-    monkeypatch.setattr(answering, "MOST_REMEMBERED", step, raising=False)
+    monkeypatch.setattr(replying, "MOST_REMEMBERED", step, raising=False)
     numbers = [(k + 0.25, k + 0.5, k) for k in range(1, 8)]
     lines = "".join(form.format(*three) + "\n" for three in numbers for form in FORMS)
     given = Counted(lines.encode(), step)
