@@ -183,12 +183,13 @@ def broadcast_in_dim(*given: object) -> Any:
     return torch._prims._broadcast_in_dim_aten(*given)  # type: ignore[no-untyped-call]
 
 
-def without_laziness(function: object) -> Any:
+def without_laziness(function: object, operands: Sequence[object]) -> Any:
     """Give for the conjugate that is a view (`aten._conj`) the one that computes it, and any other operation itself.
 
     Only of tensors: the latter takes no number of Python.
     """
-    return torch.ops.aten._conj_physical.default if function is torch.ops.aten._conj.default else function
+    is_lazy = function is torch.ops.aten._conj.default and isinstance(operands[0], torch.Tensor)
+    return torch.ops.aten._conj_physical.default if is_lazy else function
 
 
 def free_of_compiler() -> None:

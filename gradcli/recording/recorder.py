@@ -161,8 +161,7 @@ class Recorder(RecordingMode):
     ) -> Argument:
         """Run a call, and record it: its operands before it runs, its results after that."""
         kwargs = kwargs or {}
-        if isinstance(args[0] if args else None, torch.Tensor):
-            function = torch_internals.without_laziness(function)
+        function = torch_internals.without_laziness(function, args)
         recording = self._recorded(function, args, kwargs)
         self._advance(recording)
         with self.paused():

@@ -323,9 +323,10 @@ def test_the_primitive_of_broadcasting_broadcasts() -> None:
 
 def test_a_lazy_conjugate_is_computed() -> None:
     """Any other operation is left as it is."""
-    computed = torch_internals.without_laziness(aten._conj.default)
+    computed = torch_internals.without_laziness(aten._conj.default, [torch.ones(1)])
     assert not computed(torch.tensor([1j])).is_conj()
-    assert torch_internals.without_laziness(aten.neg.default) is aten.neg.default
+    assert torch_internals.without_laziness(aten.neg.default, [torch.ones(1)]) is aten.neg.default
+    assert torch_internals.without_laziness(aten._conj.default, [1j]) is aten._conj.default
 
 
 # -- one module
