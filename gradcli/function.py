@@ -98,7 +98,7 @@ class _Method:
         return method.__get__(function, owner)
 
 
-_METHODS = {name: command.method for name, command in all_commands().items() if command.method}
-_METHODS |= {"vjps": "gradcli.questions.commands.vjp:vjps", **further_methods()}
+_METHODS = {**further_methods(), "vjps": "gradcli.questions.commands.vjp:vjps"}
+_METHODS |= {name: command.method for name, command in all_commands().items() if command.method}
 for _name, _place in _METHODS.items():
     setattr(Function, _name, _Method(_name, _place))

@@ -58,16 +58,25 @@ DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
 def all_commands() -> dict[str, Command]:
     """Return all commands by their names, section by section: those of the core, then those of parts."""
     found = [*CORE, *(part.command(name) for part in all_parts() for name in part.COMMANDS), _LAST]
-    found.sort(key=lambda command: SECTIONS.index(command.section) if command.section else len(SECTIONS))
+    found.sort(key=_place_in_help)
     commands: dict[str, Command] = {}
     for command in found:
         commands.setdefault(command.name, command)  # those of other packages come last, and replace none
     return commands
 
 
+def _place_in_help(command: Command) -> int:
+    """Return the number of the section that lists a command; one of another package may name a section of its own."""
+    return SECTIONS.index(command.section) if command.section in SECTIONS else len(SECTIONS)
+
+
 def further_methods() -> dict[str, str]:
     """Return the methods that parts add to `Function` besides those of commands, each as `module:function`."""
-    return {name: place for part in all_parts() for name, place in part.methods().items()}
+    found: dict[str, str] = {}
+    for part in all_parts():
+        for name, place in part.methods().items():
+            found.setdefault(name, place)  # those of other packages come last, and replace none
+    return found
 
 
 def questions() -> tuple[str, ...]:

@@ -181,7 +181,8 @@ def _table(heading: str, kind: type, left_out: set[str]) -> str:
     for one in json_keys(kind):
         if one.key not in left_out:
             mark, held = "" if one.omit is None else " ?", type_of(kind, one)
-            rows += f"| `{one.key}`{mark} | {words(held, is_there=one.omit is not None)} | {said[one.name]} |\n"
+            says = said[one.name].replace("; None if", "; null if" if one.omit is None else "; left out if")
+            rows += f"| `{one.key}`{mark} | {words(held, is_there=one.omit is not None)} | {says} |\n"
     body = f"| key | is | says |\n| --- | --- | --- |\n{rows}" if rows else "It has no keys of its own.\n"
     return f"{heading}\n\n{body}"
 

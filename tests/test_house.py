@@ -82,7 +82,7 @@ STILL = {
     ("__init__.py", "gradcli.parts.running.plain_functions"),  # for type checkers
     ("__init__.py", "gradcli.parts.typed_function"),
 }
-"""Imports of parts that are still to go."""
+"""Names that `gradcli` itself gives: what a part adds to the package, for type checkers."""
 
 
 def test_no_room_of_the_core_imports_a_part() -> None:
@@ -172,6 +172,7 @@ DOORS = {
     ("autodiff/jacobians.py", "except BaseException"),
     ("autodiff/backward_passes.py", "except BaseException"),
     ("parts/batch/replying.py", "except Exception"),
+    ("parts/listing.py", "except Exception"),
     ("parts/running/targets.py", "except Exception"),
     ("parts/running/script_process.py", "except BaseException"),
     ("parts/running/script_process.py", "except Exception"),

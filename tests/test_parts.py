@@ -35,6 +35,7 @@ def _without(folder: Path, parts: list[str]) -> None:
         shutil.rmtree(folder / "tests" / "parts" / name, ignore_errors=True)
         text = re.sub(rf'^    "{re.escape(part)}",\n', "", text, flags=re.MULTILINE)
         text = re.sub(rf'"{re.escape(part)}\.\w+", ?', "", text)
+        text = re.sub(rf"^{name} .*\n", "", text, flags=re.MULTILINE)
     listing.write_text(text, encoding="utf-8")
 
 
@@ -91,6 +92,8 @@ def test_another_package_adds_a_command(tmp_path: Path) -> None:
     assert (run.code, run.out) == (0, "condition number: 1001   J: agree\n"), run.err
     assert "condition " in _shell(environment, "--help").out
     assert "‖J‖·‖x‖/‖y‖" in _shell(environment, "condition", "--help").out
+    assert _shell(environment, "config").code == 0
+    assert "no such option" in _shell(environment, "vjp", "x**2", "--foo", "1").err.lower()
     wrong = _shell(environment, "condition", "x -", "--at", "1")
     assert wrong.code == 2
     assert wrong.err.startswith("error: ")
@@ -102,8 +105,9 @@ def test_the_example_names_the_group_that_is_read() -> None:
     assert '[project.entry-points."gradcli.parts"]\ncondition = "gradcli_condition:PART"' in text
 
 
-def test_a_part_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["gradcli_condition:MISSING", "gradcli_condition:condition", "missing:PART"])
+def test_a_part_that_cannot_be_loaded_is_named(target: str, tmp_path: Path) -> None:
     """With the package to take away."""
-    run = _shell(_installed(tmp_path, "gradcli_condition:MISSING"), "vjp", "x**2", "--at", "1")
+    run = _shell(_installed(tmp_path, target), "vjp", "x**2", "--at", "1")
     assert run.code == 2
     assert "gradcli-condition" in run.err

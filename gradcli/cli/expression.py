@@ -57,7 +57,7 @@ class GroupedCommands(TyperGroup):
         listed = [command for command in all_commands().values() if command.section]
         width = max(len(command.name) for command in listed)
         limit = formatter.width - width - 4  # two spaces before a name, two after it
-        for section in SECTIONS:
+        for section in dict.fromkeys((*SECTIONS, *(command.section for command in listed))):
             own = [command for command in listed if command.section == section]
             if own:
                 with formatter.section(section):

@@ -154,7 +154,7 @@ def _read(parameter: inspect.Parameter) -> Option | None:
         choices = tuple(map(str, own.choices))
     elif is_literal:
         choices = get_args(annotation if get_origin(annotation) is Literal else types[0])
-    kind = fact.kind or (OptionKind.CHOICE if choices else _KINDS[types[0]])
+    kind = fact.kind or (OptionKind.CHOICE if choices else _KINDS.get(types[0], OptionKind.WORD))
     is_repeated = get_origin(types[0]) is list
     return Option(
         parameter.name,

@@ -16,9 +16,9 @@ closed_forms     formulas of derivatives for values and sizes that are not known
 batch            requests as lines of JSON, answered one after the other
 warm             a process that answers the calls of the shell at once
 
-The core imports this module and `part`, and no package of one.  A part imports the core, and of another part only its
-`__init__`.  The `__init__` of a part imports nothing heavy: its own modules, torch and SymPy come with the first call.
-This module imports nothing at all, as each call of a warm process imports it before anything else.
+The core imports `part`, `command` and this module, and no package of a part.  A part imports the core, and of another
+part only its `__init__`, which imports nothing heavy: its own modules, torch and SymPy come with the first call.  This
+module imports nothing at all, as each call of a warm process imports it before anything else.
 """
 
 from __future__ import annotations

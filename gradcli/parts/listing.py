@@ -30,11 +30,13 @@ def _loaded(point: EntryPoint) -> Part:
     """Load the part that an entry point names.
 
     Raises:
-        UsageError: There is none, or it cannot be imported.
+        UsageError: There is none, it is no part, or importing it raises an error.
     """
     try:
-        found: Part = point.load()
-    except (ImportError, AttributeError) as error:
+        found = point.load()
+        if not isinstance(found, Part):
+            raise TypeError(f"it is no Part, and a {type(found).__name__}")
+    except Exception as error:
         package = point.dist.name if point.dist else point.value
         message = f"the part '{point.name}' of the package {package} cannot be loaded: {error}"
         raise UsageError(message, hint=f"pip uninstall {package} takes it away") from error

@@ -1,4 +1,4 @@
-"""What a part may supply: commands, sources of functions, advisers, formats, and readings of code.
+"""What a part may supply: commands, methods, readers of texts, names of functions, and advice after a check.
 
 A part is an object of a class that inherits from `Part`, and overrides what it supplies.
 """
@@ -6,7 +6,7 @@ A part is an object of a class that inherits from `Part`, and overrides what it 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
@@ -29,6 +29,7 @@ class AskedFunction(Protocol):
         """Answer a command by its name, as `ParsedText.ask` does."""
 
 
+@runtime_checkable
 class Part(Protocol):
     """Something that gradcli can do besides its main job; each attribute and method has a default, which is nothing."""
 

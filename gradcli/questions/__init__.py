@@ -9,7 +9,7 @@ gradients                        the gradient as a Program, in torch's form, and
 recorded_protocol                what a question needs of the function that its Program was recorded from
 local_adjoints                   what one line adds to the adjoint of an operand, as text and in numbers
 held_constant                    kinks, jumps and missing parts of derivatives, as values are held constant
-commands                         a module a command: its options, its help, its method of `Function`
+commands                         a module a command: the method of `Function` that answers it
 functions                        functions: the op table, and a page for one function
 
 Mistakes in the input are found before torch is imported.  No module here knows a format of the shell.

@@ -9,7 +9,8 @@
     answer      results                            quantities, the check and remarks; data that knows no format
     shown       report.pieces                      a document, composed once, in a format
 
-`answer` is that for any operator; `answer_product` for one gradient vector, as the command `vjp` may have several.
+`answer` is that for a derivative taken once; `answer_product` for one of the gradient vectors of `vjp`, which may be
+several, follow from a loss or stand in pasted passes (`questions.commands.vjp`).
 """
 
 from __future__ import annotations

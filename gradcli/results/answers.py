@@ -183,7 +183,7 @@ class Differentiation(Judged, FormulaTexts, kw_only=True):
     @property
     @json_property(omit=if_none, before="jacobian_omitted")
     def jacobian(self) -> Mapping[str, Array] | None:
-        """∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out."""
+        """∂y/∂x per variable, of shape y.shape + x.shape; None if it is too large."""
         blocks = self.of_kind("jacobian")
         return None if any(one.array is None for one in blocks) else {one.axes[-1]: one.numbers for one in blocks}
 
@@ -299,7 +299,7 @@ class Checking(Differentiation, kw_only=True):
 
     Attributes:
         v: The gradient vector, if the entries are of vᵀJ.
-        opinions: The worst entries, at most `crosscheck.MAX_OPINIONS`.
+        opinions: The worst entries, at most 1,024.
         opinions_count: How many there are in all: entries and elements of y.
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.

@@ -284,7 +284,7 @@ class Check(Record):
         entries: Entries of the answer: of J where it was computed, else of vᵀJ.
         checked: How many of them were compared.
         max_relative_error: The largest over the compared entries and elements of y; None if none was.
-        findings: Entries that do not agree, worst first, at most `crosscheck.MAX_FINDINGS`.
+        findings: Entries that do not agree, worst first, at most 10.
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry of the answer, or of a part judged with it, was not looked at.
         findings_count: How many findings there are in all.

@@ -82,7 +82,7 @@ class Adjoint(Record, kw_only=True):
         notation: The notation of its adjoint.
         value: Of the line's shape.
         verdict: The verdict on its numbers; None if no check was asked for.
-        terms: At most `explain.MOST_TERMS`, in the order of the lines they come from.
+        terms: At most 12, in the order of the lines they come from.
         terms_count: The number of all terms.
     """
 
