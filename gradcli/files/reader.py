@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+from gradcli import option_words
 from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class Files:
     def _stdin(self, source: str) -> BinaryIO:
         if self._reader_of_stdin is not None:
             raise InputError(
-                f"standard input can be read once, and {self._reader_of_stdin} has read it",
+                f"standard input can be read once, and {option_words.source(self._reader_of_stdin)} has read it",
                 hint="put one of the two in a file, @FILE, or on the command line",
             )
         if sys.stdin is None or sys.stdin.closed:

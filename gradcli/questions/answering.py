@@ -7,7 +7,7 @@
     truth       judging.judged, crosscheck.judge   reading 3: enclosures of the gradient Program, next to the numbers
     verdict     judging.concluded                  the only place where the three meet
     answer      results                            quantities, the check and remarks; data that knows no format
-    shown       report.pieces                      a document, composed once, in a format
+    shown       report.compose, report.render      a document, composed once, in a format
 
 `answer` is that for a derivative taken once; `answer_product` for one of the gradient vectors of `vjp`, which may be
 several, follow from a loss or stand in pasted passes (`questions.commands.vjp`).

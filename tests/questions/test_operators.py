@@ -83,6 +83,6 @@ def test_the_main_job_stands_on_one_page() -> None:
         "derive(",
         "judged(",
         "concluded(",
-        "report.pieces",
+        "report.render",
     ):
         assert stage in source

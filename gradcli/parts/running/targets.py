@@ -19,12 +19,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gradcli.complete_output import text_output
 from gradcli.errors import InputError, did_you_mean
-from gradcli.recording.aten_calls import Argument
 from gradcli.recording.user_files import is_of_user, line_of_file
+
+if TYPE_CHECKING:
+    from gradcli.recording.aten_calls import Argument
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
