@@ -4,7 +4,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.parts.paste.texts import read
+from gradcli.questions.question import read
 
 X = "x = torch.tensor([1., 2.], requires_grad=True); "
 W = f"{X}w = torch.ones(2, requires_grad=True); y = (w*x).sum()\n"

@@ -7,7 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError, UncalledFunctionError
-from gradcli.parts.paste.texts import read
+from gradcli.questions.question import read
 from tests.checks import check_of
 
 
