@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_
 
 from gradcli.showing import Shown
 
-Get = Callable[[Any], Any]
-"""Function of a result, or of a part of it, that gives what is written of it."""
-
 Omit = Callable[[Any, Any], bool]
 """Tells from a record and the value of a member whether the member is left out."""
 

@@ -60,10 +60,6 @@ def require_matplotlib() -> None:
         raise InputError("a figure is drawn by matplotlib, which is not installed", hint=hint) from None
 
 
-Drawn = results.Plotted | results.Jacobian | results.Hessian
-"""What is drawn as a figure."""
-
-
 def figure(answer: Drawing, form: str, theme: str) -> bytes:
     """Draw curves, a map, or the matrices of a Jacobian or a Hessian as svg, png or pdf, on light or dark ground.
 
