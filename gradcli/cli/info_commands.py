@@ -29,12 +29,13 @@ from gradcli.cli.signatures import Option
 from gradcli.cli.typer_internals import get_completion_script, one_of
 from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.formats import FORMATS, ON_TERMINALS
+from gradcli.progress import SECONDS
 
 COMPLETE = "_GRADCLI_COMPLETE"
 """Variable of the environment by which a shell asks the command for completions."""
 
 
-_UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
+_UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64", "budget": round(SECONDS)}
 """Values shown where nothing is set, for options whose default depends on the question."""
 
 _InForce = tuple[Setting, str]

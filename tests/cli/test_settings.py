@@ -186,3 +186,12 @@ def test_batch_and_python_read_no_settings(settings: Write, gradcli: Command) ->
     assert "no such option: --no-strict" in gradcli("batch", given="eval x --at 1 --no-strict\n").out
     settings("nonsense")
     assert gradcli("batch", given="eval x --at 1\n").code == 0
+
+
+def test_each_default_that_is_shown_may_be_set(gradcli: Command, tmp_path: Path) -> None:
+    """A line that `config` prints is one of the file."""
+    shown = gradcli("config").out.splitlines()[1:]
+    assert len(shown) > 5
+    (tmp_path / "own.toml").write_text("\n".join(shown), encoding="utf-8")
+    run = gradcli("config", GRADCLI_CONFIG=str(tmp_path / "own.toml"))
+    assert run.code == 0, run.err
