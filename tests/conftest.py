@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from gradcli.cli import main
-from tests import warm
+from tests import of_parts, warm
 from tests.transcripts import Recorded
 
 
@@ -50,6 +51,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
 
 
+MODEL = Path(__file__).parent / "parts" / "running" / "model.py"
+"""A file of functions, where there is code that runs them."""
+
 QUICK = """
 test_house.py cli/test_main_job.py cli/test_answers.py cli/test_errors.py crosscheck/test_verdicts.py
 language/test_grammar.py language/test_values.py parts/paste/test_snippets.py parts/running/test_recording.py
@@ -65,8 +69,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick ones."""
+    """Mark the quick ones, and skip those of parts that are not there."""
     for item in items:
+        if lacks := of_parts.missing(tuple(name for mark in item.iter_markers("part") for name in mark.args)):
+            item.add_marker(pytest.mark.skip(reason=f"there is no part {', '.join(lacks)}"))
         if item.path.as_posix().endswith(tuple(f"tests/{name}" for name in QUICK)):
             item.add_marker("quick")
 
@@ -87,6 +93,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, where the commands of a test run."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def filled(folder: Path) -> Path:
+    """The current directory, with values, formulas, code, and files of rows."""
+    np.save("x.npy", [1.0, 2.0])
+    np.savez("both.npz", x=[1.0, 2.0], v=[1.0, 10.0])
+    for name in ("empty", "both", "folder.csv"):
+        (folder / name).mkdir()
+    texts = {"table.csv": "x,v\n1,1\n2,10", "f.txt": "y = x**2\nsum(y)", "loss.txt": "sum(y**2)", "square.txt": "x**2"}
+    texts |= {"rows.csv": "x\n1", "both/a.csv": "x\n1", "both/b.tsv": "x\n1", "claim.txt": "2*x", "six.txt": "6"}
+    texts |= {"pts.csv": "x\n1\n2", "fn.py": "def loss(x):\n    return (x**2).sum()"}
+    for name, text in texts.items():
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
+    (folder / "model.py").symlink_to(MODEL)
+    return folder
 
 
 @pytest.fixture

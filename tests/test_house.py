@@ -13,6 +13,7 @@ import gradcli
 from gradcli.formats import FORMATS
 from gradcli.language import ops
 from gradcli.parts import PARTS
+from tests import of_parts
 from tests.conftest import process
 
 PACKAGE = Path(gradcli.__file__).parent
@@ -130,10 +131,9 @@ def test_the_tree_knows_no_operation() -> None:
 
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
-    ("parts.code", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
     ("cli", "questions"): {"gradcli.questions.functions"},
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
-    ("parts.batch", "files"): {"gradcli.files", "gradcli.files.decoding"},  # arrays in JSON; a class that reads none
+    **of_parts.rows("NARROW"),
 }
 """Doors that are open for a part of a room alone."""
 
@@ -292,9 +292,6 @@ RULES = {
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
     "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
-    "parts/code/self_writing.py": "rules of constant tensors",
-    "parts/code/numpy_script.py": "names in scipy.special",
-    "parts/code/script.py": "constant tensors in the words of torch",
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",
     "symbolic/operations.py": "signs in the place of names, and words for the adjoints of some",
@@ -311,13 +308,9 @@ RULES = {
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
     "crosscheck/jumps.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
-    "parts/improve/expansions.py": "whole powers, quotients that are 0/0",
-    "parts/improve/identities.py": "constants of a sum",
-    "parts/improve/forms.py": "what is shorter and rounds alike",
-    "parts/improve/matching.py": "the same operation in other words",
-    "parts/improve/guards.py": "powers of constants",
     "questions/local_adjoints.py": "signs in the place of names",
     "questions/functions.py": "cases of a meaning, and what is no method in torch",
+    **of_parts.rows("RULES"),
 }
 """The modules that may tell operations apart by name, as their mathematics differs, and in what."""
 
@@ -374,17 +367,17 @@ DIFFERENTIATES = {
     "adjoint/slopes.py": "the slopes of elementwise operations",
     "symbolic/derivative.py": "formulas in index notation",
     "language/program/sympy_functions.py": "how SymPy differentiates the functions of the language",
-    "parts/claims/regions.py": "where a formula grows and falls",
     "reference/rules.py": "by how much slopes change along a ray, for its series",
+    **of_parts.rows("DIFFERENTIATES"),
 }
 """The modules that differentiate expressions."""
 
 GRADIENTS = {
     "questions/gradients.py": "scripts",
     "questions/local_adjoints.py": "explanations, and their drawings",
-    "parts/code/numpy_script.py": "scripts, as they are written",
     "crosscheck/bounded_gradient.py": "whole arrays with bounds",
     "crosscheck/gradient_point.py": "balls, at second order",
+    **of_parts.rows("GRADIENTS"),
 }
 """The modules that ask for the gradient of a Program, and what reads it."""
 
@@ -455,7 +448,7 @@ for line in sys.argv[2:]:
 
 def test_a_short_question_enters_few_modules_and_functions() -> None:
     """As many as a reader has to open who follows it."""
-    most = {"vjp x**2 --at 1,2 --v 1,1": "80 502", "check x**2 --at 1,2 --claim 2*x": "91 611"}
+    most = {"vjp x**2 --at 1,2 --v 1,1": "80 502", **of_parts.rows("ENTERED")}
     run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *most)
     few = " ".join(most.values()).split()
     assert all(int(found) <= int(one) for found, one in zip(run.err.split(), few, strict=True)), run.err

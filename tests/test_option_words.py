@@ -28,6 +28,7 @@ from gradcli.option_words import (
     option,
     source,
 )
+from tests import of_parts
 from tests.conftest import Command
 
 PACKAGE = Path(gradcli.__file__).parent
@@ -88,10 +89,9 @@ COMMAND_LINES = {
     ("language/lower/names.py", "::NAME --at VALUE asks of a function in it"),
     ("language/text/source.py", "--"),
     ("language/text/source.py", 'options stand outside of the quotes: "..." --'),
-    ("parts/code/code.py", " --to "),
-    ("parts/running/targets.py", " --at VALUE"),
     ("questions/functions.py", " --v "),
     ("report/wording.py", "; with --require-all that exits with 1"),
+    *of_parts.rows("COMMAND_LINES"),
 }
 """Commands of the shell, which are typed there, and what the shell alone says."""
 

@@ -71,6 +71,17 @@ def test_every_part_is_listed() -> None:
     assert len(all_parts()) == len(PARTS)
 
 
+def test_a_mark_names_parts_that_there_are() -> None:
+    """A test with the name of a part that there never was would never run."""
+    named = {
+        word
+        for path in (ROOT / "tests").rglob("*.py")
+        for names in re.findall(r"\bmark\.part\(([^)]*)\)", path.read_text(encoding="utf-8"))
+        for word in re.findall(r"""\w+""", names)
+    }
+    assert named <= {name.rpartition(".")[2] for name in PARTS}
+
+
 def _installed(folder: Path, target: str = "gradcli_condition:PART") -> dict[str, str]:
     """Install the example into a folder as pip does, and return an environment that finds it."""
     shutil.copy(EXAMPLE / "gradcli_condition.py", folder)

@@ -1,48 +1,15 @@
-"""Command lines in tables, `commands/*.txt`: a line each, with its exit code and what is printed.
+"""Command lines of the core, each with its exit code and what is printed."""
 
-[NAME=VALUE] WORDS [<< STANDARD INPUT] => CODE            an exit code
-... => CODE | WORDS                                       words of what is printed, on stdout or stderr
-... => CODE / WORDS                                       words of stdout (no words: any), and nothing on stderr
-... => CODE = TEXT                                        the whole of stdout (no text: none), and nothing on stderr
-... => CODE ~ TEXT                                        the whole of stdout, whatever is on stderr
-"""
-
-import os
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 
+from tests import command_lines
 from tests.conftest import Command
 
-TABLES = Path(__file__).parent / "commands"
-LINES = [
-    pytest.param(*line.rpartition(" => ")[::2], id=f"{table.stem} {line.partition(' => ')[0]}")
-    for table in sorted(TABLES.glob("*.txt"))
-    for line in table.read_text(encoding="utf-8").splitlines()
-    if line and not line.startswith("#")
-]
 
-
-@pytest.mark.parametrize(("line", "expected"), LINES)
+@pytest.mark.parametrize(("line", "expected"), command_lines.rows((Path(__file__).parent / "commands").glob("*.txt")))
 @pytest.mark.usefixtures("filled")
 def test_a_command_line(line: str, expected: str, gradcli: Command) -> None:
-    """A refusal leaves stdout empty, writes no file, and is one message of bounded length."""
-    words, _, sent = line.replace("\\n", "\n").partition(" << ")
-    found = re.fullmatch(r"(\d+)(?: ([|/=~]) ?(.*))?", expected.replace("\\n", "\n"), re.DOTALL)
-    assert found
-    code, sign, said = found.groups("")
-    given = dict(word.split("=", 1) for word in shlex.split(words) if re.match(r"GRADCLI_\w+=", word))
-    before = sorted(os.listdir())
-    run = gradcli(*shlex.split(words)[len(given) :], given=sent, **given)
-    assert run.code == int(code), run.err
-    assert said.strip() in (run.out if sign == "/" else run.out + run.err)
-    assert run.out == (said and f"{said}\n") or sign not in ("=", "~")
-    assert run.out or sign != "/"
-    assert run.err == "" or sign in ("", "|", "~")
-    assert run.err.count("note: ") <= 1
-    if code in ("2", "74"):
-        assert (run.out, sorted(os.listdir())) == ("", before)
-        assert len(run.err) < 2_000
-        assert run.err.count("error: ") == 1 or '"error"' in run.err
+    """In a folder that has the files it names."""
+    command_lines.require(line, expected, gradcli)

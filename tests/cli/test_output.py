@@ -20,6 +20,7 @@ from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
 from gradcli.registry import all_commands, lacks
+from tests import of_parts
 from tests.conftest import Command
 
 AT = ["--at", "1,2"]
@@ -31,13 +32,8 @@ QUESTIONS: dict[str, list[str]] = {
     "hessian": ["sum(sin(x))", *AT],
     "hvp": ["sum(sin(x))", *AT, "--u", "e0"],
     "eval": ["sin(x)", *AT],
-    "check": ["sin(x)", *AT],
-    "improve": ["1 - sin(x)", *AT],
-    "plot": ["sin(x)", "--in", "0..3"],
-    "explain": ["sin(x)", *AT, "--v", "1,1"],
-    "graph": ["sum(sin(x))", *AT],
-    "code": ["sin(x)", *AT, "--v", "1,1"],
     "functions": ["sin"],
+    **of_parts.rows("QUESTIONS"),
 }
 SIN, COS = np.sin([1.0, 2.0]), np.cos([1.0, 2.0])
 QUANTITIES: dict[str, tuple[str, Any]] = {
@@ -48,7 +44,7 @@ QUANTITIES: dict[str, tuple[str, Any]] = {
     "hessian": ("hessian_x_x", np.diag(-SIN)),
     "hvp": ("hvp_x", [-SIN[0], 0]),
     "eval": ("value", SIN),
-    "explain": ("vjp_x", COS),
+    **of_parts.rows("QUANTITIES"),
 }
 BUILT: Any = {name: built(command) for name, command in all_commands().items()}
 

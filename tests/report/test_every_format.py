@@ -19,6 +19,7 @@ from gradcli.report import Screen, rendered
 from gradcli.report.numbers import digits, rounded
 from gradcli.report.render import markdown
 from gradcli.showing import Shown
+from tests import of_parts
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
@@ -33,11 +34,8 @@ ANSWERS: dict[str, Any] = {
     "Hessian": lambda: G.hessian(X),
     "HVP": lambda: G.hvp(X, {"x": "e0"}),
     "Evaluation": lambda: F.eval(X),
-    "Checking": lambda: F.check(X, claim={"x": "cos(x)/3"}),
-    "Explanation": lambda: F.explain(X, "ones"),
-    "BackwardGraph": lambda: G.graph(X),
-    "Source": lambda: F.code(X, "ones"),
     "Functions": lambda: functions.pages("sin"),
+    **of_parts.rows("ANSWERS"),
 }
 """An answer of each kind."""
 

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from gradcli.formats import ON_TERMINALS
 from gradcli.report import Screen, rendered
+from tests import of_parts
 from tests.conftest import Command
 from tests.recorded import COMMANDS, answer
 
@@ -44,15 +45,9 @@ SHOWN = {
     "along": 'jvp "x**2" --at 1,2 --u 1,0',
     "curved": 'hvp "sum(x**3)" --at 1,2 --u e0',
     "value": 'eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6',
-    "check": 'check "x**2" --at 1,2 --claim "2*x" --v ones',
-    "refuted": 'check "norm(x)" --at 0.6,0.8 --claim x',
     "nothing": 'vjp "7"',
-    "explained": 'explain "y = x**2; z = sin(y)*x" --at 1,2 --v 1,0.1',
-    "explained-loss": 'explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)/3" --at t=16,40',
-    "explained-trap": 'explain "where(x > 0, sqrt(x), -x)" --at -1,4 --v ones',
-    "explained-long": 'explain "sum(sin(x**k) for k in range(1, 9))" --at 0.3,0.4 --v ones',
-    "graph": 'graph "y = x**2; z = sin(y)*c" --at x=1,2,3 --at c=2 --wrt x --v ones --show y',
     "long-formula": 'vjp "sin(A@x)*exp(x)/log(A.T@x + 9)" --at "A=[[1,2],[3,4]]" --at x=1,-1 --v 1,0',
+    **of_parts.rows("SHOWN"),
 }
 
 
@@ -92,7 +87,7 @@ def test_few_answers_are_longer_than_the_screen() -> None:
     assert {name for name, text in shown.items() if len(text.splitlines()) >= SCREEN} == {*LONG}
 
 
-LONG = ("explained-trap", "explained-long", "long-formula")
+LONG = ["long-formula", *of_parts.rows("LONG")]
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -117,7 +112,10 @@ def test_a_question_is_answered_on_one_screen(line: str) -> None:
     assert verdict in shown.replace("✓ proven", "agree")
 
 
-@pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph"])
+COLORED = [n for n in ("vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph") if n in SHOWN]
+
+
+@pytest.mark.parametrize("name", COLORED)
 def test_colours_say_nothing_that_words_do_not(name: str) -> None:
     """Without them the text is the same."""
     found = answer(f"gradcli {SHOWN[name]}").answer

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.conftest import MODEL
-from tests.conftest import Command
+from tests.conftest import MODEL, Command
 from tests.parts.running.model import Half
 
 SCRIPT = """

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import MODEL
-from tests.conftest import Command
+from tests.conftest import MODEL, Command
 
 
 def test_a_module_is_named_by_a_colon(folder: Path, gradcli: Command) -> None:

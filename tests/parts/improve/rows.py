@@ -1,0 +1,11 @@
+"""What the part adds to tables of the tests of the core."""
+
+QUESTIONS = {"improve": ["1 - sin(x)", "--at", "1,2"]}
+
+RULES = {
+    "parts/improve/expansions.py": "whole powers, quotients that are 0/0",
+    "parts/improve/identities.py": "constants of a sum",
+    "parts/improve/forms.py": "what is shorter and rounds alike",
+    "parts/improve/matching.py": "the same operation in other words",
+    "parts/improve/guards.py": "powers of constants",
+}
