@@ -37,6 +37,7 @@ Importing the package imports neither torch nor SymPy; they come with the first 
 
 from __future__ import annotations
 
+from gradcli.parts import PARTS as _PARTS
 from gradcli.showing import Shown as _Shown
 
 TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all else here
@@ -64,13 +65,10 @@ def _written(answer: Any, form: str) -> str:
 
 _Shown.write = staticmethod(_written)
 
-_HOMES = {
-    "GradcliError": "gradcli.errors",
-    "Function": "gradcli.function",
-    **dict.fromkeys(
-        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.parts.running.plain_functions"
-    ),
-}
+_HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
+if (_RUNNING := "gradcli.parts.running") in _PARTS:
+    _PLAIN = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record")
+    _HOMES |= dict.fromkeys(_PLAIN, f"{_RUNNING}.plain_functions")
 
 __all__ = [*_HOMES, "results", "__version__"]  # noqa: PLE0604
 

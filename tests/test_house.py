@@ -98,6 +98,30 @@ def test_no_room_of_the_core_imports_a_part() -> None:
     assert found <= STILL
 
 
+def _others_needed(node: ast.AST, part: str, *, is_tried: bool = False) -> Iterator[str]:
+    """List what a piece of code of a part imports of others, but for what it goes on without, and for type checkers."""
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
+        case ast.Try(handlers=[ast.ExceptHandler(type=ast.Name(id="ModuleNotFoundError"))]):
+            is_tried = True
+        case ast.ImportFrom(module=str(name)) if not is_tried:
+            named = {name, *(f"{name}.{alias.name}" for alias in node.names)} & set(PARTS)
+            yield from named - {f"gradcli.{part}"}
+    for child in ast.iter_child_nodes(node):
+        yield from _others_needed(child, part, is_tried=is_tried)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_goes_on_without_the_others(part: str) -> None:
+    """What it takes of another part it has a substitute for, where that is deleted."""
+    room = part.removeprefix("gradcli.")
+    for module in MODULES:
+        if _room(module) == room:
+            assert [*_others_needed(_tree(module), room)] == [], module
+    assert [*_others_needed(ast.parse("def f():\n    from gradcli.parts.claims import proof"), "parts.plot")]
+
+
 NAMES = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module for module in MODULES}
 
 

@@ -27,12 +27,24 @@ from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
 from gradcli.function import Function
-from gradcli.parts import running
 from gradcli.parts.tables.folder import MANIFEST, Folder, FolderPart, input_facts
 from gradcli.parts.tables.rows import Cut, Joined, PointSource, within
 from gradcli.parts.tables.sinks import Layout, open_sink
 from gradcli.results import RowSource
 from gradcli.results.record import Record
+
+try:
+    from gradcli.parts.running import file_text, function_with_code
+except ModuleNotFoundError:  # without that part
+
+    def file_text(word: str) -> str | None:
+        """Find no file of code."""
+        return None
+
+    def function_with_code(word: str, code: str | None) -> Function | None:
+        """Find no function of Python."""
+        return None
+
 
 if TYPE_CHECKING:
     from gradcli.parts.tables.streaming import Stream, Tally
@@ -73,7 +85,7 @@ class Work(Record):
     @classmethod
     def from_question(cls, expression: str, asked: Mapping[str, object], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
-        return cls(expression, running.file_text(expression), asked, keep, form)
+        return cls(expression, file_text(expression), asked, keep, form)
 
 
 @functools.lru_cache(4)
@@ -83,7 +95,7 @@ def function_of(expression: str, code: str | None) -> TypedFunction:
     Raises:
         GradcliError: As for `Function`, or as running the file raises.
     """
-    return cast("TypedFunction", running.function_with_code(expression, code) or Function(expression))
+    return cast("TypedFunction", function_with_code(expression, code) or Function(expression))
 
 
 def apply(
