@@ -124,7 +124,7 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     """
     own = Reference(point.program, point.shapes, point.inputs)
     reference, directions = own.admitting(ROOM * own.budget), _directions(point, own, wrt)
-    values = reference.made_of({reference.program.output: np.arange(math.prod(point.shape))})
+    values = reference.backward_closure({reference.program.output: np.arange(math.prod(point.shape))})
     run = reference.wired(directions, values).run(BITS)
     if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):
         return "kink"
@@ -142,8 +142,8 @@ def _directions(point: Point, reference: Reference, wrt: Sequence[str]) -> list[
         return found
     critical = {reference.renamed.get(spots.atom, spots.atom): spots.elements for spots in point.critical.spots}
     try:
-        made_of = reference.wide.made_of(critical)
+        backward_closure = reference.wide.backward_closure(critical)
     except OverBudgetError:
         return found
-    reached = {symbol: frozenset(elements.tolist()) for symbol, elements in made_of.items()}
+    reached = {symbol: frozenset(elements.tolist()) for symbol, elements in backward_closure.items()}
     return [(symbol, j) for symbol, j in found if j in reached.get(symbol, ())]

@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Case
-from gradcli.crosscheck.singular import ROOM, Limit, Looks
+from gradcli.crosscheck.singular import ROOM, Limit, RaySeries
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import CurveOfElement, Element, Rays
@@ -68,12 +68,17 @@ class GradientSides:
         plan: Plan,
         bits: int,
     ) -> None:
-        self.looks, self.function, self.moved_by, self.bits = Looks(case, plan, bits), function, moved_by, bits
+        self.series, self.function, self.moved_by, self.bits = (
+            RaySeries(case, plan, bits),
+            function,
+            moved_by,
+            bits,
+        )
         self._known: dict[tuple[Direction, ...], Rays | None] = {}
 
     def value(self, row: int) -> Ball | None:
         """Return the gradient at the point; None where an operation has no derivative."""
-        found = self.looks.here.values.get(row)
+        found = self.series.at_point.values.get(row)
         return None if found is None or isinstance(found, Undefined) or not exists(found) else found
 
     def side(self, row: int, direction: Direction, sign: int, by: Direction) -> GradientSide:
@@ -86,7 +91,7 @@ class GradientSides:
             by: The element that the row is the derivative by.
         """
         with precision(self.bits):
-            element = self.looks.side(direction, sign).get(row)
+            element = self.series.along_input(direction, sign).get(row)
             if isinstance(element, Nan):
                 element = self._by_function(row, direction, sign, by)
             if element is None:
@@ -130,7 +135,7 @@ class GradientSides:
         `Absent` where the slopes on both sides of the ray certainly differ, or the function has no value.
         """
         moving = {one: weight * sign for one, weight in self.moved_by(direction).items()}
-        if self.looks.is_over or (rays := self._rays(tuple(dict.fromkeys((*moving, by))))) is None:
+        if self.series.is_over or (rays := self._rays(tuple(dict.fromkeys((*moving, by))))) is None:
             return None
         left, on, right = (rays.on(moving, self._next_to(by, side)).get(0) for side in (-1, 0, 1))
         if any(isinstance(one, Absent) for one in (left, on, right)):
@@ -140,13 +145,15 @@ class GradientSides:
         across = [_common(side, on) for side in (left, right)] if self._may_jump else []
         if not all(isinstance(one, Series) for one in across):
             return next((one for one in across if isinstance(one, Absent)), None)
-        if (beside := self._beside(row, direction, by)) is None:
+        if (rays_of_row := self._rays_of_row(row, direction, by)) is None:
             return None
-        return _common(*(beside.on({direction: float(sign)}, self._next_to(by, side)).get(row) for side in (-1, 1)))
+        return _common(
+            *(rays_of_row.on({direction: float(sign)}, self._next_to(by, side)).get(row) for side in (-1, 1))
+        )
 
-    def _beside(self, row: int, direction: Direction, by: Direction) -> Rays | None:
+    def _rays_of_row(self, row: int, direction: Direction, by: Direction) -> Rays | None:
         """Return the rays of one row of the gradient, along a direction and next to it."""
-        reference = self.looks.case.reference
+        reference = self.series.case.reference
         try:
             plan = reference.admitting(reference.budget * ROOM).plan([direction, by], np.array([row]))
         except OverBudgetError:

@@ -24,7 +24,7 @@ from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.array_values import Values
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.bounds import NoRuleError
-from gradcli.reference.deadline import OverTimeError, looks_limit
+from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Plan, Reference
@@ -220,7 +220,7 @@ class HessianJudge(JacobianJudge):
                     decided.append(compare(entry, arb(0), self.case.tolerance, is_last=True) or _unknown(entry))
                 else:
                     waiting.append(entry)
-            with looks_limit():
+            with extra_limit():
                 self._look(waiting, decided)
         except (OverTimeError, OverBudgetError):
             known = {(e.variable, e.row, e.column) for e in decided}

@@ -20,7 +20,7 @@ from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Si
 from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
-from gradcli.crosscheck.summary import FamilyCheck, summarize, with_findings
+from gradcli.crosscheck.summary import PartCheck, summarize, with_findings
 from gradcli.progress import collector_paused, patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
@@ -57,14 +57,14 @@ class Judgement:
     check: Check
     entries: tuple[Entry, ...]
     evidence: Evidence | None
-    parts: tuple[FamilyCheck, ...]
+    parts: tuple[PartCheck, ...]
     findings: tuple[Entry, ...] = ()
     notes: tuple[str, ...] = ()
     is_fully_recorded: bool = True
     is_sample: bool = False
 
     @classmethod
-    def summarized(cls, parts: Sequence[FamilyCheck], evidence: Evidence | None) -> Judgement:
+    def summarized(cls, parts: Sequence[PartCheck], evidence: Evidence | None) -> Judgement:
         """Make the check of all entries."""
         check, entries = summarize(parts)
         return cls(check, entries, evidence, tuple(parts))
@@ -136,15 +136,15 @@ class JacobianJudge:
 
     def judgement(self) -> Judgement:
         """Judge J and y, and next to a sampled J also vᵀJ on its own."""
-        main, evidence = self._within_time(self.torch)
+        main, evidence = self._judged_part(self.torch)
         parts = [main]
         # With all of J, vᵀJ was judged together; a sample of rows leaves it out, as its entries sum over all rows.
         is_beside = main.chosen == "all" and not main.bounded
         if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
-            parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
+            parts.append(self._judged_part(replace(self.torch, jacobian=None))[0])
         return Judgement.summarized(parts, evidence)
 
-    def _within_time(self, torch: Torch) -> tuple[FamilyCheck, Evidence | None]:
+    def _judged_part(self, torch: Torch) -> tuple[PartCheck, Evidence | None]:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
         survey = Survey(self.point, self.reference, torch, self.variables)
         # The quick proof by bounds first, as a sample may take all the time.
@@ -153,14 +153,14 @@ class JacobianJudge:
         proof = self._proof(torch) if is_large else None
         evidence: Evidence | None = None
         if is_deep and proof is not None and proof.is_decided:
-            return self._completed(survey, self._nothing_decided(survey, ""), proof), None
+            return self._merged_with_bounds(survey, self._nothing_decided(survey, ""), proof), None
         try:
-            part, evidence = self._part(survey)
+            part, evidence = self._part_by_balls(survey)
         except OverTimeError as error:
             part = self._nothing_decided(survey, f"the check was {error}")
         if not part.is_whole and (proof := proof if is_large else self._proof(torch)) is not None:
             with suppress(OverTimeError):
-                part = self._completed(survey, part, proof)
+                part = self._merged_with_bounds(survey, part, proof)
         return part, evidence
 
     def _proof(self, torch: Torch) -> BoundedProof | None:
@@ -168,7 +168,7 @@ class JacobianJudge:
 
         return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)
 
-    def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
+    def _merged_with_bounds(self, survey: Survey, part: PartCheck, proof: BoundedProof) -> PartCheck:
         """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
         pattern = survey.pattern if self.elements <= MOST_FOLLOWED else None
@@ -199,7 +199,7 @@ class JacobianJudge:
         most = int(MOST_OPEN * max(1.0, patience()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
-            others = self._opened(survey, places)
+            others = self._decided_by_balls(survey, places)
             fresh(others)
             decided += others
         left = count(is_open)
@@ -209,8 +209,8 @@ class JacobianJudge:
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")
-        if left and part.left_out:
-            notes.insert(0, part.left_out)
+        if left and part.remark:
+            notes.insert(0, part.remark)
         y = np.array([looked[name] | block | proof.lost[name] for name, block in proof.blocks.items() if not name])
         if not y.all():
             notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
@@ -219,7 +219,7 @@ class JacobianJudge:
         return replace(
             part,
             decided=decided,
-            left=0 if is_sample and not part.left else left,
+            undecided=0 if is_sample and not part.undecided else left,
             chosen="all" if is_whole else part.chosen if part.decided else "what could be decided",
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
@@ -242,7 +242,7 @@ class JacobianJudge:
             found += [one.judged(verdict="unchecked", note=note, proven=False) for one in open_ones]
         return list(map(self._marked, found))
 
-    def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
+    def _decided_by_balls(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
         """Decide some entries with balls; none where the work is over the budget."""
         symbols, asked = {str(symbol): symbol for symbol in self.variables}, set(places)
         directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
@@ -259,10 +259,10 @@ class JacobianJudge:
         column = 0 if entry.variable is None else self.case.direction(entry)[1]
         return entry.variable or "", self.case.row(entry), column
 
-    def _part(self, survey: Survey) -> tuple[FamilyCheck, Evidence | None]:
+    def _part_by_balls(self, survey: Survey) -> tuple[PartCheck, Evidence | None]:
         torch = survey.torch
         if survey.entries == 0:
-            return FamilyCheck(survey.kind, 0, (), "all", ("there are no entries to check",)), None
+            return PartCheck(survey.kind, 0, (), "all", ("there are no entries to check",)), None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
             try:
@@ -280,7 +280,7 @@ class JacobianJudge:
             is_whole = selection.chosen == "all" and not notes
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
-            part = FamilyCheck(
+            part = PartCheck(
                 survey.kind,
                 survey.entries,
                 decided,
@@ -288,23 +288,23 @@ class JacobianJudge:
                 tuple(notes),
                 is_whole=is_whole,
                 zeros=zeros,
-                left_out=selection.note,
+                remark=selection.note,
             )
-            return self._with_left(survey, part) if selection.chosen.startswith("sampled") else part, evidence
+            return self._with_undecided(survey, part) if selection.chosen.startswith("sampled") else part, evidence
         return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
 
-    def _with_left(self, survey: Survey, part: FamilyCheck) -> FamilyCheck:
+    def _with_undecided(self, survey: Survey, part: PartCheck) -> PartCheck:
         """Count what a sample leaves open: of few entries all are looked at, and one of many is no sample."""
         tried = part.zeros + sum(entry.kind == survey.kind for entry in part.decided)
         left = survey.entries - tried
         if left <= 0 or (survey.entries > ALL_ENTRIES and tried >= LEAST_SAMPLE):
             return part
         note = f"{left:,} entries could not be decided within the budget of the reference"
-        return replace(part, left=left, notes=(*part.notes, note))
+        return replace(part, undecided=left, notes=(*part.notes, note))
 
-    def _nothing_decided(self, survey: Survey, note: str) -> FamilyCheck:
+    def _nothing_decided(self, survey: Survey, note: str) -> PartCheck:
         """Make the part for entries of which none could be decided."""
-        return FamilyCheck(survey.kind, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
+        return PartCheck(survey.kind, survey.entries, (), "none", (note,), is_whole=False, undecided=survey.entries)
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """Write the remark that derivatives by infinite elements of a variable are limits; empty without any."""

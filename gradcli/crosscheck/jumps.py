@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from gradcli.crosscheck.compare import Case, Singular, compare, noun, number_of
-from gradcli.crosscheck.singular import BITS, Limit, Looks, planned, shown_number
+from gradcli.crosscheck.singular import BITS, Limit, RaySeries, planned, shown_number
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
@@ -28,7 +28,9 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
 
     def settled(entry: Entry) -> Entry:
         is_wrong = entry.verdict == "disagree"
-        if not is_wrong or not (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
+        if not is_wrong or not (
+            _is_one_sided_limit(case, entry) or (turned is not None and _is_of_turned(turned, entry))
+        ):
             return entry
         picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
         note = f"a discontinuity: {picked}, by the sign of a 0"
@@ -43,27 +45,27 @@ def _plan_at_jump(case: Case, entry: Entry) -> Plan | None:
     return planned(case, [Singular(entry, Undefined("jump", "", decided=True), rows)])
 
 
-def _is_beside(case: Case, entry: Entry) -> bool:
+def _is_one_sided_limit(case: Case, entry: Entry) -> bool:
     """Tell whether an element of y tends to torch's number on a ray into the point."""
     if entry.variable is not None or (plan := _plan_at_jump(case, entry)) is None:
         return False
-    looks = Looks(case, plan, BITS[0])
-    seen = (looks.way(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
+    series = RaySeries(case, plan, BITS[0])
+    seen = (series.along(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
     return any(
-        ball is not None and _is_met(case, entry, ball) for ball in (Limit.from_element(one).ball for one in seen)
+        ball is not None and _agrees(case, entry, ball) for ball in (Limit.from_element(one).ball for one in seen)
     )
 
 
-def _is_of(turned: Case, entry: Entry) -> bool:
+def _is_of_turned(turned: Case, entry: Entry) -> bool:
     """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
     if (plan := _plan_at_jump(turned, entry)) is None:
         return False
     with precision(BITS[0]):
         truth = turned.truth(entry, plan.run(BITS[0]))
-        return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
+        return not isinstance(truth, Undefined) and _agrees(turned, entry, truth)
 
 
-def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
+def _agrees(case: Case, entry: Entry, ball: Ball) -> bool:
     with precision(BITS[0]):
         found = compare(entry, ball, case.tolerance, is_last=True)
     return found is not None and found.verdict == "agree"

@@ -24,10 +24,10 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
+from gradcli.reference.deadline import OverTimeError, extra_limit, require_time
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.rounded import RoundedRun, Size, sizes
+from gradcli.reference.rounded import RoundedPass, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
 from gradcli.results import Entry, Verdict
 
@@ -160,7 +160,7 @@ class _Passes:
         for targets in self._ways[entry]:
             for group in (self._waiting.pop((one.way, one.seeds), []) for one in targets):
                 if group and (recording := self._recording(group[0].way)) is not None:
-                    with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
+                    with suppress(OverTimeError), extra_limit(), precision(self.format.bits):
                         recording.run(group, self.format, self._balls)
             if self._balls.keys() >= {*targets}:
                 yield reduce(_Known.added, (self._balls[one] for one in targets))
@@ -271,12 +271,12 @@ class _Recording:
             start.setdefault(self._atom(target), []).append(target.element)
         atoms = {reference.renamed.get(a, a): np.unique(np.array(e)) for a, e in start.items() if a.is_Symbol}
         try:
-            needed = reference.made_of(atoms)
+            needed = reference.backward_closure(atoms)
         except OverBudgetError:
             for half in (group[: len(group) // 2], group[len(group) // 2 :]) if len(group) > 1 else ():
                 self.run(half, rounding, known)
             return
-        run = RoundedRun(reference, needed, rounding)
+        run = RoundedPass(reference, needed, rounding)
         terms = sizes(run, seeds)
         for target in group:
             atom = self._atom(target)

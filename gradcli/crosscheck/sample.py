@@ -121,7 +121,7 @@ class Survey:
         is_weighted = self.torch.jacobian is None and bool(vs)
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
-            return self.reference.wide.made_of({output: rows})
+            return self.reference.wide.backward_closure({output: rows})
         except (OverBudgetError, OverTimeError):
             return None
 
@@ -171,10 +171,10 @@ class Survey:
         """Choose columns of some elements, and estimate how many of the elements they cover."""
         chosen = spaced(elements.tolist(), most)
         try:
-            made_of = self.reference.wide.made_of({atom: np.array(chosen)})
+            backward_closure = self.reference.wide.backward_closure({atom: np.array(chosen)})
         except OverBudgetError:
             return 0, []
-        columns = [(symbol, int(j)) for symbol in self.variables for j in made_of.get(symbol, ())]
+        columns = [(symbol, int(j)) for symbol in self.variables for j in backward_closure.get(symbol, ())]
         kept = spaced(columns, most)
         return len(chosen) * len(kept) // len(columns) if columns else len(chosen), kept
 

@@ -37,7 +37,7 @@ from gradcli.crosscheck.point import (
     unravel,
     way,
 )
-from gradcli.crosscheck.summary import FamilyCheck
+from gradcli.crosscheck.summary import PartCheck
 from gradcli.errors import Span
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Builder
@@ -176,13 +176,13 @@ def judge_derived(
     return replace(judgement, evidence=Evidence(known, FIRST_BITS))
 
 
-def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
+def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance, torch.value), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
     if not wrt:
-        return FamilyCheck("hvp", 0, beside, "all")
+        return PartCheck("hvp", 0, beside, "all")
     try:
         gradient = GradientPoint.from_function(point, wrt)
     except NoAdjointError as error:
@@ -209,7 +209,7 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
     return replace(found, kind="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
-def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> FamilyCheck:
+def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge a Hessian and the gradient, for a y of one element."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance, torch.value), wrt, tolerance).parts[0]
@@ -219,7 +219,7 @@ def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], to
         notes.append(f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked")
     total = sum(torch.gradient[name].size for name in wrt)
     if not wrt:
-        return FamilyCheck("hessian", 0, first, "none", is_whole=False)
+        return PartCheck("hessian", 0, first, "none", is_whole=False)
     try:
         gradient = GradientPoint.from_function(point, wrt)
     except NoAdjointError as error:
@@ -237,9 +237,9 @@ def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], to
     )
 
 
-def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[Entry], *notes: str) -> FamilyCheck:
+def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[Entry], *notes: str) -> PartCheck:
     """Make the part for second derivatives of which none could be decided, with the first derivatives next to them."""
-    return FamilyCheck(of, total, first, "none", notes, is_whole=False, left=total)
+    return PartCheck(of, total, first, "none", notes, is_whole=False, undecided=total)
 
 
 def _as_jacobian(gradient: GradientPoint, torch: SecondDerivatives, wrt: Sequence[str]) -> Torch:
@@ -259,7 +259,7 @@ def _direction(point: Point, entry: Entry) -> Direction:
     return sympy.Symbol(name, real=True), flat(entry.column or (), point.shape_of(name))
 
 
-def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:
+def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> PartCheck:
     found = judge(along(point, u), torch, (STEP,), tolerance).parts[0]
     decided = [
         entry.moved(kind="jvp", variable=None, column=None) if entry.variable == STEP else entry

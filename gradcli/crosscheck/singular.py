@@ -20,7 +20,7 @@ from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun,
 from gradcli.crosscheck.sample import SEED
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, is_nothing, precision
-from gradcli.reference.deadline import OverTimeError, looks_limit
+from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.enclosure_pass import Direction
@@ -92,7 +92,7 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     reference, program = case.reference.admitting(case.reference.budget * ROOM), case.reference.program
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
-            inside = reference.made_of({program.output: rows})
+            inside = reference.backward_closure({program.output: rows})
             moving = [s for s in program.variables if s not in program.masks]  # more than true or false
             directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
         return reference.plan(list(directions), rows)
@@ -144,7 +144,7 @@ WHOLE = "whether that is so of the whole function"
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """Give a verdict to each entry with a missing truth at the point."""
-    entries, waiting, looks = list[Entry](), list[Singular](), None
+    entries, waiting, series = list[Entry](), list[Singular](), None
     found: dict[Singular, Entry] = {}
     # An operation of a definition may have no value where torch gives y one, as it does for eigenvectors of equal
     # eigenvalues: that is no proof that y has none.
@@ -155,65 +155,65 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
             is_valued = one.cause.kind == "domain" and bool(one.rows) and one.rows <= valued
-            entries.append(_unseen(one, AT_INFINITY) if is_valued else _undefined(one, one.cause.reason))
+            entries.append(_unchecked(one, AT_INFINITY) if is_valued else _undefined(one, one.cause.reason))
         else:
             waiting.append(one)
     try:
-        with looks_limit():
+        with extra_limit():
             for bits in BITS:
                 plan, count = _affordable(case, waiting)
-                entries += [_unseen(one, f"{WHOLE} was over the budget") for one in waiting[count:]]
+                entries += [_unchecked(one, f"{WHOLE} was over the budget") for one in waiting[count:]]
                 del waiting[count:]
-                looks = None if plan is None else Looks(case, plan, bits)
+                series = None if plan is None else RaySeries(case, plan, bits)
                 for one in list(waiting):
-                    entry = None if looks is None else looks.verdict(one)  # where time runs out here, it still waits
+                    entry = None if series is None else series.verdict(one)  # where time runs out here, it still waits
                     if entry is not None:
                         waiting.remove(one)
                         found[one] = entry
-                if looks is not None:
-                    found |= _bent_as_a_whole(looks, found, waiting)
+                if series is not None:
+                    found |= _kinks_along_no_axis(series, found, waiting)
     except OverTimeError as error:
-        return entries + [*found.values()] + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
+        return entries + [*found.values()] + [_unchecked(one, f"{WHOLE} was {error}") for one in waiting]
     entries += found.values()
-    if looks is not None and looks.is_over:
-        return entries + [_unseen(one, f"{WHOLE} was over the budget") for one in waiting]
-    return entries + [_untold(one, valued) for one in waiting]
+    if series is not None and series.is_over:
+        return entries + [_unchecked(one, f"{WHOLE} was over the budget") for one in waiting]
+    return entries + [_undecided(one, valued) for one in waiting]
 
 
-def _bent_as_a_whole(
-    looks: Looks, found: Mapping[Singular, Entry], waiting: Sequence[Singular]
+def _kinks_along_no_axis(
+    series: RaySeries, found: Mapping[Singular, Entry], waiting: Sequence[Singular]
 ) -> dict[Singular, Entry]:
     """Find kinks of rows whose partial derivatives all agree, as those of min(|x|, |y|) at 0, 0 do."""
     differing = [one for one, entry in found.items() if entry.verdict != "agree"]
     others = frozenset[int]().union(*(one.rows for one in (*differing, *waiting)))
     agreed = [one for one, entry in found.items() if entry.verdict == "agree" and one.entry.variable is not None]
-    bent = {one: looks.bent(one) for one in agreed if not one.rows & others and looks.follows(one)}
-    return {one: entry for one, entry in bent.items() if entry is not None}
+    nonlinear = {one: series.nonlinear(one) for one in agreed if not one.rows & others and series.follows(one)}
+    return {one: entry for one, entry in nonlinear.items() if entry is not None}
 
 
 AT_INFINITY = "whether the derivative has a limit at infinity is not known"
 """Words for the question that was not answered, of a derivative by an input that is infinite."""
 
 
-def _untold(one: Singular, valued: frozenset[int]) -> Entry:
+def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
     """Give the verdict on an entry that no series decides: undefined if y has no value, in torch neither."""
     note = "series from either side do not tell whether there is a limit"
     is_valued = bool(one.rows) and one.rows <= valued
     if one.cause.kind == "domain" and one.cause.decided and not is_valued:
         return _undefined(one, f"{one.cause.reason}; {note}")
-    return _unseen(one, note)
+    return _unchecked(one, note)
 
 
 def _undefined(one: Singular, note: str) -> Entry:
     return one.entry.judged(verdict="undefined", note=note, proven=one.cause.decided)
 
 
-def _unseen(one: Singular, why: str) -> Entry:
+def _unchecked(one: Singular, why: str) -> Entry:
     return one.entry.judged(note=f"{one.cause.reason}; {why}")
 
 
 @dataclass
-class Looks:
+class RaySeries:
     """Series of the function of a plan on rays into the point, for the entries of the plan."""
 
     case: Case
@@ -224,20 +224,20 @@ class Looks:
         self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
         self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
         self.rays = Rays(self.plan, self.bits)
-        self.here = self.plan.run(self.bits)
+        self.at_point = self.plan.run(self.bits)
         self.groups = self._independent()
         self.group_of = {d: n for n, group in enumerate(self.groups) for d in group}
         generator = np.random.default_rng(SEED)
         count = len(self.plan.directions)
         drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
         drawn = np.stack([*drawn, drawn[0] + 2 * drawn[1]])  # which is never 0, as they are between 1 and 2
-        self.ways = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
+        self.generic_directions = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
 
     def _independent(self) -> list[tuple[Direction, ...]]:
         """Group directions so that no row of y depends on two of a group: one look serves the whole group."""
         groups: list[tuple[list[Direction], set[int]]] = []
         for direction in self.plan.directions:
-            rows = set(self.here.columns.get(direction, {}))
+            rows = set(self.at_point.columns.get(direction, {}))
             members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
             if not members:
                 groups.append((members, taken))
@@ -259,7 +259,7 @@ class Looks:
             own = () if group is None else self.groups[group]
             moving = dict.fromkeys(own, float(sign))
             if n is not None:
-                others = {d: weight * sign for d, weight in self.ways[n].items()}
+                others = {d: weight * sign for d, weight in self.generic_directions[n].items()}
                 moving = others | {d: -others[d] for d in own}
             if n is None and len(moving) == 1 < len(self.plan.directions):
                 self._seen[n, group, sign] = {} if self.is_over else self.rays.along(next(iter(moving)), sign)
@@ -269,24 +269,24 @@ class Looks:
                 self._left.setdefault(group, {})[sign] = self.rays.left
         return self._seen[n, group, sign]
 
-    def _is_of_point_alone(self, direction: Direction) -> bool:
+    def _changes_at_point_alone(self, direction: Direction) -> bool:
         """Tell whether conditions or steps have other values on both sides along an input than at the point."""
         sides = self._left.get(self.group_of[direction], {})
         return len(sides) == 2 and all(self.rays.of_direction(left, direction) for left in sides.values())
 
-    def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
+    def along_input(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """Return the rows of y while one input moves to one side; empty where the work is too much."""
         return self._ray(None, self.group_of[direction], sign)
 
-    def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
+    def along(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
         """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
         if flipped is not None and len(self.groups) == 1:
-            return self.way(n, -sign)
+            return self.along(n, -sign)
         return self._ray(n, None if flipped is None else self.group_of[flipped], sign)
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""
-        values = {row: self.here.values[row] for row in sorted(one.rows) if row in self.here.values}
+        values = {row: self.at_point.values[row] for row in sorted(one.rows) if row in self.at_point.values}
         is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
         with precision(self.bits):
             return self._no_value(one, list(values)) if is_missing else self._no_slope(one)
@@ -295,8 +295,8 @@ class Looks:
 
     def _no_value(self, one: Singular, rows: Sequence[int]) -> Entry | None:
         """Decide whether y, which has no value at the point, has one around it, and a limit."""
-        seen = [self.way(n, sign) for n in (0, 1) for sign in (1, -1)]
-        by_row = [[Limit.from_element(look.get(row, Undecided())) for look in seen] for row in rows]
+        seen = [self.along(n, sign) for n in (0, 1) for sign in (1, -1)]
+        by_row = [[Limit.from_element(elements.get(row, Undecided())) for elements in seen] for row in rows]
         reason = one.cause.reason
         kinds = {limit.kind for limits in by_row for limit in limits}
         if kinds == {"absent"}:
@@ -313,34 +313,34 @@ class Looks:
         if one.entry.variable is None:
             return one.entry.judged(verdict="removable", truth=by_row[0][0].ball, note=note)
         slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
-        along = self._along(one)
+        along = self._slopes_along(one)
         kinds = {slope.kind for slope in (*slopes, *along)}
         if "infinite" in kinds:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
         if "unknown" in kinds:
             return None
-        if not all(slope.meets(slopes[0]) for slope in slopes) or _is_bent(along):
+        if not all(slope.meets(slopes[0]) for slope in slopes) or _is_certainly_nonlinear(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
         return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=note)
 
-    def _along(self, one: Singular) -> list[Limit]:
+    def _slopes_along(self, one: Singular) -> list[Limit]:
         """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
-        return [self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1))]
+        return [self._slope(one, self.along(*chosen)) for chosen in ((0, 1), (0, -1), (1, 1), (2, 1))]
 
     def _partial(self, one: Singular, n: int, sign: int) -> Limit:
         """Return half the difference of the slopes along a direction and with one input reversed, over its weight."""
         direction = self.case.direction(one.entry)
-        limits = [self._slope(one, self.way(n, sign, flipped)) for flipped in (None, direction)]
+        limits = [self._slope(one, self.along(n, sign, flipped)) for flipped in (None, direction)]
         first, second = limits
         if first.ball is None or second.ball is None:
             return first if first.ball is None else second
-        return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.ways[n][direction])))
+        return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.generic_directions[n][direction])))
 
-    def _slope(self, one: Singular, look: Mapping[int, Element]) -> Limit:
+    def _slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
         """Sum up the slopes along a ray of the rows of an entry, which start at the limits of their values."""
         total = Series(())
         for row in one.rows:
-            element, weight = look.get(row, Undecided()), self.case.weight(one.entry, row)
+            element, weight = elements.get(row, Undecided()), self.case.weight(one.entry, row)
             if not isinstance(element, Series) or not math.isfinite(weight):
                 return Limit.from_element(Undecided() if isinstance(element, Series) else element)
             total += element.scaled(arb(weight))
@@ -354,12 +354,12 @@ class Looks:
         if "unknown" in (left.kind, right.kind) and "absent" not in (left.kind, right.kind):
             return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
-            found = _meeting(one, left.ball, right.ball, self.case.tolerance)
+            found = _with_finite_slopes(one, left.ball, right.ball, self.case.tolerance)
             if found is None or found.verdict != "disagree":
                 return found
-            if (bent := self.bent(one)) is not None:
-                return bent
-            if self._is_of_point_alone(self.case.direction(one.entry)):
+            if (nonlinear := self.nonlinear(one)) is not None:
+                return nonlinear
+            if self._changes_at_point_alone(self.case.direction(one.entry)):
                 slope, picked = shown_number(to_float(found.truth)), shown_number(number_of(found))
                 place = f"{_place_of(one.cause)}, at this point alone"
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
@@ -372,10 +372,10 @@ class Looks:
         """Tell whether the rays of this plan go along the input of an entry."""
         return self.case.direction(one.entry) in self.group_of
 
-    def bent(self, one: Singular) -> Entry | None:
+    def nonlinear(self, one: Singular) -> Entry | None:
         """Return a kink if y certainly has no derivative along all inputs together; None if it may have one."""
         with precision(self.bits):
-            if not _is_bent(self._along(one)):
+            if not _is_certainly_nonlinear(self._slopes_along(one)):
                 return None
         picked = shown_number(number_of(one.entry))
         note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
@@ -383,38 +383,40 @@ class Looks:
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
-        look = self.side(self.case.direction(one.entry), sign)
-        kinds = [Limit.from_element(look.get(row, Undecided())).kind for row in one.rows]
+        elements = self.along_input(self.case.direction(one.entry), sign)
+        kinds = [Limit.from_element(elements.get(row, Undecided())).kind for row in one.rows]
         if "absent" in kinds or "infinite" in kinds:
             return Limit("absent" if "absent" in kinds else "infinite")
-        is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
-        return self._slope(one, look).times(sign) if is_on else Limit("unknown")
+        is_on = all(self._is_continuous(row, elements.get(row)) for row in one.rows)
+        return self._slope(one, elements).times(sign) if is_on else Limit("unknown")
 
-    def _goes_on(self, row: int, element: Element | None) -> bool:
-        value = self.here.values.get(row)
+    def _is_continuous(self, row: int, element: Element | None) -> bool:
+        value = self.at_point.values.get(row)
         if not isinstance(element, Series) or value is None or isinstance(value, Undefined):
             return False
         return element.is_continuous or bool(element.constant == value)
 
     def _jump(self, one: Singular, left: Limit, right: Limit) -> Entry | None:
         """Give the verdict if y certainly jumps along this input; None if that is not certain."""
-        looks = [self.side(self.case.direction(one.entry), sign) for sign in (-1, 1)]
+        series = [self.along_input(self.case.direction(one.entry), sign) for sign in (-1, 1)]
         for row in sorted(one.rows):
-            here = self.here.values.get(row)
-            limits = [Limit.from_element(look.get(row, Undecided())) for look in looks]
+            here = self.at_point.values.get(row)
+            limits = [Limit.from_element(elements.get(row, Undecided())) for elements in series]
             known = [limit.ball for limit in limits if limit.ball is not None]
-            if here is None or isinstance(here, Undefined) or len(known) < len(looks):
+            if here is None or isinstance(here, Undefined) or len(known) < len(series):
                 continue
             if any(not ball.overlaps(here) for ball in known):
-                below, above = (self._slope(one, look).times(sign) for look, sign in zip(looks, (-1, 1), strict=True))
+                below, above = (
+                    self._slope(one, elements).times(sign) for elements, sign in zip(series, (-1, 1), strict=True)
+                )
                 ends = below.ball, above.ball
-                beside = None if ends[0] is None or ends[1] is None else (to_float(ends[0]), to_float(ends[1]))
+                slopes = None if ends[0] is None or ends[1] is None else (to_float(ends[0]), to_float(ends[1]))
                 jumps = (
                     f"from {midpoint(known[0])} on the left over {midpoint(here)} to {midpoint(known[1])} on the right"
                 )
                 picked = shown_number(number_of(one.entry))
                 note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
-                return one.entry.judged(verdict="kink", note=note, one_sided=beside)
+                return one.entry.judged(verdict="kink", note=note, one_sided=slopes)
         return None
 
 
@@ -423,14 +425,14 @@ def _place_of(cause: Undefined) -> str:
     return cause.reason.partition(": ")[0]
 
 
-def _is_bent(along: Sequence[Limit]) -> bool:
+def _is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
     """Tell whether slopes are certainly not linear in the direction; if not, they may be linear here by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
     return all(slope.ball is not None for slope in along) and not is_linear
 
 
-def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
+def _with_finite_slopes(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
     """Give the verdict if the derivatives on both sides exist; None if they may be equal, but not certainly."""
     cause = one.cause
     if left.overlaps(right):

@@ -19,12 +19,21 @@ FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyCheck:
-    """Entries of one kind that were looked at, together with those of y, of vᵀJ or of the gradient.
+class PartCheck:
+    """Check of the entries of one kind, together with those of y, of vᵀJ or of the gradient.
 
-    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Besides the
-    entries decided one by one, `bounded` entries agree, with about this `error`, and `left` were tried and not decided.
-    `left_out` is the remark on critical elements that a sample leaves out.
+    Attributes:
+        kind: The kind of the entries.
+        entries: Their number.
+        decided: The entries judged one by one, with or without a verdict.
+        chosen: The choice among the entries in words, such as `all`.
+        notes: Remarks on the check.
+        is_whole: Whether no entry was left out.
+        zeros: The number of entries that are 0 by structure, and in torch's numbers.
+        bounded: The number of further entries that agree, as bounds of whole arrays prove.
+        undecided: The number of entries that were tried and not decided, besides those in `decided`.
+        error: The largest relative error of the bounded entries, about.
+        remark: The remark on critical elements that a sample leaves out.
     """
 
     kind: NumberKind
@@ -35,9 +44,9 @@ class FamilyCheck:
     is_whole: bool = True
     zeros: int = 0
     bounded: int = 0
-    left: int = 0
+    undecided: int = 0
     error: float | None = None
-    left_out: str = ""
+    remark: str = ""
 
     @property
     def checked(self) -> int:
@@ -46,11 +55,8 @@ class FamilyCheck:
         return self.zeros + self.bounded + found
 
 
-def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
-    """Make one check of the main part, J if there is one, and of a vᵀJ that was sampled on its own.
-
-    All entries come with it, worst first.
-    """
+def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
+    """Merge the checks of J (or vᵀJ) and of a separately sampled vᵀJ; list all entries, worst first."""
     main, *others = parts
     # Without the elements of y that a second part looked at again.
     distinct = {e.position: e for part in parts for e in part.decided}
@@ -58,8 +64,8 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
     bad = worth_listing(decided)
     tried, undecided = Counter(e.kind for e in decided), Counter(e.kind for e in decided if e.verdict == "unchecked")
     for part in parts:
-        tried[part.kind] += part.bounded + part.left
-        undecided[part.kind] += part.left
+        tried[part.kind] += part.bounded + part.undecided
+        undecided[part.kind] += part.undecided
     verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
     # A decided y does not make a gradient checked, nor a decided gradient a Hessian.
     if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):

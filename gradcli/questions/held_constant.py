@@ -15,7 +15,7 @@ from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import Numbers, Point, Torch
-from gradcli.language.program.expansion import is_padded, released
+from gradcli.language.program.expansion import is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
 from gradcli.questions.recorded_protocol import Released
@@ -51,7 +51,7 @@ def released_judgement(question: Question, numbers: Numbers, judgement: Judgemen
         numbers: Torch's.
         judgement: The judgement of the Program, in which the values are constants.
     """
-    whole, others = released(question.program)
+    whole, others = without_detach(question.program)
     if not others:
         return Released(judgement, is_decided=True)
     free = _judged(whole, question, numbers)
@@ -116,7 +116,7 @@ def _held_value(question: Question, numbers: Numbers, judgement: Judgement, held
     program = question.program
 
     def matters(atom: Atom) -> bool:
-        alone = _judged(released(program, atom)[0], question, numbers)
+        alone = _judged(without_detach(program, atom)[0], question, numbers)
         return any(one == entry for one, _ in _lacking(judgement, alone))
 
     names: Mapping[Atom, str] = {} if question.live is None else question.live.held_values

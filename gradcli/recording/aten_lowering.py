@@ -137,10 +137,10 @@ class AtenLowering:
         for line in self.written:
             if not gone.isdisjoint(line.call.operands):
                 gone.add(line.symbol)
-        lines, _ = self.context.builder.made_of(*(values - gone))
+        lines, _ = self.context.builder.backward_slice(*(values - gone))
         kept = {one for line in lines for one in (line.symbol, *line.call.operands) if one.is_Symbol}
         for condition in conditions:
-            others, asked = self.context.builder.made_of(condition)
+            others, asked = self.context.builder.backward_slice(condition)
             if condition not in gone and asked.intersection(self.variables.values()) <= kept:
                 kept.update(line.symbol for line in others)
         self.context.builder.retain([line for line in self.written if line.symbol in kept])
@@ -150,13 +150,13 @@ class AtenLowering:
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the Program that computes some values, of which the last is the output."""
-        lines, leaves = self._made_of_all(*atoms) if self.instead else self.context.builder.made_of(*atoms)
+        lines, leaves = self._slice_of_all(*atoms) if self.instead else self.context.builder.backward_slice(*atoms)
         variables = tuple(one for one in self.variables.values() if one in leaves)
         output = atoms[-1] if atoms else sympy.Integer(0)
         return Program("", variables, tuple(lines), output, self.context.source.name)
 
-    def _made_of_all(self, *atoms: Atom) -> tuple[list[Line], set[Atom]]:
-        """Trace values back as `made_of` does, also through what stands for variables."""
+    def _slice_of_all(self, *atoms: Atom) -> tuple[list[Line], set[Atom]]:
+        """Trace values back as `backward_slice` does, also through what stands for variables."""
         line_of, leaves = self.context.builder.line_of, set[Atom]()
         found, begun, waiting = dict[Atom, Line](), set[Atom](), [*reversed(atoms)]
         while waiting:
@@ -213,7 +213,7 @@ class AtenLowering:
             derived: Notes that a value follows from others, and returns it.
         """
         builder, renamed = self.context.builder, dict[Atom, Atom]()
-        for line in builder.made_of(atom)[0]:
+        for line in builder.backward_slice(atom)[0]:
             call = line.call.renamed(renamed)
             if is_left_out(call):
                 renamed[line.symbol] = call.operands[0]

@@ -50,7 +50,7 @@ class CallRecorder(Protocol):
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """Name the arguments."""
 
-    def lose(self, error: Exception) -> None:
+    def on_error(self, error: Exception) -> None:
         """Note that the recording cannot go on."""
 
     def numbers_left(self, remark: str, tensors: Sequence[Tensor]) -> None:
@@ -62,7 +62,7 @@ class CallRecorder(Protocol):
     def number(self, tensor: Tensor) -> Atom:
         """Give the value of a result."""
 
-    def knows(self, tensor: Tensor) -> bool:
+    def is_known(self, tensor: Tensor) -> bool:
         """Tell whether a tensor follows from arguments."""
 
     def follows(self, tensor: Tensor) -> bool:
@@ -80,20 +80,20 @@ class CallRecorder(Protocol):
     def paused(self) -> AbstractContextManager[object]:
         """Run a block that is not recorded."""
 
-    def again(self) -> AbstractContextManager[object]:
+    def recording_nested(self) -> AbstractContextManager[object]:
         """Record the calls of a block."""
 
-    def _constant(self, *found: object) -> None: ...
+    def _note_constants(self, *found: object) -> None: ...
 
-    def _held(self, atom: Atom, place: CallPlace) -> Atom: ...
+    def _hold_constant(self, atom: Atom, place: CallPlace) -> Atom: ...
 
-    def _derived(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom: ...
+    def _propagate(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom: ...
 
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom: ...
 
     def _is_untracked(self, place: CallPlace) -> bool: ...
 
-    def _keep(self, output: Tensor, result: Atom, by: Sequence[Atom], place: CallPlace) -> None: ...
+    def _note_result(self, output: Tensor, result: Atom, by: Sequence[Atom], place: CallPlace) -> None: ...
 
 
 MakeRecorder = Callable[..., CallRecorder]

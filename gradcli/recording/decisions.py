@@ -12,7 +12,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import wengert
-from gradcli.language.program.expansion import released
+from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import Argument, DecidedValue, tensors_in
@@ -68,7 +68,7 @@ class RecordedDecisions:
         self.remarks: dict[str, Atom | None] = {}
         self.implicit: dict[Atom, str] = {}
         self.digits = 0.0
-        self._maker = ""  # of a constant, of numbers that left torch
+        self._created_by = ""  # of a constant, of numbers that left torch
         self.low = ""
         self.folded: dict[Atom, tuple[str, Atom]] = {}
         self.ordered: dict[int, tuple[Tensor, str, Mapping[str, object], CallPlace]] = {}
@@ -78,9 +78,9 @@ class RecordedDecisions:
         if isinstance(number, bool):
             self.guards.append(DecidedValue(self.recorder.operand(tensor, place), str(place), branch=number))
         else:
-            self.left("item", [tensor], place)
+            self.note_numbers_leaving("item", [tensor], place)
 
-    def left(self, called: str, tensors: Sequence[Tensor], place: CallPlace) -> None:
+    def note_numbers_leaving(self, called: str, tensors: Sequence[Tensor], place: CallPlace) -> None:
         """Remark that numbers leave torch.
 
         Raises:
@@ -91,7 +91,7 @@ class RecordedDecisions:
             return
         if place.custom is not None and any(one.is_floating_point() for one in known):
             message = f"{said} in a forward of an autograd.Function: its derivative is not known"
-            self.recorder.lose(InputError(message, hint="compute with functions of torch there"))
+            self.recorder.on_error(InputError(message, hint="compute with functions of torch there"))
         if said not in self.lost:
             self.lost.append(said)
         is_of_script = self.recorder.dtype is None  # which cannot be called again
@@ -123,20 +123,20 @@ class RecordedDecisions:
         said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
         self.remarks.setdefault(f"{said}: its gradient is that of before", None)
 
-    def made_of_numbers(self, tensor: Tensor, place: CallPlace) -> None:
+    def note_creation(self, tensor: Tensor, place: CallPlace) -> None:
         """Note a call that makes a tensor of numbers of Python, as some numbers left torch and may be among them."""
         if tensor.is_floating_point():
             self.digits = max(self.digits, torch.finfo(tensor.dtype).eps)
-        if not self._maker:
+        if not self._created_by:
             name = called_at(place.frame)
             file, _, line = place.where.rpartition(", ")
-            self._maker = f"`{name}` in {line} makes a constant of it ({file})" if name else ""
+            self._created_by = f"`{name}` in {line} makes a constant of it ({file})" if name else ""
 
     def require_reason(self, names: Sequence[str], output_name: str) -> None:
         """Say first, where numbers left torch, that the value does not follow these arguments."""
         if names and self.lost:
             of = ", ".join(names)
-            self.lost.insert(0, f"{output_name} does not follow {of}: {self._maker or self.lost[0]}")
+            self.lost.insert(0, f"{output_name} does not follow {of}: {self._created_by or self.lost[0]}")
 
     def of_whole_numbers(self, name: str, given: Mapping[str, object], found: object, place: CallPlace) -> None:
         """Note the decision that gives a call's whole numbers: the order of values, a comparison, a mask, or a cast.
@@ -148,17 +148,17 @@ class RecordedDecisions:
             place: Place of the call.
         """
         if name in ORDERED or name in _COMPARED:
-            with self.recorder.again():
+            with self.recorder.recording_nested():
                 condition = distinct(name, given) if name in ORDERED else _COMPARED[name](given)
-            if condition is not None and self.recorder.knows(condition):
+            if condition is not None and self.recorder.is_known(condition):
                 self._decided(condition, place, f"what {name}() gives", found if isinstance(found, bool) else None)
             elif condition is None and name in _COMPARED:
                 self._lose_whole_numbers(name, place)
             return
         for one in tensors_in(given):
-            if one.dtype is torch.bool and self.recorder.knows(one):
+            if one.dtype is torch.bool and self.recorder.is_known(one):
                 self._decided(one, place)
-            elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
+            elif one.is_floating_point() and name == "_to_copy" and self.recorder.is_known(one):
                 whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
                 self.guards.append(DecidedValue(whole, str(place), "a cast to whole numbers"))
             elif one.is_floating_point() and self.recorder.follows(one):
@@ -168,7 +168,7 @@ class RecordedDecisions:
         """Note whole numbers that nobody knows the decisions of: the function itself may tell of their jumps."""
         self.lost.append(f"{name}() makes whole numbers{place}")
 
-    def put_off(self, output: Tensor, name: str, given: Mapping[str, object], place: CallPlace) -> None:
+    def defer(self, output: Tensor, name: str, given: Mapping[str, object], place: CallPlace) -> None:
         """Put off noting the decision of positions that a call gives next to values, until they are used."""
         self.ordered[memory(output)] = output, name, given, place
 
@@ -192,7 +192,7 @@ class RecordedDecisions:
             if one is None or (is_kept and self.recorder.is_argument(one)):
                 found.append(one)
             elif one.dtype in (torch.bool, torch.uint8):  # a mask
-                if self.recorder.knows(one):
+                if self.recorder.is_known(one):
                     taken = f"{int(one.sum())} of {one.numel()} elements"
                     self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these", None)
                     self._decided(one, place)
@@ -215,7 +215,7 @@ class RecordedDecisions:
         guards = list(dict.fromkeys(self.guards))
         part = self.recorder.lines.program([guard.condition for guard in guards])
         text = self._text(part, program)
-        free, held = released(part)  # a condition on a value held constant changes with it all the same
+        free, held = without_detach(part)  # a condition on a value held constant changes with it all the same
         found = []
         for guard in guards:
             shown = (guard.shown or _shortened(text.expression(guard.condition).text)) + guard.at
@@ -232,7 +232,7 @@ class RecordedDecisions:
                 text.named.setdefault(line.symbol, f"{name}({text.expression(operand).text})")
         return text
 
-    def told(self, program: Program) -> Iterator[str]:
+    def remarks_on(self, program: Program) -> Iterator[str]:
         """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
             if guard.branch is not None and not guard.is_late:

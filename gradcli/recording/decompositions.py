@@ -215,9 +215,9 @@ def decomposed(function: Overload, given: Mapping[str, object]) -> Argument:
         The result of the call; `NotImplemented` if it has no decomposition.
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
-    made_of = DECOMPOSITIONS.get(name_of(function)) or torch_internals.decompositions().get(function)
+    decompose = DECOMPOSITIONS.get(name_of(function)) or torch_internals.decompositions().get(function)
     with torch.no_grad():
-        found = (made_of or function.decompose)(*args, **kwargs)
+        found = (decompose or function.decompose)(*args, **kwargs)
     torch.set_rng_state(state)
     return found
 

@@ -49,16 +49,16 @@ def recorded(
         changed: The tensors that it writes to.
     """
     place, lines = recorder.places.find(), recorder.lines
-    by = [recorder.operand(one, place) for one in _parameters(name, given) if recorder.knows(one)]
+    by = [recorder.operand(one, place) for one in _parameters(name, given) if recorder.is_known(one)]
     found = yield
-    recorder._constant(found, *changed)
+    recorder._note_constants(found, *changed)
     output = found[0] if isinstance(found, tuple) else found
     if not by or recorder._is_untracked(place) or not can_be_recorded(output):
         return
     with recorder.paused():
         numbers = _numbers(name, given, found)
-    recorder._constant(numbers)
-    with recorder.again():
+    recorder._note_constants(numbers)
+    with recorder.recording_nested():
         mixed = _mixed(name, given, numbers)
     result = recorder._value(numbers if mixed is None else mixed, place)
 
@@ -67,10 +67,12 @@ def recorded(
         return lines.row("add", atom, zero)
 
     if name not in FOLLOWED:
-        result = functools.reduce(with_no_slope, by, result if mixed is None else recorder._held(result, place))
+        result = functools.reduce(
+            with_no_slope, by, result if mixed is None else recorder._hold_constant(result, place)
+        )
     if name in _IMPLICIT:
         recorder.decisions.implicit[result] = f"{name} draws{place}"
-    recorder._keep(output, result, by, place)
+    recorder._note_result(output, result, by, place)
 
 
 def _parameters(name: str, given: Mapping[str, object]) -> list[Tensor]:

@@ -34,7 +34,7 @@ class Memory:
     """
 
     def __init__(self, lines: AtenLowering, derived: Callable[..., Atom]) -> None:
-        self._lines, self._derived = lines, derived
+        self._lines, self._propagate = lines, derived
         # with a weak reference: while that is held, no other memory has its identity
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
         self._overwritten: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}  # the last value before the present one
@@ -73,7 +73,9 @@ class Memory:
         for key, whole in [*self._values(tensor).items()][: found is None]:
             places = places_in(key, geometry(tensor), _count(tensor))
             if places is not None and bool((places >= 0).all()):
-                found = self._derived(self._lines.picked(whole, places.flatten().tolist(), tuple(places.shape)), whole)
+                found = self._propagate(
+                    self._lines.picked(whole, places.flatten().tolist(), tuple(places.shape)), whole
+                )
                 self.put(tensor, found)
         return found
 
@@ -93,7 +95,7 @@ class Memory:
             places = None if key == own else places_in(own, key, _count(tensor))
             if places is not None and n == 0:
                 merged = self._lines.merged(atom, before, places.flatten().tolist(), tuple(places.shape))
-                values[key] = self._derived(merged, atom, before)
+                values[key] = self._propagate(merged, atom, before)
             elif places is not None:
                 del values[key]
         self.put(tensor, atom)

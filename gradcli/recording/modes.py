@@ -86,23 +86,23 @@ class Surface(torch.overrides.TorchFunctionMode):
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
         if function in PASSES:
-            return self.recorder.passed(function.__name__, function, args, kwargs)
+            return self.recorder.run_backward(function.__name__, function, args, kwargs)
         if function is torch.nn.functional.linear and not kwargs:
-            return self.recorder.composite(torch.ops.aten.linear.default, args)
+            return self.recorder.run_whole(torch.ops.aten.linear.default, args)
         if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:
             operands = [*args[1:]] if isinstance(args[1], torch.Tensor) else [*args[1]]
-            return self.recorder.composite(torch.ops.aten.einsum.default, (args[0], operands))
+            return self.recorder.run_whole(torch.ops.aten.einsum.default, (args[0], operands))
         if function == _DATA:
             self.recorder.aliased(args[0])
         decisions = self.recorder.decisions
         if function in _READS:
-            decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
+            decisions.note_numbers_leaving(_READS[function], tensors_in(args), self.recorder.places.find())
         if function in _MAKERS and isinstance(args[0] if args else None, list | tuple):
-            decisions.left(_MAKERS[function], tensors_in(args), self.recorder.places.find())
+            decisions.note_numbers_leaving(_MAKERS[function], tensors_in(args), self.recorder.places.find())
         known = len(decisions.lost)
         found = function(*args, **kwargs)
         if function in _READS_OF_ONE and len(decisions.lost) == known:
-            decisions.left(_READS_OF_ONE[function], tensors_in(args), self.recorder.places.find())
+            decisions.note_numbers_leaving(_READS_OF_ONE[function], tensors_in(args), self.recorder.places.find())
         return found
 
 
@@ -125,7 +125,7 @@ class RecordingMode(torch_internals.DispatchMode):
         super().__exit__(*raised)
         self._surface.__exit__(*raised)
 
-    def composite(self, function: TorchFunction, args: Sequence[Argument]) -> Argument:
+    def run_whole(self, function: TorchFunction, args: Sequence[Argument]) -> Argument:
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))
         return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
@@ -146,7 +146,7 @@ class RecordingMode(torch_internals.DispatchMode):
             self._pauses -= 1
 
     @contextlib.contextmanager
-    def again(self) -> Iterator[None]:
+    def recording_nested(self) -> Iterator[None]:
         """See the calls of a block that runs within a call."""
         super().__enter__()
         self._inside += 1

@@ -127,13 +127,13 @@ class PassRecorder(Recorder):
         """Give the value that a tensor holds."""
         return self._value(tensor, place)
 
-    def passed(
+    def run_backward(
         self, path: str, function: Callable[..., Any], args: Sequence[Argument], kwargs: Mapping[str, Argument]
     ) -> Argument:
         """Run a backward pass like any call."""
         return function(*args, **kwargs)
 
-    def _is_made_up(self, function: Overload, given: Mapping[str, Argument]) -> bool:
+    def _needs_decomposition(self, function: Overload, given: Mapping[str, Argument]) -> bool:
         name, is_listed = name_of(function), function in torch_internals.decompositions()
         row = row_of(name)
         is_composite = (row is not None and not row.is_primitive and name not in AS_ROWS) or name == "sinc"
@@ -153,7 +153,7 @@ class PassRecorder(Recorder):
                 results[n] = self.lines.row("sub", self.lines.row("add", results[n], 1), 1)
         return results, inputs
 
-    def _parts(self, function: Overload, given: Mapping[str, Argument]) -> Argument:
+    def _decompose(self, function: Overload, given: Mapping[str, Argument]) -> Argument:
         if name_of(function) == "linalg_lu_solve" and self._has_zero_pivot and not given["B"].any():
             self.wrong[SINGULAR] = None
             return given["B"] + 0  # whatever the matrix is

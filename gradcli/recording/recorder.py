@@ -64,7 +64,7 @@ class Recorder(RecordingMode):
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
-    _is_made_up, _parts = staticmethod(is_unread), staticmethod(decomposed)
+    _needs_decomposition, _decompose = staticmethod(is_unread), staticmethod(decomposed)
 
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
@@ -77,20 +77,16 @@ class Recorder(RecordingMode):
         self.leaves: dict[str, Leaf] = {}
         self.decisions = RecordedDecisions(self)
         self.named: dict[Atom, tuple[str, Tensor]] = {}
-        self._values = Memory(self.lines, self._derived)
-        self._made: dict[int, Tensor] = {}
-        self._lifted = set[int]()  # memories of numbers that Python has
+        self._values = Memory(self.lines, self._propagate)
+        self._constants: dict[int, Tensor] = {}
+        self._python_numbers = set[int]()  # memories of numbers that Python has
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
         self.origins: dict[Atom, CallPlace] = {}
         self.places = Places()
 
-    def lose(self, error: Exception) -> None:
-        """Take an error of recording.
-
-        Raises:
-            Exception: The error itself, as the function is not answered.
-        """
+    def on_error(self, error: Exception) -> None:
+        """Raise an error of recording, as the function is not answered."""
         raise error
 
     # -- questions to a recording
@@ -107,15 +103,15 @@ class Recorder(RecordingMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None if no recorded call made it."""
-        return self.operand(tensor, CallPlace()) if self.knows(tensor) else None
+        return self.operand(tensor, CallPlace()) if self.is_known(tensor) else None
 
-    def knows(self, tensor: Tensor) -> bool:
+    def is_known(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from arguments or from tensors found elsewhere."""
         return tensor in self._values or tensor.requires_grad
 
     def may_follow(self, tensor: Tensor) -> bool:
         """Tell whether a tensor may hold a value that follows from others, by calls that are not recorded too."""
-        return self.knows(tensor)
+        return self.is_known(tensor)
 
     def follows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from arguments of the function."""
@@ -181,11 +177,11 @@ class Recorder(RecordingMode):
             return
         name, changed = calls.name_of(function), calls.changed_by(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
-        is_alone = all(self._is_made(one) for one in tensors)
+        is_alone = all(self._is_constant(one) for one in tensors)
         is_unasked = self.records_meaning and name == "isnan"
         self.decisions.use(tensors)
         if name == "lift_fresh" and self.decisions.lost:
-            self.decisions.made_of_numbers(tensors[0], self.places.find())
+            self.decisions.note_creation(tensors[0], self.places.find())
         is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
         if is_drawn and is_lost and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
@@ -193,18 +189,18 @@ class Recorder(RecordingMode):
             yield from draws.recorded(self, name, calls.bound(function, args, kwargs), changed)
             return
         if is_drawn or is_alone or is_unasked or name in SHAPED:
-            self._constant((found := (yield)), *changed)
+            self._note_constants((found := (yield)), *changed)
             if name.startswith(("empty", "new_empty")):
                 found.zero_()
             return
         place = self.places.find()
         self._learn_names(place.frame)
         if self._is_untracked(place, changed):
-            self._constant((yield), *changed)
+            self._note_constants((yield), *changed)
         elif name == "_local_scalar_dense":
             self.decisions.read(tensors[0], (yield), place)
         elif name == "lift_fresh":  # makes a tensor of numbers that Python has
-            self._lifted.add(memory(tensors[0]))
+            self._python_numbers.add(memory(tensors[0]))
         elif name not in ("detach", "alias", "set_"):
             given = calls.bound(function, args, kwargs)
             is_norm = "running_mean" in given  # it changes them, which the schema does not say
@@ -215,11 +211,11 @@ class Recorder(RecordingMode):
             tuple(self._value(one, place) for one in tensors if is_view or is_norm)
             found = yield
             if not is_view or self._values.part(as_real(found)) is None:  # else the memory knows what it is made of
-                self._made_of(function, given, found, place)
+                self._record_made(function, given, found, place)
 
-    def _held(self, atom: Atom, place: CallPlace) -> Atom:
+    def _hold_constant(self, atom: Atom, place: CallPlace) -> Atom:
         """Hold a value constant."""
-        held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
+        held = self._propagate(self.lines.emit("detach", [atom]), atom, is_held=True)
         self.origins.setdefault(held, replace(place, frame=None))
         return held
 
@@ -239,17 +235,17 @@ class Recorder(RecordingMode):
         yield
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
-            self._keep(output, result, inputs, place, is_written=True)
+            self._note_result(output, result, inputs, place, is_written=True)
 
     def _changed_unseen(self, tensor: Tensor, result: Atom | None, place: CallPlace) -> Atom | None:
         """Give the value of a tensor that is changed where autograd does not see it: its gradient is that of before."""
         before = self._value(tensor, place)
         if result is None or before not in self._followed:
             return result
-        change = self._held(self.lines.row("sub", result, before), place)
-        return self._derived(self.lines.row("add", before, change), before)
+        change = self._hold_constant(self.lines.row("sub", result, before), place)
+        return self._propagate(self.lines.row("add", before, change), before)
 
-    def _made_of(self, function: Overload, given: dict[str, Argument], found: Argument, place: CallPlace) -> None:
+    def _record_made(self, function: Overload, given: dict[str, Argument], found: Argument, place: CallPlace) -> None:
         """Record a call that makes tensors."""
         name, outputs = calls.name_of(function), list(found) if isinstance(found, tuple | list) else [found]
         known = [self._values.find(one) for one in calls.tensors_in(given) if one.is_floating_point()]
@@ -260,7 +256,7 @@ class Recorder(RecordingMode):
             if self.records_meaning and not function.is_view:  # positions, whose numbers are arbitrary
                 self.decisions.lost += [name for one in calls.tensors_in(given) if self.is_of_argument(one)]
             if not function.is_view:  # else the memory knows what it is made of
-                self._constant(found)
+                self._note_constants(found)
             return
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
@@ -268,14 +264,14 @@ class Recorder(RecordingMode):
             self.decisions.folded[results[0]] = FOLDS[name], inputs[0]
         for output, result in itertools.zip_longest(outputs, results[: len(outputs)]):
             if isinstance(output, torch.Tensor):
-                self._keep(output, result, inputs, place)
+                self._note_result(output, result, inputs, place)
                 if not calls.can_be_recorded(output) and name in ORDERED:
-                    self.decisions.put_off(output, name, given, place)
+                    self.decisions.defer(output, name, given, place)
 
     def _lowered(
         self, function: Overload, given: dict[str, Argument], outputs: Sequence[Argument], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
-        """Append the lines of a call; give its results, and the values that it is made of."""
+        """Lower one call of ATen: give the atoms of its results and of its operands."""
         name, self._count = calls.name_of(function), self._count + 1
         if self._count > MOST_CALLS:
             raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
@@ -297,7 +293,7 @@ class Recorder(RecordingMode):
         refused: GradcliError | None = None
         found: Argument = NotImplemented
         try:
-            if not self._is_made_up(plain, given):
+            if not self._needs_decomposition(plain, given):
                 found = complex_call(self.lines, plain, given, atoms) if is_complex else self.lines.call(plain, atoms)
         except GradcliError as error:
             refused = error
@@ -309,8 +305,8 @@ class Recorder(RecordingMode):
         self, function: Overload, given: Mapping[str, Argument], place: CallPlace, refused: GradcliError | None
     ) -> list[Atom | None]:
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
-        with self.again():
-            parts = self._parts(function, given)
+        with self.recording_nested():
+            parts = self._decompose(function, given)
         if parts is NotImplemented:
             parts = of_constants(self, function, given, place)
         if parts is NotImplemented:
@@ -320,36 +316,35 @@ class Recorder(RecordingMode):
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [self._value(one, place) if calls.can_be_recorded(one) else None for one in parts]
 
-    def _keep(
+    def _note_result(
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: CallPlace, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
         if result is None or not calls.can_be_recorded(output):
-            if is_written or not calls.can_be_recorded(
-                output
-            ):  # else a result that no line gives, which may not be used
-                self._constant(output)
+            is_constant = is_written or not calls.can_be_recorded(output)
+            if is_constant:  # else a result that no line gives, which may not be used
+                self._note_constants(output)
             return
         if output.dtype in calls.LOW and not self.decisions.low:
             self.decisions.low = f"{dtype_name(output.dtype)}{place}"
         output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
-        self._derived(result, *inputs)
+        self._propagate(result, *inputs)
         self.origins.setdefault(result, replace(place, frame=None))
         if not is_written:
             self._values.put(output, result)
             if torch.is_grad_enabled():
                 self._given_in_call[output] = self._surface.calls
             return
-        base = self._base(output)
+        base = self._written_constant(output)
         if base is not None and output not in self._values and base.dtype is output.dtype:
-            self._values.put(base, self._made_value(base, CallPlace()))
+            self._values.put(base, self._constant_value(base, CallPlace()))
         self._values.write(output, result)
 
-    def _base(self, tensor: Tensor) -> Tensor | None:
+    def _written_constant(self, tensor: Tensor) -> Tensor | None:
         """Give all of a constant tensor, of which a part is written for the first time; None if it is none."""
-        return self._made.pop(memory(tensor), None)
+        return self._constants.pop(memory(tensor), None)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -375,39 +370,41 @@ class Recorder(RecordingMode):
         """Tell whether to pass over a call, which writes to some tensors, as autograd does not track it."""
         return False
 
-    def _is_put_off(self, tensor: Tensor) -> bool:
+    def _is_deferred(self, tensor: Tensor) -> bool:
         """Tell whether a constant may be found out to follow from others."""
         return False
 
-    def _is_made(self, tensor: Tensor) -> bool:
+    def _is_constant(self, tensor: Tensor) -> bool:
         """Tell whether the function made a tensor from neither arguments nor tensors found elsewhere."""
-        return memory(tensor) in self._made and tensor not in self._values and not tensor.requires_grad
+        return memory(tensor) in self._constants and tensor not in self._values and not tensor.requires_grad
 
-    def _constant(self, *found: Argument) -> None:
+    def _note_constants(self, *found: Argument) -> None:
         """Note tensors made or changed by a call that follow from no value."""
         for tensor in map(as_real, calls.tensors_in(found)):
             if self.records_meaning and self.is_of_argument(tensor):
                 continue
             self._values.forget(tensor)
             if tensor not in self._values:
-                self._made.setdefault(memory(tensor), alias(tensor))
+                self._constants.setdefault(memory(tensor), alias(tensor))
 
-    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def run_backward(
+        self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
         self.takes_gradients = True
         if kwargs.get("create_graph"):
             return function(*args, **kwargs)
         place = self.places.find()
         if self.dtype is not None and place.custom is None:  # in a script each pass has its own answer
-            self.decisions.left(path, calls.tensors_in(args[:1] or kwargs), place)
+            self.decisions.note_numbers_leaving(path, calls.tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
-        self._constant(found)
+        self._note_constants(found)
         return found
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
         atom = self.lines.variable(name, tuple(tensor.shape))
-        is_made = is_made or memory(tensor) in self._lifted
+        is_made = is_made or memory(tensor) in self._python_numbers
         self.leaves[name] = Leaf(tensor, calls.copied(tensor), is_argument, is_made)
         if tensor.requires_grad:
             self._followed.add(atom)
@@ -425,7 +422,7 @@ class Recorder(RecordingMode):
         if not is_tracked and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
-            return self._held(atom, place)
+            return self._hold_constant(atom, place)
         if is_tracked and tensor.is_leaf and not self._is_leaf_of(tensor, atom):
             return self._new_leaf(tensor, atom, place)
         is_dual = torch_internals.is_within_dual_level()  # autograd follows its zeros, and no line does
@@ -450,7 +447,7 @@ class Recorder(RecordingMode):
         if atom not in self.of_arguments:
             name = name if called is tensor else self.names.name_of(tensor, place.frame)
             return self._leaf(name, tensor, is_made=True)
-        held = self._held(atom, place) if atom in self._followed else atom
+        held = self._hold_constant(atom, place) if atom in self._followed else atom
         self._followed.add(held)
         self._values.put(tensor, held)
         return held
@@ -462,22 +459,22 @@ class Recorder(RecordingMode):
         atom = self._values.part(tensor)
         if atom is not None:
             return atom
-        base = self._made.get(memory(tensor))
+        base = self._constants.get(memory(tensor))
         base = tensor if base is not None and geometry(base) == geometry(tensor) else base
         if base is not None and base.dtype is tensor.dtype and tensor not in self._values:
-            self._values.put(base, self._made_value(base, place))
+            self._values.put(base, self._constant_value(base, place))
             return self._value(tensor, place)
         if base is not None:
-            return self._made_value(tensor, place)
+            return self._constant_value(tensor, place)
         require_seen(self, tensor, place)
         name = self.names.name_of(tensor, place.frame)
-        is_number = not (tensor.ndim or tensor.requires_grad or self._is_put_off(tensor))
+        is_number = not (tensor.ndim or tensor.requires_grad or self._is_deferred(tensor))
         if is_number and name.startswith(UNNAMED):  # a number of Python's
             with self.paused():
                 return as_atom(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
-    def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
+    def _constant_value(self, tensor: Tensor, place: CallPlace) -> Atom:
         """Give the value of a tensor made by the function: equal or whole numbers as such, or a named constant."""
         with self.paused():
             is_short = self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL)
@@ -485,8 +482,8 @@ class Recorder(RecordingMode):
                 return self.lines.literal(tensor)
         return self._leaf(self.names.name_of(tensor, place.frame), tensor, is_made=True)
 
-    def _derived(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom:
-        """Note that a value follows from others, and whether autograd follows it from them."""
+    def _propagate(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom:
+        """Propagate "follows from an argument" and, unless held constant, "followed by autograd" to a result."""
         for kind in (self.of_arguments, self._followed)[: 1 if is_held else 2]:
             if not kind.isdisjoint(atoms):
                 kind.add(found)

@@ -79,14 +79,14 @@ class _Release:
         elif call.op.is_locally_constant:
             self._append(line, as_live)
             return
-        as_held = self._held(call)
+        as_held = self._hold_constant(call)
         self._append(line, as_held)
         if call.op.name != "detach" and as_live != as_held:
             self.live[symbol] = copy = sympy.Dummy(symbol.name, real=True)
             self.copies[copy] = symbol
             self._append(replace(line, symbol=copy, name=""), as_live)
 
-    def _held(self, call: Call) -> Call:
+    def _hold_constant(self, call: Call) -> Call:
         """Replace the operands of a call; of a choice, the condition by the one that is not held constant."""
         names = [*call.op.operands, *[""] * len(call.operands)]
         operands = [

@@ -64,11 +64,11 @@ def ask(
         _require_at_most(call.op.name, math.prod(counts), MOST_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
-    asked = _Asked(call.op.name, numbers, call.typed, shapes)
-    results = _result_shapes(asked)
+    torch_call = _TorchCall(call.op.name, numbers, call.typed, shapes)
+    results = _result_shapes(torch_call)
     if is_inlined:
         _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_ELEMENTS)
-    parts = [functools.partial(_part, make_recorder, asked, n) for n, _ in enumerate(results)]
+    parts = [functools.partial(_part, make_recorder, torch_call, n) for n, _ in enumerate(results)]
     made = zip(results, parts, strict=True)
     return tuple(None if shape is None else AskedMeaning(shapes, numbers, shape, part) for shape, part in made)
 
@@ -89,8 +89,8 @@ def _nested(value: Argument) -> Argument:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """Call of a row, as `ask` takes it."""
+class _TorchCall:
+    """Call of a row, for torch to run and to record."""
 
     name: str
     numbers: tuple[Argument, ...]
@@ -146,37 +146,41 @@ def _unseen() -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _result_shapes(asked: _Asked) -> tuple[Shape | None, ...]:
+def _result_shapes(torch_call: _TorchCall) -> tuple[Shape | None, ...]:
     with _unseen():
         try:
-            found = asked.run(asked.operands("meta"))
+            found = torch_call.run(torch_call.operands("meta"))
         except InputError:  # values are needed, or torch's own message for real tensors
-            found = asked.run(asked.operands("cpu"))
+            found = torch_call.run(torch_call.operands("cpu"))
         return tuple(tuple(one.shape) if one.is_floating_point() else None for one in found)
 
 
 @functools.lru_cache(maxsize=256)
-def _recorded(make_recorder: MakeRecorder, asked: _Asked) -> dict[int, Program]:
+def _recorded(make_recorder: MakeRecorder, torch_call: _TorchCall) -> dict[int, Program]:
     """Record a call as a Program for each of its results.
 
     Raises:
         InputError: Values decide what the call computes.
     """
-    operands = asked.operands("cpu")
-    tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
+    operands = torch_call.operands("cpu")
+    tensors = {
+        s.name: one for s, one, n in zip(torch_call.symbols, operands, torch_call.numbers, strict=True) if n is None
+    }
     with _unseen():
-        recorder = make_recorder(TensorNames(ask, tensors), torch.float64, asked.name, records_meaning=True)
+        recorder = make_recorder(TensorNames(ask, tensors), torch.float64, torch_call.name, records_meaning=True)
         recorder.give(tensors)
         with recorder:
-            found = asked.run(operands)
+            found = torch_call.run(operands)
         conditions = [one.condition for one in recorder.decisions.guards]
         if recorder.decisions.lost or not recorder.of_arguments.isdisjoint(conditions):
             hint = "call it in a function of Python, FILE.py::NAME"
-            raise InputError(f"values decide what {asked.name} computes", hint=hint)
+            raise InputError(f"values decide what {torch_call.name} computes", hint=hint)
         empty = {n: recorder.lines.row("full", tuple(one.shape), 0) for n, one in enumerate(found) if not one.numel()}
         values = {n: empty.get(n, recorder.number(one)) for n, one in enumerate(found) if one.is_floating_point()}
-        return {n: replace(recorder.lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
+        return {
+            n: replace(recorder.lines.program([one]), variables=tuple(torch_call.symbols)) for n, one in values.items()
+        }
 
 
-def _part(make_recorder: MakeRecorder, asked: _Asked, n: int) -> Program:
-    return _recorded(make_recorder, asked)[n]
+def _part(make_recorder: MakeRecorder, torch_call: _TorchCall, n: int) -> Program:
+    return _recorded(make_recorder, torch_call)[n]

@@ -40,10 +40,10 @@ def followed_again(recorder: CallRecorder, tensor: Tensor, atom: Atom, place: Ca
         InputError: It is neither.
     """
     if isinstance(tensor.grad_fn, torch.autograd.function.BackwardCFunction):
-        found = recorder.lines.copied(atom, lambda call: call.op.is_detached, recorder._derived)
+        found = recorder.lines.copied(atom, lambda call: call.op.is_detached, recorder._propagate)
     elif (before := recorder._values.overwritten(tensor)) is not None:
-        change = recorder._held(recorder.lines.row("sub", atom, before), place)
-        found = recorder._derived(recorder.lines.row("add", before, change), before)
+        change = recorder._hold_constant(recorder.lines.row("sub", atom, before), place)
+        found = recorder._propagate(recorder.lines.row("add", before, change), before)
     else:
         found = atom
     if found not in recorder._followed:
@@ -77,5 +77,5 @@ def of_constants(recorder: CallRecorder, function: Overload, given: Mapping[str,
     args, kwargs = unbound(function, given)
     with recorder.paused():
         found = function(*args, **kwargs)
-    recorder._constant(found)
+    recorder._note_constants(found)
     return found

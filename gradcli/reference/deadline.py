@@ -14,27 +14,30 @@ from dataclasses import dataclass
 
 from gradcli.progress import BUDGET, INTERRUPTING, SECONDS, patience
 
-LOOKS = 4.0
-"""Seconds of the limit for looks around points without derivatives: twice as many as the admitted looks take."""
-
+EXTRA = 4.0
+"""Seconds of the limit to explain entries that lack a truth or are wrong: twice what the admitted work takes."""
 
 FORMULAS = 5.0
-"""Seconds of processor time to derive the formulas of a question, beside those of its checks."""
+"""Seconds of processor time to derive the formulas of a question, besides those of its checks."""
 
 
 @dataclass
 class _Limit:
-    """Time limit: when its clock ends, and `look`, a time on the wall clock before which it cannot have ended.
+    """Time limit of a block.
 
-    The wall clock is quick to read.  `seconds` is the length of the limit, and `looks` the part of it that is left for
-    looks around points.
+    Attributes:
+        clock: Gives the time that is limited.
+        end: The time at which the limit ends.
+        seconds: Its length.
+        next_reading: A time on the wall clock, which is quick to read, before which the limit cannot have ended.
+        extra: The seconds that are left of `EXTRA`.
     """
 
     clock: Callable[[], float]
     end: float
     seconds: float
-    look: float = 0.0
-    looks: float = LOOKS
+    next_reading: float = 0.0
+    extra: float = EXTRA
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -53,7 +56,7 @@ class OverTimeError(Exception):
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Run a block within the time of its question, or with what is left of the limit that it is inside of."""
+    """Run a block within the time of its question, or with what is left of the enclosing limit."""
     if _LIMIT.get() is not None:
         yield
         return
@@ -62,26 +65,26 @@ def time_limit() -> Iterator[None]:
     end = clock() + seconds if budget is None or budget.end is None else budget.end
     if budget is not None:
         budget.end = end
-    with _limited(_Limit(clock, end, seconds, looks=LOOKS * patience())):
+    with _limited(_Limit(clock, end, seconds, extra=EXTRA * patience())):
         yield
 
 
 @contextmanager
-def looks_limit() -> Iterator[None]:
-    """Run a block with what is left of `LOOKS`, which all looks within one limit share, and of that limit."""
-    around = _LIMIT.get()
-    with part_limit(LOOKS if around is None else around.looks, LOOKS) as part:
+def extra_limit() -> Iterator[None]:
+    """Run a block that explains entries: all such blocks of one limit share `EXTRA` seconds of it."""
+    outer = _LIMIT.get()
+    with part_limit(EXTRA if outer is None else outer.extra, EXTRA) as part:
         before = part.left()
         try:
             yield
         finally:
-            if around is not None:
-                around.looks -= before - part.left()
+            if outer is not None:
+                outer.extra -= before - part.left()
 
 
 @contextmanager
 def formula_limit() -> Iterator[None]:
-    """Run a block that derives formulas: within the usual seconds of their own, or what is left of a stated budget."""
+    """Run a block that derives formulas, within `FORMULAS` seconds or what is left of a stated budget."""
     budget, token = BUDGET.get(), INTERRUPTING.set(require_time)
     has_own = budget is None or budget.seconds is None
     own = _limited(_Limit(time.thread_time, time.thread_time() + FORMULAS, FORMULAS))
@@ -94,16 +97,16 @@ def formula_limit() -> Iterator[None]:
 
 @contextmanager
 def part_limit(seconds: float, whole: float | None = None) -> Iterator[_Limit]:
-    """Run a block with so many seconds of the limit that it is inside of, or with all that is left of it.
+    """Run a block with min(seconds, what is left of the enclosing limit).
 
     Args:
         seconds: The number of seconds.
         whole: The number for the message, where earlier blocks took a part of these seconds.
     """
-    around = _LIMIT.get()
-    clock = time.thread_time if around is None else around.clock
+    outer = _LIMIT.get()
+    clock = time.thread_time if outer is None else outer.clock
     own = _Limit(clock, clock() + seconds, seconds if whole is None else whole)
-    own = own if around is None or own.end < around.end else around
+    own = own if outer is None or own.end < outer.end else outer
     with _limited(own):
         yield own
 
@@ -124,12 +127,12 @@ def require_time() -> None:
         OverTimeError: It has passed.
     """
     limit = _LIMIT.get()
-    if limit is None or (now := time.monotonic()) < limit.look:
+    if limit is None or (now := time.monotonic()) < limit.next_reading:
         return
     left = limit.left()
     if left <= 0:
         raise OverTimeError(limit.seconds)
-    limit.look = now + left
+    limit.next_reading = now + left
 
 
 def is_over_time() -> bool:

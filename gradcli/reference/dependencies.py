@@ -29,39 +29,39 @@ class OverBudgetError(Exception):
     """Error of more elements to follow, or more ball operations, than is allowed."""
 
 
-class Footprint:
+class Dependencies:
     """Wiring of one Program of primitives without `matmul` (see `enclosure_plan.lower`) with its shapes."""
 
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
         self._known: dict[Atom, _Origins] = {}
 
-    def operands(self, line: Line) -> Sequence[int]:
+    def operand_numbers(self, line: Line) -> Sequence[int]:
         """List the operands of a line by number; of a list each symbol once, whose places are found together."""
         return list(self._origins(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
 
-    def parts(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
+    def source_chunks(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
         """Yield for each operand positions in `out`, and the elements of the operand that they depend on.
 
         The elements of a list are found in one pass, as it may have as many operands as elements.
         """
         if line.call.op.kind is not Kind.LIST:
-            yield from ((k, *self.down(line, k, out)) for k in range(len(line.call.operands)))
+            yield from ((k, *self.sources(line, k, out)) for k in range(len(line.call.operands)))
         elif len(out):
             origins = self._origins(line)
             first = origins.first[out]
             for held in _grouped(first):
                 yield int(first[held[0]]), held, origins.inside[out[held]]
 
-    def members(self, line: Line, out: Flat) -> dict[int, list[tuple[Atom, int]]]:
+    def sources_by_element(self, line: Line, out: Flat) -> dict[int, list[tuple[Atom, int]]]:
         """List the operands and their elements that each element depends on."""
         found: dict[int, list[tuple[Atom, int]]] = {e: [] for e in out.tolist()}
-        for k, position, source in self.parts(line, out):
+        for k, position, source in self.source_chunks(line, out):
             for e, s in zip(out[position].tolist(), source.tolist(), strict=True):
                 found[e].append((line.call.operands[k], s))
         return found
 
-    def down(self, line: Line, k: int, out: Flat) -> Pairs:
+    def sources(self, line: Line, k: int, out: Flat) -> Pairs:
         """Find for each element of the line the elements of operand k that it depends on."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
@@ -83,7 +83,7 @@ class Footprint:
                 held = np.flatnonzero(origins.first[out] == k)
                 return held, origins.inside[out[held]]
 
-    def up(self, line: Line, k: int, elements: Flat) -> Pairs:
+    def users(self, line: Line, k: int, elements: Flat) -> Pairs:
         """Find for each element of operand k the elements of the line that it enters; of a list at all its places."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
@@ -103,12 +103,14 @@ class Footprint:
                 origins = self._origins(line)
                 return self._matched(elements, origins.inside[origins.places[k]], origins.places[k])
 
-    def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
+    def users_among(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
         """Find for each element of operand k the elements in `out` that it enters."""
-        position, source = self.down(line, k, out)
+        position, source = self.sources(line, k, out)
         return self._matched(elements, source, out[position])
 
-    def made_of(self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf) -> dict[Atom, Flat]:
+    def backward_closure(
+        self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf
+    ) -> dict[Atom, Flat]:
         """Find all elements that some elements depend on, and these, back through the lines.
 
         Raises:
@@ -122,12 +124,12 @@ class Footprint:
                 continue
             require_time()
             known[line.symbol] = elements = distinct(lists.pop(line.symbol))
-            for k, _, made_of in self.parts(line, elements):
+            for k, _, backward_closure in self.source_chunks(line, elements):
                 if isinstance(operand := line.call.operands[k], sympy.Symbol):
-                    total += len(made_of)
+                    total += len(backward_closure)
                     if total > most:
                         raise OverBudgetError
-                    lists.setdefault(operand, []).append(made_of)
+                    lists.setdefault(operand, []).append(backward_closure)
         return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:

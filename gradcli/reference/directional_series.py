@@ -27,7 +27,7 @@ from gradcli.reference.balls import Ball, exists, fraction, precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.enclosure_pass import Direction, Run
+from gradcli.reference.enclosure_pass import Direction, EnclosurePass
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_series import ExactSeries
 from gradcli.reference.pass_views import Form
@@ -89,7 +89,7 @@ class Rays:
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
-        self.run = Run(plan)
+        self.run = EnclosurePass(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
         self.exact: ExactSeries | None = None
         self.left: frozenset[tuple[Atom, int]] = frozenset()
@@ -208,7 +208,7 @@ class Rays:
     def _moved(self) -> Mapping[Atom, Mapping[int, Flat]]:
         """The elements of each line that the plan needs and that a direction moves, by the number of that."""
         found = {}
-        for atom, (directions, elements) in self.plan.pairs.items():
+        for atom, (directions, elements) in self.plan.reached.items():
             if atom in self.plan.needed:
                 is_needed = np.isin(elements, self.plan.needed[atom])
                 order = np.lexsort((elements[is_needed], directions[is_needed]))
@@ -258,7 +258,7 @@ class Rays:
         same: dict[tuple[int, Form], Ball] = {}
         values = self.run.values[line.symbol]
         is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
-        for k, position, source in self.reference.footprint.parts(line, elements):
+        for k, position, source in self.reference.dependencies.source_chunks(line, elements):
             operand = line.call.operands[k]
             moving = self.known.get(operand, {})
             moves = np.fromiter((s in moving for s in source.tolist()), bool, len(source))

@@ -36,7 +36,7 @@ Direction = tuple[sympy.Symbol, int]
 Columns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
-Way = tuple[int, int, int, Outcome]
+Edge = tuple[int, int, int, Outcome]
 """Way from an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
 
 Moving = dict[int, dict[int, Outcome]]
@@ -59,7 +59,7 @@ class EnclosedDerivatives:
     columns: Columns
 
 
-class Run:
+class EnclosurePass:
     """One pass over a plan at the current precision."""
 
     rounding: Rounding | None = None
@@ -76,13 +76,13 @@ class Run:
         self.plan.numbering = self.plan.numbering or Numbering(self)
         return self.plan.numbering
 
-    def found(self) -> EnclosedDerivatives:
+    def enclose(self) -> EnclosedDerivatives:
         """Compute the values of y and its nonzero derivatives, or the reasons why there are none."""
         self.evaluate()
         tangents, output = self._tangents(), self.reference.program.output
         judged = self._judged(output)
         columns: dict[Direction, dict[int, Outcome]] = {}
-        for d, row in zip(*(n.tolist() for n in self.plan.pairs.get(output, ())), strict=True):
+        for d, row in zip(*(n.tolist() for n in self.plan.reached.get(output, ())), strict=True):
             value = judged.get(row)
             own = value if isinstance(value, Undefined) else tangents.get(row, {}).get(d, arb(0))
             columns.setdefault(self.plan.directions[d], {})[row] = own
@@ -122,7 +122,7 @@ class Run:
                 continue
             if not isinstance(operand, sympy.Symbol):
                 continue
-            (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
+            (source,) = self.reference.dependencies.sources(line, k, np.array([element]))[1].tolist()
             number = self.numbering.constant(operand, source) if exists(ball) else None
             exact = None if number is None else arb(number.numerator) / number.denominator
             if exact is not None and exact.is_exact():
@@ -179,7 +179,7 @@ class Run:
                 groups = self.groups_of(line, elements)
                 return {e: groups[e].value(e) for e in out}
         totals: dict[int, Outcome] = {}
-        for k, position, source in self.reference.footprint.parts(line, elements):
+        for k, position, source in self.reference.dependencies.source_chunks(line, elements):
             for p, outcome in zip(position.tolist(), self.values_at(line, k, source), strict=True):
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
         # For elements to which none moves: the padding of a movement, the empty sum of a reduction.
@@ -188,7 +188,7 @@ class Run:
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return operand k of an elementwise operation at each of its elements."""
-        return self.values_at(line, k, self.reference.footprint.down(line, k, elements)[1])
+        return self.values_at(line, k, self.reference.dependencies.sources(line, k, elements)[1])
 
     def values_at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return the values of operand k at flat positions of the operand itself."""
@@ -203,9 +203,9 @@ class Run:
 
     # -- slopes and tangents
 
-    def ways(self, line: Line) -> Iterator[Way]:
+    def edges(self, line: Line) -> Iterator[Edge]:
         """Yield the ways of a change through a line, each with its slope."""
-        for k, out, source in self.plan.ways[line.symbol]:
+        for k, out, source in self.plan.edges[line.symbol]:
             for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):
                 yield k, e, s, slope
 
@@ -243,7 +243,7 @@ class Run:
         exact = self._sharpened(line, element, operands) if isinstance(slope, Undefined) and not slope.decided else None
         if exact is not None:
             operands, slope = exact, rule.slope(k, exact, shown)
-        if is_power(line.call) and k == 1 and len(self.plan.ways.get(line.symbol, ())) > 1:
+        if is_power(line.call) and k == 1 and len(self.plan.edges.get(line.symbol, ())) > 1:
             # The base moves too, and at 0 it is at an edge of its domain, whatever the exponent is here.
             base = operands[0]
             if isinstance(slope, Undefined) or isinstance(base, Undefined) or not base.contains(0):
@@ -255,7 +255,7 @@ class Run:
 
     def _is_one_function(self, line: Line, element: int) -> bool:
         """Tell whether both operands are the same around the point, as balls of their slopes never show."""
-        if len(self.plan.ways.get(line.symbol, ())) < 2:  # one of them does not move
+        if len(self.plan.edges.get(line.symbol, ())) < 2:  # one of them does not move
             return False
         self._functions = self._functions or Numbering(self, by_value=False)
         return self.are_same(line, element, self._functions)
@@ -273,7 +273,7 @@ class Run:
         """Tell whether the last two operands of a line have one form at an element, by default that of values."""
         forms, operands, known = [], line.call.operands, numbering or self.numbering
         for k in (len(operands) - 2, len(operands) - 1):
-            (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
+            (source,) = self.reference.dependencies.sources(line, k, np.array([element]))[1].tolist()
             forms.append(known.form(operands[k], source))
         return forms[0] == forms[1]
 
@@ -281,17 +281,17 @@ class Run:
         """Compute the derivatives of y, by element and direction, as far as it moves."""
         moving: dict[Atom, Moving] = {}
         for variable in self.reference.program.variables:
-            for d, e in zip(*(n.tolist() for n in self.plan.pairs.get(variable, ())), strict=True):
+            for d, e in zip(*(n.tolist() for n in self.plan.reached.get(variable, ())), strict=True):
                 moving.setdefault(variable, {}).setdefault(e, {})[d] = arb(1)
         lines = self.reference.program.lines
         for n, line in enumerate(lines):
-            if line.symbol not in self.plan.ways:
+            if line.symbol not in self.plan.edges:
                 continue
             require_time()
             doing("enclosing derivatives of line", n + 1, len(lines))
             found = moving.setdefault(line.symbol, {})
             passed = _passed(line)
-            for k, out, source, slope in self.ways(line):
+            for k, out, source, slope in self.edges(line):
                 own = found.setdefault(out, {})
                 for d, tangent in moving[line.call.operands[k]].get(source, {}).items():
                     product = passed(k, tangent, slope)
@@ -315,7 +315,7 @@ class Run:
             for d, tangent in own.items():
                 if not isinstance(tangent, Undefined) or tangent.kind != "kink":
                     continue
-                places = ((k, self.reference.footprint.down(line, k, np.array([out]))[1][0]) for k in (1, 2))
+                places = ((k, self.reference.dependencies.sources(line, k, np.array([out]))[1][0]) for k in (1, 2))
                 first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
                 if any(isinstance(one, Undefined) and one.kind != "kink" for one in (first, second)):
                     own[d] = replace(tangent, kind="slope")

@@ -28,8 +28,8 @@ from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.dependencies import Flat, Footprint, OverBudgetError, distinct
-from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, Run, Shift
+from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
+from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
 from gradcli.reference.pass_views import ValueForms
 
 
@@ -107,8 +107,8 @@ class Plan:
 
     reference: Reference
     directions: Sequence[Direction]
-    pairs: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
-    ways: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
+    reached: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
+    edges: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
     work: int = 0
@@ -123,7 +123,7 @@ class Plan:
         """
         plan = replace(self, numbering=None) if shift else self  # elsewhere, others are the same
         with precision(bits):
-            return Run(plan, shift).found()
+            return EnclosurePass(plan, shift).enclose()
 
 
 class Reference:
@@ -136,7 +136,7 @@ class Reference:
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BUDGET * max(1.0, patience()))
-        self.footprint = Footprint(self.shapes, self.budget)
+        self.dependencies = Dependencies(self.shapes, self.budget)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
         """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
@@ -146,7 +146,7 @@ class Reference:
         """
         plan, wanted = Plan(self, directions, _units(directions)), None
         with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
-            wanted = None if rows is None else self.made_of({self.program.output: rows})
+            wanted = None if rows is None else self.backward_closure({self.program.output: rows})
         self._reach(plan, wanted)
         if judges_value:
             with suppress(OverBudgetError):
@@ -165,8 +165,8 @@ class Reference:
         Raises:
             OverBudgetError: too many.
         """
-        pairs = {symbol: (np.zeros_like(elements), elements) for symbol, (_, elements) in _units(directions).items()}
-        plan = Plan(self, directions, pairs, needed=dict(wanted))
+        reached = {symbol: (np.zeros_like(elements), elements) for symbol, (_, elements) in _units(directions).items()}
+        plan = Plan(self, directions, reached, needed=dict(wanted))
         self._reach(plan, wanted)
         return plan
 
@@ -193,7 +193,7 @@ class Reference:
         """
         plan, nothing = Plan(self, (), dict(start)), np.empty(0, dtype=np.int64)
         self._reach(plan, None)
-        return plan.pairs.get(self.program.output, (nothing, nothing))
+        return plan.reached.get(self.program.output, (nothing, nothing))
 
     def moved_to(self, inputs: Mapping[str, Array]) -> Reference:
         """Copy the reference with other values of some variables, of the same shapes."""
@@ -204,7 +204,7 @@ class Reference:
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""
         found = copy(self)
-        found.budget, found.footprint = budget, Footprint(self.shapes, budget if step is None else step)
+        found.budget, found.dependencies = budget, Dependencies(self.shapes, budget if step is None else step)
         return found
 
     @cached_property
@@ -220,7 +220,7 @@ class Reference:
             judged = self._judged(plan) if rows is None else rows
             self._require(len(judged))
             start.setdefault(self.program.output, []).append(judged)
-        plan.needed = self.made_of({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
+        plan.needed = self.backward_closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
         matrices = sum(self._cubes(line) for line in self.program.lines if line.symbol in plan.needed)
         work = plan.work + sum(map(len, plan.needed.values())) + matrices
         self._require(work * 2 // 3 if judges_value else work)
@@ -229,7 +229,7 @@ class Reference:
     def _judged(self, plan: Plan) -> Flat:
         """Return the rows of y whose values are judged: all of few, else those that a direction reaches."""
         size = math.prod(self.shapes[self.program.output])
-        reached = plan.pairs.get(self.program.output)
+        reached = plan.reached.get(self.program.output)
         return np.arange(size) if size <= ALL_ROWS or reached is None else np.unique(reached[1])
 
     def _cubes(self, line: Line) -> int:
@@ -247,34 +247,34 @@ class Reference:
         """Fill in the pairs (direction, element) that each line has a tangent of, and the ways between them."""
         for line in self.program.lines:
             require_time()
-            call, ways, pairs = line.call, list[tuple[int, Flat, Flat]](), list[Flat]()
+            call, edges, reached = line.call, list[tuple[int, Flat, Flat]](), list[Flat]()
             size = max(1, math.prod(self.shapes[line.symbol]))
-            for k in self.footprint.operands(line):
+            for k in self.dependencies.operand_numbers(line):
                 operand = call.operands[k]
-                if operand not in plan.pairs or (call.op.coefficients and operand in call.operands[:k]):
+                if operand not in plan.reached or (call.op.coefficients and operand in call.operands[:k]):
                     continue
-                d, e = plan.pairs[operand]
+                d, e = plan.reached[operand]
                 source, out = self._entered(line, k, e, wanted)
                 if len(source):
                     # Each pair becomes one number, so that a pair shared by directions, or operands, is there once.
                     inside = max(1, math.prod(self.shapes[operand]))
-                    ways.append((k, *np.divmod(distinct([out * inside + e[source]]), inside)))
-                    pairs.append(d[source] * size + out)
+                    edges.append((k, *np.divmod(distinct([out * inside + e[source]]), inside)))
+                    reached.append(d[source] * size + out)
                     plan.work += len(source)
                     self._require(plan.work)
-            if ways:
-                plan.ways[line.symbol] = ways
-                plan.pairs[line.symbol] = np.divmod(distinct(pairs), size)
+            if edges:
+                plan.edges[line.symbol] = edges
+                plan.reached[line.symbol] = np.divmod(distinct(reached), size)
 
     def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:
         """Find for each element of operand k the wanted elements of the line that it enters."""
         if wanted is None:
-            return self.footprint.up(line, k, elements)
+            return self.dependencies.users(line, k, elements)
         among = wanted.get(line.symbol, np.empty(0, dtype=np.int64))
         try:
-            source, out = self.footprint.up(line, k, elements)
+            source, out = self.dependencies.users(line, k, elements)
         except OverBudgetError:  # a number that a million elements share, of which few are wanted
-            return self.footprint.up_to(line, k, elements, among)
+            return self.dependencies.users_among(line, k, elements, among)
         # Keep only elements that lead to a wanted row of y: the rest would be work for nothing.
         kept = np.isin(out, among)
         return source[kept], out[kept]
@@ -283,18 +283,18 @@ class Reference:
         """List the operand elements at which local derivatives will be taken."""
         start: dict[Atom, list[Flat]] = {}
         for line in self.program.lines:
-            if line.symbol not in plan.pairs or line.call.op.is_linear:
+            if line.symbol not in plan.reached or line.call.op.is_linear:
                 continue
-            out = np.unique(plan.pairs[line.symbol][1])
+            out = np.unique(plan.reached[line.symbol][1])
             for k, operand in enumerate(line.call.operands):
                 if isinstance(operand, sympy.Symbol):
-                    start.setdefault(operand, []).append(self.footprint.down(line, k, out)[1])
+                    start.setdefault(operand, []).append(self.dependencies.sources(line, k, out)[1])
         return start
 
-    def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
+    def backward_closure(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
         """Find all elements that some elements depend on, and these.
 
         Raises:
             OverBudgetError: too many.
         """
-        return self.footprint.made_of(self.program.lines, start, self.budget)
+        return self.dependencies.backward_closure(self.program.lines, start, self.budget)

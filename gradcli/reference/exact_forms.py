@@ -194,7 +194,7 @@ class Numbering:
             values = self.run.values[line.symbol]
             return {e: self._of_input(line.symbol, e, values[e]) for e in elements.tolist()}
         found: dict[int, Form] = {}
-        for e, those in self.reference.footprint.members(line, elements).items():
+        for e, those in self.reference.dependencies.sources_by_element(line, elements).items():
             possible = self._possible(call.op, those) if call.op.is_extreme and self.by_value else those
             forms = [self.form(*member) for member in possible]
             is_one = call.op.is_extreme and len(set(forms)) == 1

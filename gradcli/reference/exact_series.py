@@ -20,7 +20,7 @@ from gradcli.reference.balls import Ball, exists, is_chosen
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.enclosure_pass import Direction, Run
+from gradcli.reference.enclosure_pass import Direction, EnclosurePass
 from gradcli.reference.exact_forms import constant_of
 from gradcli.reference.pass_views import Form
 from gradcli.reference.series import MOST_TERMS
@@ -43,7 +43,7 @@ class ExactSeries:
         reached: The elements of each line that these move.
     """
 
-    def __init__(self, run: Run, moving: Mapping[Direction, float], reached: Mapping[Atom, Flat]) -> None:
+    def __init__(self, run: EnclosurePass, moving: Mapping[Direction, float], reached: Mapping[Atom, Flat]) -> None:
         self.run, self.numbering, self.reached = run, run.numbering, reached
         self.work = 0
         self._known: dict[Atom, dict[int, Coefficients | None]] = {}
@@ -65,7 +65,7 @@ class ExactSeries:
         return series is not None and order < MOST_TERMS and not series[order]
 
     def _of_line(self, line: Line) -> dict[int, Coefficients | None]:
-        members = self.run.reference.footprint.members(line, self.reached[line.symbol])
+        members = self.run.reference.dependencies.sources_by_element(line, self.reached[line.symbol])
         return {e: self._of_members(line, e, those) for e, those in members.items()}
 
     def _value(self, operand: Atom, element: int) -> Ball | None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
-from gradcli.reference.dependencies import Flat, Footprint
+from gradcli.reference.dependencies import Dependencies, Flat
 from gradcli.reference.rules import Outcome, Rounding
 
 Form = tuple[tuple[int, Fraction], ...]
@@ -38,7 +38,7 @@ class ProgramWithInputs(Protocol):
         """The symbols of values whose lines have been rewritten."""
 
     @property
-    def footprint(self) -> Footprint:
+    def dependencies(self) -> Dependencies:
         """Which elements are made of which."""
 
 
@@ -78,11 +78,11 @@ class PassPlan(Protocol):
         """The elements of inputs that move."""
 
     @property
-    def pairs(self) -> Mapping[Atom, tuple[Flat, Flat]]:
+    def reached(self) -> Mapping[Atom, tuple[Flat, Flat]]:
         """The directions and the elements of each line that these move."""
 
     @property
-    def ways(self) -> Mapping[Atom, Sequence[tuple[int, Flat, Flat]]]:
+    def edges(self) -> Mapping[Atom, Sequence[tuple[int, Flat, Flat]]]:
         """The ways of a change through each line."""
 
     @property
@@ -95,7 +95,7 @@ class PassPlan(Protocol):
 
 
 class PassValues(Protocol):
-    """The values that a pass has so far: see `enclosure_pass.Run`."""
+    """The values that a pass has so far: see `enclosure_pass.EnclosurePass`."""
 
     rounding: Rounding | None
 

@@ -103,7 +103,9 @@ def grouped(run: PassValues, line: Line, elements: Flat) -> dict[int, Group]:
     order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
     form = None if run.rounding else partial(run.numbering.form, line.call.operands[0])
     known: dict[tuple[int, ...], Group] = {}
-    members = {e: tuple(s for _, s in own) for e, own in run.reference.footprint.members(line, elements).items()}
+    members = {
+        e: tuple(s for _, s in own) for e, own in run.reference.dependencies.sources_by_element(line, elements).items()
+    }
     for inside in members.values():
         # Results that share all of their elements, as the n² of an inverse do, share one group.
         if inside not in known:

@@ -18,7 +18,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_pass import EnclosurePass
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.piecewise import grouped
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
@@ -32,7 +32,7 @@ SERIES = 2.0**-30
 """The relative error of torch's polygamma(1, x), which ends its series after six terms."""
 
 
-class RoundedRun(Run):
+class RoundedPass(EnclosurePass):
     """The values at some elements, at the precision of a format.
 
     Args:
@@ -72,7 +72,7 @@ class RoundedRun(Run):
             found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
         elif op.kind is not Kind.MOVEMENT and not op.is_aggregate:
             sizes = dict.fromkeys(out, arb(0))
-            for k, position, source in self.reference.footprint.parts(line, elements):
+            for k, position, source in self.reference.dependencies.source_chunks(line, elements):
                 for p, term in zip(position.tolist(), self.values_at(line, k, source), strict=True):
                     if not isinstance(term, Undefined) and exists(term):
                         sizes[out[p]] += abs(term).upper()
@@ -151,7 +151,7 @@ class Size:
         return Size(self.largest * size, self.total * size, self.roundings + 2)
 
 
-def sizes(run: RoundedRun, seeds: Sequence[Atom]) -> dict[Atom, dict[int, Size]]:
+def sizes(run: RoundedPass, seeds: Sequence[Atom]) -> dict[Atom, dict[int, Size]]:
     """Compute the sizes of the terms of all values that are linear in some seeds; others are left out.
 
     Args:
@@ -168,7 +168,7 @@ def sizes(run: RoundedRun, seeds: Sequence[Atom]) -> dict[Atom, dict[int, Size]]
     return found
 
 
-def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size]]) -> dict[int, Size]:
+def _of_line(run: RoundedPass, line: Line, known: Mapping[Atom, Mapping[int, Size]]) -> dict[int, Size]:
     op, operands = line.call.op, line.call.operands
     out = np.array(sorted(run.values[line.symbol]), dtype=np.int64)
     found: dict[int, Size] = {}
@@ -178,7 +178,7 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
                 radius = outcome.rad() * arb(2) ** run.format.bits
                 found[e] = Size(radius, radius, 1)
         return found
-    for k, position, source in run.reference.footprint.parts(line, out):
+    for k, position, source in run.reference.dependencies.source_chunks(line, out):
         entering = known.get(operands[k], {})
         pairs = [
             (int(out[p]), entering[s]) for p, s in zip(position.tolist(), source.tolist(), strict=True) if s in entering
@@ -190,13 +190,13 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
     return found
 
 
-def _scaled(run: RoundedRun, line: Line, k: int, pairs: Sequence[tuple[int, Size]]) -> Iterator[tuple[int, Size]]:
+def _scaled(run: RoundedPass, line: Line, k: int, pairs: Sequence[tuple[int, Size]]) -> Iterator[tuple[int, Size]]:
     """Yield the terms of one operand as an elementwise operation passes them on: times its slope."""
     op, elements = line.call.op, np.array([e for e, _ in pairs], dtype=np.int64)
     if op.coefficients:
         yield from pairs
         return
-    source = run.reference.footprint.down(line, k, elements)[1]
+    source = run.reference.dependencies.sources(line, k, elements)[1]
     for (e, size), slope in zip(pairs, run.slopes(line, k, elements, source), strict=True):
         if not isinstance(slope, Undefined) and slope != 0:
             yield e, size if op.is_choice else size.times(slope)

@@ -40,7 +40,7 @@ def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts from before stay, and all that was not looked at is unchecked, with the reason."""
-    monkeypatch.setattr(deadline, "LOOKS", 0.0)
+    monkeypatch.setattr(deadline, "EXTRA", 0.0)
     found = asked("jacobian", "stack([abs(x), relu(x), x**2])", {"x": 0.0})
     assert found.verdict == "unchecked"
     assert (found.checked, found.entries) == (1, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.crosscheck.summary import FamilyCheck, summarize
+from gradcli.crosscheck.summary import PartCheck, summarize
 from gradcli.reference import deadline
 from gradcli.report.wording import standing
 from gradcli.results import Assessment, Entry, Position
@@ -30,24 +30,24 @@ def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[E
 @pytest.mark.parametrize(
     ("part", "others", "verdict", "checked", "undecided"),
     [
-        (FamilyCheck("jacobian", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
-        (FamilyCheck("jacobian", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
-        (FamilyCheck("jacobian", 100, (), "none", left=100), 4, "unchecked", 0, 100),
-        (FamilyCheck("jacobian", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
-        (FamilyCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
-        (FamilyCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
-        (FamilyCheck("jacobian", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
-        (FamilyCheck("value", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
-        (FamilyCheck("jacobian", 0, (), "all"), 4, "agree", 0, 0),
+        (PartCheck("jacobian", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
+        (PartCheck("jacobian", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
+        (PartCheck("jacobian", 100, (), "none", undecided=100), 4, "unchecked", 0, 100),
+        (PartCheck("jacobian", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
+        (PartCheck("jacobian", 9_999, _entries(4, 0), "s", bounded=9_895, undecided=100), 0, "unchecked", 9_899, 100),
+        (PartCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_896, undecided=99), 0, "agree", 9_900, 99),
+        (PartCheck("jacobian", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
+        (PartCheck("value", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
+        (PartCheck("jacobian", 0, (), "all"), 4, "agree", 0, 0),
     ],
     ids=["two_in_200", "three_in_200", "y_alone", "a_sample", "bounds_leave_101", "bounds_leave_99", "beside_zeros",
          "a_value", "no_variables"],
 )  # fmt: skip
 def test_agree_says_that_entries_of_the_gradient_were_decided(
-    part: FamilyCheck, others: int, verdict: str, checked: int, undecided: int
+    part: PartCheck, others: int, verdict: str, checked: int, undecided: int
 ) -> None:
     """Elements of y and zeros by structure count for nothing; what a sample leaves out was not tried."""
-    check, _ = summarize([part, FamilyCheck("value", others, _entries(others, 0, None), "all")])
+    check, _ = summarize([part, PartCheck("value", others, _entries(others, 0, None), "all")])
     assert (check.verdict, check.checked, check.undecided) == (verdict, checked, undecided)
 
 
@@ -102,7 +102,7 @@ def test_differences_are_taken_where_they_are_asked_for() -> None:
 
 def test_each_of_a_thousand_ties_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clipped objective of PPO at a ratio of 1, where both operands of each minimum are one function."""
-    monkeypatch.setattr(deadline, "LOOKS", 60.0)  # other processes make this one slow, and the work is what is tested
+    monkeypatch.setattr(deadline, "EXTRA", 60.0)  # other processes make this one slow, and the work is what is tested
     monkeypatch.setattr(deadline, "SECONDS", 60.0)
     text = "r = exp(x - 0.5); a = linspace(1, 2, 1024); mean(minimum(r*a, clamp(r, 0.8, 1.2)*a))"
     check = check_of(Function(text).check({"x": np.full(1_024, 0.5)}))

@@ -9,7 +9,7 @@ from flint import arb
 
 from gradcli import Function
 from gradcli.reference.balls import precision
-from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_pass import EnclosurePass
 from gradcli.reference.exact_forms import Numbering, constant_of
 from gradcli.reference.rules import Undefined
 from tests.crosscheck.adversary import nested, pick
@@ -33,7 +33,7 @@ def test_equal_forms_are_equal_numbers(seed: int) -> None:
         at = {name: r.choices([0.5, 1.0, -1.0], k=3) for name in "xy"}
         reference, _ = reference_of(f"[{first} + 0*x, {second} + 0*y]", at)
         with precision(64):
-            run = Run(reference.plan([], None))
+            run = EnclosurePass(reference.plan([], None))
             run.evaluate()
         numbering = run.numbering
         assert isinstance(numbering, Numbering)
@@ -91,6 +91,6 @@ def test_arithmetic_with_square_roots_is_exact(text: str, number: Fraction | Non
     """By hand, at x = 1, 2; what is no rational number is not called one."""
     reference, _ = reference_of(f"{text} + 0*x[0]", {"x": [1.0, 2.0]})
     with precision(64):
-        run = Run(reference.plan([], None))
+        run = EnclosurePass(reference.plan([], None))
         run.evaluate()
     assert run.numbering.constant(reference.program.output, 0) == number

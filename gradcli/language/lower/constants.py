@@ -218,7 +218,7 @@ def value_of(context: Context, atom: Atom, span: Span, message: str) -> int | fl
         return int(atom)
     if atom in (sympy.oo, -sympy.oo):
         return number(atom)
-    lines, leaves = context.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT)
+    lines, leaves = context.builder.backward_slice(atom, stop=lambda call: call.op.kind is Kind.COUNT)
     if not leaves.isdisjoint(context.findings.variables.values()):
         hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
         hint = "where(x > 0, x, 0) chooses by a condition" if atom in context.findings.conditions else hint

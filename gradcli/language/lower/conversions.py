@@ -91,7 +91,7 @@ def _of_type(context: Context, value: Atom, words: list[str], span: Span) -> Ato
 
 def detached(context: Context, value: Atom, span: Span) -> Operand:
     """Make a value a constant to autograd; numbers are constants already."""
-    _, leaves = context.builder.made_of(value)
+    _, leaves = context.builder.backward_slice(value)
     if leaves.isdisjoint(context.findings.variables.values()):
         return value, span
     said = "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"

@@ -117,7 +117,7 @@ def _positions(context: Context, bound: SliceNode) -> Operand | Default:
     atom, span = lower(context, node)
     operand = require_tensor(context, atom, span), span
     shape = shape_of(context, operand[0])
-    _, leaves = context.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
+    _, leaves = context.builder.backward_slice(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
     is_unknown = shape is None and not leaves.isdisjoint(context.findings.variables.values())
     if shape or is_unknown or operand[0] in context.findings.conditions:
         return operand

@@ -29,7 +29,7 @@ def shape_of(context: Context, atom: Atom) -> Shape | None:
     Raises:
         GradcliError: Shapes do not fit.
     """
-    for line in context.builder.made_of(atom, known=context.findings.line_shapes)[0]:
+    for line in context.builder.backward_slice(atom, known=context.findings.line_shapes)[0]:
         shapes = [_known_shape(context, a) for a in line.call.operands]
         known = [shape for shape in shapes if shape is not None]
         is_known = len(known) == len(shapes)

@@ -110,7 +110,7 @@ def finish(context: Context, output: Operand) -> Program:
     found, last = context.findings, context.names.last
     atom, span = _one_output(context, output)
     name = last
-    if name in found.variables and context.builder.made_of(atom)[1].isdisjoint(found.variables.values()):
+    if name in found.variables and context.builder.backward_slice(atom)[1].isdisjoint(found.variables.values()):
         value = context.source.single_line(span).partition("=")[2].strip()
         hint = f"give the value by {option('at', f'{name}={value}')}, or in a statement before"
         raise context.source.error(f"'{name}' is given a value after it is used", span, hint=hint)

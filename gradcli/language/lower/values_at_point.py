@@ -30,7 +30,7 @@ def value_at_point(context: Context, atom: Atom) -> Array:
     """
     known, variables = context.findings.known_values, context.findings.variables
     known |= {variables[n]: np.asarray(value) for n, value in (context.known.values or {}).items() if n in variables}
-    lines, leaves = context.builder.made_of(atom, known=known)
+    lines, leaves = context.builder.backward_slice(atom, known=known)
     context.findings.needs_values = True
     if not leaves.isdisjoint({*variables.values()} - {*known}):
         raise UnknownShapeError

@@ -267,7 +267,7 @@ def holds_constant(call: Call) -> bool:
     return call.op.is_held or is_padded(call)
 
 
-def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
+def without_detach(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
     """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
     renamed: dict[Atom, Atom] = {}
     lines = []

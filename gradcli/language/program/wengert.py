@@ -321,7 +321,7 @@ class Builder:
             self.lines.append(Line(symbol, Call(op, operands, statics), span, part_of=self.part_of))
         return symbol
 
-    def made_of(
+    def backward_slice(
         self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False, known: Container[Atom] = ()
     ) -> tuple[list[Line], set[Atom]]:
         """Return the backward slice of values: its lines in order, and its leaves, which are no lines.
@@ -363,7 +363,7 @@ class Builder:
 
     def program(self, value: Atom, variables: Iterable[sympy.Symbol] = (), *others: Atom) -> Program:
         """Make the Program of `value`, with only the variables that it or `others` use."""
-        lines, leaves = self.made_of(value, *others)
+        lines, leaves = self.backward_slice(value, *others)
         return Program(self.text, tuple(s for s in variables if s in leaves), tuple(lines), value, self.source)
 
     def line_of(self, atom: Atom) -> Line | None:

@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import released
+from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shape_text
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
@@ -222,7 +222,7 @@ def _confirmed(
 
 def _with_cut(check: Check, point: Point, derived: Derived) -> Check:
     """Add to a check that the formulas are of a function with a value held constant, and would be others without."""
-    whole, held = released(point.source)
+    whole, held = without_detach(point.source)
     if not held:
         return check
     free = Point.from_inputs(whole, {symbol: point.shapes[symbol] for symbol in whole.variables}, {})

@@ -29,7 +29,7 @@ from gradcli.language.program.wengert import Atom, Line, Shape, needed, number
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.dependencies import Flat, OverBudgetError
-from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_pass import EnclosurePass
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
@@ -163,7 +163,7 @@ class Error:
         return cls(number, truth, distance, float(distance / size) if size > 0 else math.inf)
 
 
-class _Truth(Run):
+class _Truth(EnclosurePass):
     """Values at some elements without rounding, with constants as they are in the text."""
 
     def __init__(self, reference: Reference, elements: Mapping[Atom, Flat], constants: Mapping[float, Atom]) -> None:
@@ -213,7 +213,7 @@ class ErrorTrace:
             seed = sympy.Symbol(self.passes.seeds[OF_Y], real=True)
             reference.inputs = {**reference.inputs, seed: weights.ravel()}
         self.start = self._start(weights.shape)
-        self.needed = reference.made_of({self.start[0]: np.array([self.start[1]])})
+        self.needed = reference.backward_closure({self.start[0]: np.array([self.start[1]])})
         if sum(map(len, self.needed.values())) > MOST_ELEMENTS:
             raise OverBudgetError
         self.torch = evaluate(reference.program, leaves_of(reference.program, inputs, (), context.dtype), context.dtype)
@@ -252,7 +252,7 @@ class ErrorTrace:
         line, found = self.context.line_of.get(place[0]), dict[Place, None]()
         if line is None:
             return []
-        for k, _, elements in self.context.reference.footprint.parts(line, np.array([place[1]])):
+        for k, _, elements in self.context.reference.dependencies.source_chunks(line, np.array([place[1]])):
             if isinstance(operand := line.call.operands[k], sympy.Symbol):
                 found.update(((operand, e), None) for e in elements.tolist())
         return list(found)
@@ -289,7 +289,7 @@ class ErrorTrace:
         for choice in self.context.forward.values():
             op, own, operands = choice.call.op, self._numbers(choice.symbol), choice.call.operands
             every = np.arange(own.size if not reached.keys().isdisjoint(operands) else 0)
-            for k, position, source in self.context.reference.footprint.parts(choice, every):
+            for k, position, source in self.context.reference.dependencies.source_chunks(choice, every):
                 if operands[k] not in reached or (op.is_branch and k == 0):
                     continue
                 inside = taken = reached[operands[k]][source]

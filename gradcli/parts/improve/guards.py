@@ -60,13 +60,17 @@ def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:
     sides = {}
     for is_first, name in zip((True, False), node.op.branches[1:], strict=False):
         atom = node.operands[node.op.operands.index(name)]
-        sides[atom] = is_first, _made_of(form, atom, lambda call: call.op.kind is Kind.ELEMENTWISE)
+        sides[atom] = is_first, _backward_slice(form, atom, lambda call: call.op.kind is Kind.ELEMENTWISE)
 
     def is_risky(operation: Atom) -> bool:
         call = form.nodes[operation]
         is_wanted = bool(call.op.domain) or call.op.name in _OVERFLOW if culprit is None else operation == culprit
         operand = _guard(call)[0] if is_wanted else None
-        known = _made_of(form, operand, lambda call: call.op.is_branch) if isinstance(operand, sympy.Symbol) else None
+        known = (
+            _backward_slice(form, operand, lambda call: call.op.is_branch)
+            if isinstance(operand, sympy.Symbol)
+            else None
+        )
         return known is not None and _condition(node) not in (_condition(form.nodes[one]) for one in known)
 
     risky = {operation for _, reached in sides.values() for operation in reached if is_risky(operation)}
@@ -96,7 +100,7 @@ def _condition(node: Call) -> Atom:
     return node.operands[node.op.operands.index(name)]
 
 
-def _made_of(form: Form, atom: Atom, is_passed: Callable[[Call], bool]) -> set[Atom]:
+def _backward_slice(form: Form, atom: Atom, is_passed: Callable[[Call], bool]) -> set[Atom]:
     """Collect the operations of a kind that a value is made of, one directly inside another, without conditions."""
     found: set[Atom] = set()
     waiting = [atom]

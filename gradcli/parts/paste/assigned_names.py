@@ -125,9 +125,9 @@ def _is_tensor(text: TextState, context: Context, value: Atom, node: nodes.Node,
     is_made = bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
     if not (is_made or new or _is_required(context, node)):  # most lines, whose leaves need no search
         return False
-    is_made |= any(line.symbol in new for line in context.builder.made_of(value)[0])
+    is_made |= any(line.symbol in new for line in context.builder.backward_slice(value)[0])
     names = function_of(context, value).names
-    _, followed = context.builder.made_of(value, stop=lambda call: call.op.is_detached)
+    _, followed = context.builder.backward_slice(value, stop=lambda call: call.op.is_detached)
     is_leaf = not any(str(leaf) in text.passes.requires for leaf in followed)
     is_copy = is_leaf and _is_required(context, node) and all(name in text.tensors.values for name in names)
     return is_copy or (is_made and not names)

@@ -124,7 +124,7 @@ def _of_torch(text: TextState, context: Context, output: Operand, asked: list[Sn
     context.findings.unused.clear()  # a snippet may compute more than the function
     context.names.last = next((n for n, atom in context.names.values.items() if atom == output[0]), "")
     whole = finish(context, output)
-    wanted, leaves = context.builder.made_of(whole.output)
+    wanted, leaves = context.builder.backward_slice(whole.output)
     symbols = {line.symbol for line in wanted} | leaves | {whole.output}
     leaves |= {*context.findings.variables.values()} if whole.needs_shapes else set()  # others may be in it then
     spans = dict.fromkeys(span for span, atom in text.statements if atom in symbols)

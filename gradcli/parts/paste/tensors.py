@@ -84,7 +84,7 @@ def define_type(tensors: Tensors, context: Context, name: str, value: Atom) -> N
     """Note the type of a variable that was just defined, and round its numbers to those before a cast."""
     said = tensors.said
     is_int = is_whole(tensors, context, value, is_typed=any(kind == "int" for kind, _ in said))
-    _, leaves = context.builder.made_of(value)
+    _, leaves = context.builder.backward_slice(value)
     known = {tensors.types[str(leaf)] for leaf in leaves if str(leaf) in tensors.types}
     kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "ndarray")]
     inherited = next((kind for kind in ("float64", "float32") if kind in known), tensors.default)
@@ -96,7 +96,7 @@ def define_type(tensors: Tensors, context: Context, name: str, value: Atom) -> N
 
 def is_whole(tensors: Tensors, context: Context, atom: Atom, *, is_typed: bool = False) -> bool:
     """Tell whether a value has whole numbers in Python, or is of a type of them."""
-    lines, leaves = context.builder.made_of(atom, stop=lambda call: call.op.name == "trunc")
+    lines, leaves = context.builder.backward_slice(atom, stop=lambda call: call.op.name == "trunc")
     for line in lines:
         op, statics = line.call.op, line.call.statics
         if op.kind is Kind.SOURCE:

@@ -52,7 +52,7 @@ def grad(text: TextState, context: Context, start: Span, arguments: Arguments) -
         raise context.source.error("several outputs are not read", span, hint="differentiate their sum")
     y = as_number(context, *found["outputs"][0])
     _require_computed(text, context, y, span)
-    _, leaves = context.builder.made_of(y, stop=lambda call: call.op.name == "detach")
+    _, leaves = context.builder.backward_slice(y, stop=lambda call: call.op.name == "detach")
     for x, where in found["inputs"]:
         shown = context.source.excerpt(where)
         if x not in context.findings.variables.values():

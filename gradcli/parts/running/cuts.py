@@ -17,7 +17,7 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, run
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import holds_constant, released
+from gradcli.language.program.expansion import holds_constant, without_detach
 from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.parts.running.recorded_function import RecordedFunction
@@ -73,11 +73,11 @@ def _cut_of(recorded: RecordedFunction, wrt: Sequence[str]) -> HeldConstant | No
     if not any(holds_constant(line.call) for line in recorded.program.lines):
         return None
     here = _gradient(recorded, recorded.program, wrt)
-    found = _released(recorded, wrt, here, None)
+    found = _change_without_detach(recorded, wrt, here, None)
     if found is None:
         return None
     names = recorded.held_values
-    tried = (names[atom] for atom in [*names][:MOST_LINES] if _released(recorded, wrt, here, atom))
+    tried = (names[atom] for atom in [*names][:MOST_LINES] if _change_without_detach(recorded, wrt, here, atom))
     value = next(tried, next(iter(names.values()), "a value"))  # where no value alone matters the first
     n, other = found
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
@@ -89,7 +89,7 @@ def _cut_of(recorded: RecordedFunction, wrt: Sequence[str]) -> HeldConstant | No
     return HeldConstant(f"{value} is held constant: {said}", _weights(recorded), missing)
 
 
-def _released(
+def _change_without_detach(
     recorded: RecordedFunction, wrt: Sequence[str], here: Array, only: Atom | None
 ) -> tuple[int, Array] | None:
     """Find the entry of the gradient that changes most if no value, or not `only`, is held constant.
@@ -97,7 +97,7 @@ def _released(
     Returns:
         Its position, and the gradient then; None if it stays the same.
     """
-    whole, is_changed = released(recorded.program, only)
+    whole, is_changed = without_detach(recorded.program, only)
     if not is_changed or not here.size:
         return None
     other = _gradient(recorded, whole, wrt)

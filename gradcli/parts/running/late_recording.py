@@ -140,7 +140,7 @@ class LateRecorder(Recorder):
             if part is not None:
                 self._branches = [*self._branches, (part, number, place)][-MOST_BRANCHES:]
         elif self._is_untracked(place) or part is not None:
-            self.decisions.left("item", [tensor], place)
+            self.decisions.note_numbers_leaving("item", [tensor], place)
 
     def forget_untracked(self) -> None:
         """Forget how constants were made, as a leaf has changed: they are no function of what it is now."""
@@ -150,9 +150,9 @@ class LateRecorder(Recorder):
 
     def may_follow(self, tensor: Tensor) -> bool:
         """Tell whether a tensor may hold a value that follows from leaves, by calls that are not recorded too."""
-        return self.knows(tensor) or self.untracked.part(tensor) is not None or self.leaf_of(tensor) is not None
+        return self.is_known(tensor) or self.untracked.part(tensor) is not None or self.leaf_of(tensor) is not None
 
-    def _is_put_off(self, tensor: Tensor) -> bool:
+    def _is_deferred(self, tensor: Tensor) -> bool:
         return self.untracked.part(tensor) is not None
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
@@ -217,7 +217,7 @@ class LateRecorder(Recorder):
             if leaf is None and given.tensor not in self._values:
                 raise NotRepeatableError
             atoms.append(self._value(given.tensor if leaf is None else leaf, place))
-        _, reached = self.lines.context.builder.made_of(*atoms, known=moving)
+        _, reached = self.lines.context.builder.backward_slice(*atoms, known=moving)
         return not reached.isdisjoint(moving)
 
     def _run_again(self, part: MemoryView, calls: Sequence[UntrackedCall]) -> Tensor:
@@ -252,7 +252,7 @@ class LateRecorder(Recorder):
         atom, variable = self._value(found, place), self.lines.variables[name]
         self.named[atom] = name, leaf.tensor
         if found.is_floating_point():
-            held = self._held(self.lines.number(atom), place)
+            held = self._hold_constant(self.lines.number(atom), place)
             self.named[held] = name, leaf.tensor
             self.lines.instead[variable] = held
         else:  # the variable is a number, and its value is a condition on it

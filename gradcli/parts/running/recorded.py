@@ -28,7 +28,7 @@ from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.program.expansion import holds_constant, is_padded, released
+from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import blamed, trials
 from gradcli.parts.running.calling import Signature, argument, one_tensor
@@ -79,7 +79,7 @@ def drawing_from(states: Sequence[object]) -> Iterator[None]:
         yield
 
 
-def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
+def clone_saved_tensors(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
     """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
     if not changed:
         return contextlib.nullcontext()
@@ -92,7 +92,7 @@ def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 
 
-def uncompiled() -> contextlib.AbstractContextManager[object]:
+def eager() -> contextlib.AbstractContextManager[object]:
     """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
     if not torch_internals.is_dynamo_loaded():  # nothing was compiled
         return contextlib.nullcontext()
@@ -150,7 +150,7 @@ class Recorded:
             wrt = [*wrt, *self.call.given]
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
-            with kept(self.recorder.changed), self._gradients_kept():
+            with clone_saved_tensors(self.recorder.changed), self._gradients_kept():
                 forward = self.call.forward(arrays, wrt, constants, recorder)
         finally:
             self.recorder.restore(but=moved)
@@ -244,11 +244,11 @@ class Recorded:
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
-        return run(self._released, {**self.arrays, **arrays}, tuple(wrt), self.call.dtype)
+        return run(self._without_detach, {**self.arrays, **arrays}, tuple(wrt), self.call.dtype)
 
     @cached_property
-    def _released(self) -> Program:
-        return released(self.program)[0]
+    def _without_detach(self) -> Program:
+        return without_detach(self.program)[0]
 
     def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
         """Find out whether the gradient is one with a value held constant; once."""
@@ -389,7 +389,7 @@ class FunctionCall:
         program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        said = (*recorder.decisions.told(program), *_of_numpy(self.function))
+        said = (*recorder.decisions.remarks_on(program), *_of_numpy(self.function))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         return replace(made, largest=require_same(made, ran.output))
 
@@ -436,7 +436,7 @@ class FunctionCall:
             warnings.catch_warnings(action="ignore"),
             torch.inference_mode(False),
             torch.enable_grad(),
-            uncompiled(),
+            eager(),
             without_reentrance(),
             recorder or contextlib.nullcontext(),
         ):

@@ -147,9 +147,9 @@ class ScriptRecorder(LateRecorder):
         try:
             super()._advance(*of_call)
         except Exception as error:
-            self.lose(error)
+            self.on_error(error)
 
-    def lose(self, error: Exception) -> None:
+    def on_error(self, error: Exception) -> None:
         """Keep the first error for the next pass.
 
         Raises:
@@ -190,7 +190,7 @@ class ScriptRecorder(LateRecorder):
         self.lines.instead.clear()
         self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
 
-    def _is_made(self, tensor: Tensor) -> bool:
+    def _is_constant(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: made by the script or read, which is not told apart."""
         if tensor.requires_grad or tensor in self._values:
             return False
@@ -201,11 +201,11 @@ class ScriptRecorder(LateRecorder):
         self._value(leaf, self.places.find())
         return False
 
-    def _base(self, tensor: Tensor) -> Tensor | None:
+    def _written_constant(self, tensor: Tensor) -> Tensor | None:
         base = torch_internals.base_of(tensor)
         return None if base.requires_grad else alias(base)
 
-    def _constant(self, *found: object) -> None:
+    def _note_constants(self, *found: object) -> None:
         for tensor in tensors_in(found):
             self._is_changed |= tensor in self._values and not self.is_late
             if self._values.find(tensor) in self._followed and not self.is_late:  # what was made of a leaf is constant
@@ -252,7 +252,7 @@ class ScriptRecorder(LateRecorder):
             raise NothingToAnswerError(f"{called} is by its output itself")
         leaves = {**self.leaves, **{name: Leaf(one, copied(one), is_argument=False) for name, one in others.values()}}
         builder = self.lines.context.builder
-        _, reached = builder.made_of(output, stop=lambda call: call.op.is_detached, known=others)
+        _, reached = builder.backward_slice(output, stop=lambda call: call.op.is_detached, known=others)
         followed = {others[one][0] if one in others else str(one): one for one in reached}
         free = {name: leaves[name].tensor for name in followed if name in leaves and leaves[name].tensor.requires_grad}
         chosen = {*map(id, inputs or free.values())}
@@ -304,7 +304,10 @@ class ScriptRecorder(LateRecorder):
         held = [name for name in program.names if name in unseen]
         reasons = {name: self._notes.held(leaves[name].tensor) or "too many calls make it" for name in held}
         constants = (f"{name} is a constant, as for autograd: {why}" for name, why in reasons.items())
-        said = (*itertools.filterfalse(self.has_other_numbers, self.decisions.told(program)), *constants)
+        said = (
+            *itertools.filterfalse(self.has_other_numbers, self.decisions.remarks_on(program)),
+            *constants,
+        )
         has_left = any(one.startswith(NUMBERS_LEAVE) for one in said)
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
@@ -328,7 +331,7 @@ class ScriptRecorder(LateRecorder):
 
     # -- answering
 
-    def passed(
+    def run_backward(
         self, path: str, function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Argument:
         """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
@@ -341,7 +344,9 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording:
             self._learn_names(place.frame)
         if given.get("create_graph"):
-            return super().passed(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
+            return (
+                super().run_backward(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
+            )
         y = tensors_in(next(iter(given.values())))
         leaves: list[Tensor] = []
         with unrecorded():
@@ -349,9 +354,9 @@ class ScriptRecorder(LateRecorder):
         added, told = [], Pass(number, place.where, 0.0, is_judged=False)
         if self._is_recording and self.only in (None, number):
             added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
-        self._way_back = CallsOnTheWayBack(ScriptRecorder.passed.__code__)
+        self._way_back = CallsOnTheWayBack(ScriptRecorder.run_backward.__code__)
         try:
-            found = super().passed(path, function, args, kwargs)
+            found = super().run_backward(path, function, args, kwargs)
             with unrecorded():
                 gradients = tensors_in(found) if found is not None else [one.grad for one in leaves]
                 told = self._noticed(told, y, leaves, gradients, place)

@@ -238,7 +238,7 @@ class _Part:
 
     generic: Expr
     index: tuple[Expr, ...]
-    made_of: Callable[[Expr], Expr]
+    from_name: Callable[[Expr], Expr]
 
 
 class _Naming:
@@ -282,7 +282,7 @@ class _Naming:
         if saved.get(best, 0) < LEAST_SAVED:
             return False
         generic, rank = best
-        negative = sum(bool(part.made_of(sympy.S.One).is_negative) for part in parts if part.generic == generic)
+        negative = sum(bool(part.from_name(sympy.S.One).is_negative) for part in parts if part.generic == generic)
         letters = next((one for head, one in _LETTERS_FOR.items() if isinstance(generic, head)), "gh")
         return self._define(generic, rank, letters, -1 if generic.is_Add and 2 * negative > counts[best] else 1)
 
@@ -309,7 +309,7 @@ class _Naming:
         def replaced(expression: Expr) -> Expr:
             part = _nameable(expression) if _is_place(expression) else None
             if part is not None and part.generic == generic:
-                return part.made_of(sign * named(part.index))
+                return part.from_name(sign * named(part.index))
             return rebuilt(expression, replaced)
 
         if stand_in is not None:

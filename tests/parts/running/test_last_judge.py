@@ -14,7 +14,7 @@ import torch
 import gradcli
 from gradcli import record
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.summary import FamilyCheck
+from gradcli.crosscheck.summary import PartCheck
 from gradcli.recording.aten_calls import name_of
 from gradcli.recording.recorder import Recorder
 from gradcli.results import SEVERITY, Assessment, Entry, Position, Verdict
@@ -350,7 +350,7 @@ def test_mistakes_of_the_recorder_blame_nobody(mistake: str, monkeypatch: pytest
 def test_the_worst_finding_is_the_verdict_whatever_comes_after_it(one: Verdict, other: Verdict) -> None:
     """Entries that are changed, and remarks that are added, lose nothing that was found before."""
     entry = Entry(Position("jacobian", "x", (0,), (0,)), 1.0, Assessment(one, proven=True))
-    judgement = Judgement.summarized([FamilyCheck("jacobian", 1, [entry], "all")], None)
+    judgement = Judgement.summarized([PartCheck("jacobian", 1, [entry], "all")], None)
     found = judgement.joined(
         [Entry(Position("value", row=(0,)), 1.0, Assessment(other, note="of the function"))], is_fully_recorded=False
     )

@@ -16,7 +16,7 @@ from gradcli.questions.question import Inquiry, Question, read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.rounded import RoundedRun
+from gradcli.reference.rounded import RoundedPass
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array
 from tests.examples import in_turn
@@ -39,7 +39,7 @@ def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Ar
     start = {reference.renamed.get(a, a): np.arange(numbers[n].size) for n, a in atoms.items() if a.is_Symbol}
     found: list[Any] = []
     with precision(FORMATS[dtype].bits):
-        run = RoundedRun(reference, reference.made_of(start), FORMATS[dtype])
+        run = RoundedPass(reference, reference.backward_closure(start), FORMATS[dtype])
         for name, array in numbers.items():
             for e, number in enumerate(array.ravel().tolist()):
                 outcome = run.outcome(atoms[name], e)
