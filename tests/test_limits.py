@@ -1,0 +1,138 @@
+"""The page of the guide on limits: its numbers are those of the code, and no limit in a message is missing there."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from gradcli import guide
+from tests import of_parts
+from tests.test_house import MODULES, PACKAGE
+
+LIMITS = {
+    "characters of an expression": "language.text.tokens.MAX_TEXT",
+    "characters of one number": "language.text.tokens.MAX_DIGITS",
+    "levels of parentheses inside one another": "language.text.source.MAX_DEPTH",
+    "operations of a function": "language.program.wengert.MAX_LINES",
+    "terms of all loops and lists together": "language.lower.loops.MAX_UNROLLED",
+    "words that loops read again": "language.lower.loops.MAX_REPEATED",
+    "dimensions that an `einsum` names": "language.program.expansion.MOST_LETTERS",
+    "order n of `besseli(n, x)`": "language.lower.conversions.MAX_ORDER",
+    "numbers below 0 of which a value takes `polygamma`": "language.program.numeric.MOST_SHIFTS",
+    "masks whose elements are counted": "language.lower.values_at_point.MOST_DECIDED",
+    "elements computed to count them": "language.lower.values_at_point.MOST_WORK",
+    "equations of one claim": "parts.claims.equations.MOST_EQUATIONS",
+    "elements of one tensor": "language.program.wengert.MAX_ELEMENTS",
+    "elements of all tensors of a function, y four times": "language.program.shapes.MAX_TOTAL_ELEMENTS",
+    "dimensions of a tensor": "language.program.wengert.MAX_DIMENSIONS",
+    "multiplications of one matrix product": "language.program.shapes.MAX_PRODUCTS",
+    "rows of a matrix with a determinant or an inverse": "language.program.shapes.MAX_ORDER",
+    "rows of a matrix with eigenvectors": "language.ops.linear_algebra.MOST_VECTORS",
+    "elements that are sorted along a dimension": "language.ops.reductions.MOST_SORTED",
+    "elements that an index like `x[20]` demands of a variable without a shape": (
+        "language.program.named_shapes.MOST_ELEMENTS"
+    ),
+    "elements of a tensor that a function of torch is written out for": "recording.torch_meanings.MOST_ELEMENTS",
+    "elements that `unbind` takes apart": "recording.torch_meanings.MOST_PARTS",
+    "products of sizes that positions are compared over": "recording.torch_meanings.MOST_PRODUCTS",
+    "entries of a Jacobian shown next to a product": "questions.question.JACOBIAN_ENTRIES",
+    "bytes of a Jacobian or a Hessian": "questions.question.JACOBIAN_BYTES",
+    "gradient vectors of one `vjp`": "questions.commands.vjp.MAX_PRODUCTS",
+    "numbers of all steps of `explain`": "parts.explain.explain.MOST_ELEMENTS",
+    "elements of the tensors of a `graph`": "parts.explain.graph.MAX_ELEMENTS",
+    "nodes of a graph in DOT or JSON": "report.wording.MAX_NODES",
+    "nodes of a graph as a picture": "report.pictures.graphs.MOST_BOXES",
+    "curves of one plot": "parts.plot.plot.MOST_CURVES",
+    "operations of a function as a script": "parts.code.code.MAX_LINES",
+    "numbers without a rule in a script": "parts.code.self_writing.MAX_WRITTEN",
+    "numbers of a variable with a range in `improve`": "parts.improve.improve.ELEMENTS",
+    "formulas of one answer": "crosscheck.formulas.MAX_FORMULAS",
+    "terms and factors of a formula": "symbolic.element.MAX_NODES",
+    "terms and factors of a derivative by the product rule": "symbolic.derivative.MAX_SLOPE",
+    "operations inside one another in a formula": "symbolic.element.MAX_DEPTH",
+    "entries written one by one, as of a list": "symbolic.derivative.MAX_WRITTEN_OUT",
+    "numbers of an index, or parts of a list, in index notation": "symbolic.origins.LARGE",
+    "seconds to derive the formulas": "reference.deadline.FORMULAS",
+    "seconds of all checks of one answer": "progress.SECONDS",
+    "ball operations of the truth of one sample": "reference.enclosure_plan.BUDGET",
+    "entries that are all looked at": "crosscheck.sample.ALL_ENTRIES",
+    "elements of a line in a search for kinks": "crosscheck.point.MOST_ELEMENTS",
+    "findings that are listed": "crosscheck.summary.MAX_FINDINGS",
+    "entries of which all opinions are listed": "crosscheck.formulas.MAX_OPINIONS",
+    "random points of a `check`": "parts.claims.check.MAX_POINTS",
+    "entries at all random points together": "parts.claims.check.MAX_POINT_ENTRIES",
+    "passes of a script that are judged": "parts.running.scripts.MOST_PASSES",
+    "calls of torch in one recording": "recording.recorder.MOST_CALLS",
+    "elements that a custom function is tried on by itself": "parts.running.custom_functions.MOST_ELEMENTS",
+    "MiB of a text file": "files.decoding.TEXT_BYTES",
+    "MiB of a line of rows": "parts.tables.text_rows.LONGEST",
+    "elements of y and its derivatives in a row of `map`": "parts.tables.streaming.MOST_ENTRIES",
+    "MiB of a request of `batch`": "parts.batch.request_lines.LINE_BYTES",
+    "KiB of a request in words": "parts.batch.request_lines.WORDS_CHARACTERS",
+}
+"""The constant of the code that each row of the page gives, in the order of the page."""
+
+UNITS = {"MiB": 2**20, "KiB": 2**10}
+
+SHORTENED = {
+    "errors.MOST_NAMES",
+    "parts.running.watching.MOST_NAMES",
+    "recording.decisions.LONGEST",
+    "report.compose.closed_forms.MOST_FORMULAS",
+    "report.compose.views.MOST_NAMES",
+    "symbolic.operations.LONGEST",
+    "report.pictures.graphs.LONGEST",
+}
+"""Constants in a message that limit its own length."""
+
+
+def _rows() -> dict[str, str]:
+    found = re.findall(r"^\| (.+?) \| ([\d,]+) \| .+ \| .+ \|$", guide.text("limits"), re.MULTILINE)
+    text = guide.text("limits")
+    assert len(found) == text.count("\n| ") - 2 * text.count("\n| ---")
+    return dict(found)
+
+
+def test_the_page_has_the_limits_in_order() -> None:
+    """One row a limit."""
+    assert list(_rows()) == list(LIMITS)
+
+
+def _is_here(constant: str) -> bool:
+    """Tell whether the code has the module of a constant: a part may be missing."""
+    room, name, *_ = constant.split(".")
+    return room != "parts" or not of_parts.missing((name,))
+
+
+@pytest.mark.parametrize("words", [words for words, constant in LIMITS.items() if _is_here(constant)])
+def test_a_number_of_the_page_is_that_of_the_code(words: str) -> None:
+    """In the unit that the row says."""
+    module, _, name = LIMITS[words].rpartition(".")
+    number = getattr(importlib.import_module(f"gradcli.{module}"), name)
+    assert _rows()[words] == f"{number / UNITS.get(words.split(maxsplit=1)[0], 1):,.0f}"
+
+
+def _in_messages() -> Iterator[str]:
+    """Generate the constants of limits that stand in texts, with the modules that they are defined in."""
+    for path in MODULES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        here = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        sources = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("gradcli.")
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+            for name in (node.id for node in ast.walk(text) if isinstance(node, ast.Name)):
+                if re.fullmatch(r"(MOST|MAX|LONGEST|LARGEST|FEWEST|JACOBIAN)(_[A-Z_]+)?", name):
+                    yield sources.get(name, f"{here}.{name}")
+
+
+def test_no_limit_in_a_message_is_missing_on_the_page() -> None:
+    """But for those of the message itself."""
+    found = set(_in_messages())
+    assert len(found) > 30
+    assert found - {*LIMITS.values()} == {constant for constant in SHORTENED if _is_here(constant)}
