@@ -38,7 +38,7 @@ JudgeForm = Callable[[str], Verdict | None]
 
 
 class Adviser(Protocol):
-    """Something that looks into numbers that cannot be trusted."""
+    """Adviser: explains numbers that cannot be trusted."""
 
     def explained(self, point: AdvisedPoint, judgement: Judgement, v: Array | None) -> Judgement:
         """Name in the findings the operations at fault; `v` is the gradient vector, if the numbers have one."""

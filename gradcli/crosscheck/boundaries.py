@@ -108,7 +108,7 @@ def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, 
 
 
 def _is_decided(point: Point, wrt: Sequence[str]) -> bool:
-    """Tell whether a condition certainly stays what it is next to the point, as others decide it."""
+    """Tell whether a condition certainly stays the same next to the point."""
     steps = () if point.critical is None else [ops.ROWS[spots.name] for spots in point.critical.spots]
     if point.critical is None or any(op.is_step and not op.sense for op in steps):  # bounds know of no jump to the side
         return False
@@ -118,7 +118,7 @@ def _is_decided(point: Point, wrt: Sequence[str]) -> bool:
 
 
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
-    """Call a condition without a derivative a kink, and one that floats decide otherwise inaccurate; else None.
+    """Call a condition without a derivative a kink, and one that floats decide differently inaccurate; else None.
 
     All elements that may change it move together, as `(x == 0).any()` changes at no other place where x has two zeros.
     """

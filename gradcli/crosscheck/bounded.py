@@ -66,16 +66,16 @@ SPARE = 10
 """Bits of balls beyond those that the bounds of floats lack."""
 
 WIDE = 2.0**-40
-"""Relative width of y from which on more bits may decide what is not known, such as the sign of a number."""
+"""Relative width of y above which more bits may decide unknown values, such as the sign of a number."""
 
 HOPELESS = 2.0**-10
-"""Relative width of y, or of a derivative next to the largest of its gradient, from which on bounds tell nothing."""
+"""Relative width of y, or of a derivative next to the largest of its gradient, above which bounds tell nothing."""
 
 NEAR = 64.0
 """Largest ratio of torch's error to that of the same computation, rounded as much, that is rounding."""
 
 NOTHING = 2.0**-53
-"""Size of a truth, next to a number in its place, from which on it counts as 0."""
+"""Ratio of a truth to torch's number up to which the truth counts as 0."""
 
 WHOLE = slice(0, None)
 """All rows, or all columns, of a block."""
@@ -86,7 +86,7 @@ MOST_SHOWN = 64
 
 @dataclass(frozen=True)
 class _Off:
-    """Numbers of a block that are off for certain.
+    """Numbers of a block that certainly differ from the truth by more than the tolerance.
 
     Attributes:
         name: The variable, "" for y.
@@ -157,7 +157,7 @@ class BoundedProof:
 
     @property
     def is_decided(self) -> bool:
-        """True if each number agrees, or is off for a reason that is known."""
+        """True if each number agrees, or differs for a known reason."""
         return all(bool((block | self.lost[name]).all()) for name, block in self.blocks.items())
 
     @cached_property
@@ -228,7 +228,7 @@ class BoundedProof:
         return Values(self.function, self.shapes, self.point.inputs, self.variables, kind)
 
     def refine(self) -> None:
-        """Try once more what float64 leaves open, with as many bits as that lacks."""
+        """Try the entries that float64 leaves open once more, with as many bits as they lack."""
         has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
         is_quick = self.sweeps * self.elements <= MOST_SLOW[0] and self.sweeps * self.products <= MOST_SLOW[1]
         bits = self._next_bits(FORMATS["float64"].bits)
@@ -251,7 +251,7 @@ class BoundedProof:
         )
 
     def _next_bits(self, bits: int) -> int:
-        """Return a number of bits that may decide what these leave open; 0 if more of them do not help."""
+        """Return the number of bits for the next attempt on open entries; 0 if more bits do not help."""
         if self._has_unknown and self._width > WIDE:
             # Later layers lose as many bits as those before, and all of them once more on the way back.
             lost = bits + max(math.log2(self._width), -bits) if self._depth == 1 else bits / max(self._depth, 1 / 16)
@@ -263,7 +263,7 @@ class BoundedProof:
         return min(64 * math.ceil(more / 64), MOST_BITS) if bits < MOST_BITS else 0
 
     def _see_width(self, values: Values, y: Bounds) -> None:
-        """Find out how wide y is, relatively, and after which part of the lines something is not known."""
+        """Find the relative width of y, and the part of the lines after which values are unknown."""
         scale = abs(y.middle).max(initial=0.0, where=y.is_known & np.isfinite(y.middle))
         width = float(y.radius.max(initial=0.0)) / (scale or 1.0)
         lines = [line.symbol for line in self.function.lines]
@@ -306,7 +306,7 @@ class BoundedProof:
         return {}
 
     def _explain(self, waiting: Sequence[_Off], rounded: Mapping[str, Array]) -> None:
-        """Tell numbers apart that are off: rounding explains them, or whether it does is not known here."""
+        """Split numbers that are off into those that rounding explains, and those for which this is unknown here."""
         for off in waiting:
             is_nonzero = abs(off.truth.middle) > off.truth.radius
             # What is as good as 0 next to a number that is not 0 is what cancellation leaves.
@@ -324,7 +324,7 @@ class BoundedProof:
                 self.wrong += map(self._wrong, self._worst(off, is_unclear))
 
     def _noise(self, off: _Off, rounded: Array | None) -> Array:
-        """Give what rounding loses in each row: the largest error there of the same computation, or a rounding.
+        """Return the rounding error of each row: the largest error of the same computation there, or one rounding.
 
         NaN where that is not known.
         """
@@ -382,7 +382,7 @@ class BoundedProof:
         self.blocks[name][rows, columns] |= found
 
     def _see_lacking(self, name: str, given: Array, truth: Bounds, is_open: Mask) -> None:
-        """Find out how many bits open entries lack, and whether some have no bound at all."""
+        """Find how many bits open entries lack, and whether some have no bound at all."""
         self._has_unknown = self._has_unknown or bool((is_open & ~truth.is_known).any())
         is_open = is_open & truth.is_known & (given != 0) & np.isfinite(given)
         rtol = np.where(abs(truth.middle) > truth.radius, self.tolerance.rtol, min(NOTHING, self.tolerance.rtol))

@@ -112,7 +112,7 @@ Truths = Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]]
 
 
 def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> Verdicts:
-    """Compare entries with their truths, at ever more bits for those that need it.
+    """Judge entries at rising precision until each is decided.
 
     Args:
         entries: Torch's numbers.

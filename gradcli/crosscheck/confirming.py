@@ -102,7 +102,7 @@ def confirm(
 def _at_the_point(
     point: Point, derivative: Derivative, evidence: Evidence, directions: Directions
 ) -> Confirmation | None:
-    """Compare a formula with the evidence at the point; None if that neither confirms nor refutes it.
+    """Compare a formula with the evidence at the point; None if the evidence neither confirms nor refutes it.
 
     At a tie of branches or extremes, or at the end of a domain, the derivative may exist and differ from the case that
     the formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.

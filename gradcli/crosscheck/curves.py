@@ -81,7 +81,7 @@ class PlottedFunction:
 
     @property
     def is_small(self) -> bool:
-        """Tell whether the truth is known all along the line, and takes a millisecond at a point, and no more."""
+        """Tell whether the truth is known all along the line, in a millisecond a point."""
         return self.is_fixed and sum(math.prod(shape) for shape in self.moving.shapes.values()) <= MOST_ELEMENTS
 
     def truths(self, parameter: Array) -> Array:

@@ -119,7 +119,7 @@ class GradientSides:
         return len(sides) == 2 and all(is_left for _, is_left in sides)
 
     def _function(self, direction: Direction, by: Direction) -> Iterator[tuple[Element | None, bool]]:
-        """Follow the function to both sides: what it is there, and whether a condition is another at once."""
+        """Follow the function to both sides: its series there, and whether a condition changes at once."""
         moving = self.moved_by(direction)
         if (rays := self._rays(tuple(dict.fromkeys((*moving, by))))) is not None:
             with precision(self.bits):
@@ -180,7 +180,7 @@ class GradientSides:
 
 
 def _common(a: Element | None, b: Element | None) -> Element | None:
-    """Return what two series next to a ray both are on it; `Absent` where they certainly differ, None if not known."""
+    """Return the common series on a ray of two series next to it; `Absent` where they differ, None if not known."""
     if not isinstance(a, Series) or not isinstance(b, Series):
         missing = b if isinstance(a, Series) else a
         return missing if isinstance(missing, Absent) and not isinstance(missing, Nan) else None

@@ -199,7 +199,7 @@ class HessianJudge(JacobianJudge):
     def _without_truth(
         self, missing: Sequence[tuple[Entry, Undefined]], found: EnclosedDerivatives, truths: Truths
     ) -> list[Entry]:
-        """Decide entries by the slope that they are the derivative of, and by its series on both sides."""
+        """Judge entries whose path meets a kink or a pole, by one-sided second derivatives."""
         entries = [entry for entry, _ in missing]
         decided, waiting = list[Entry](), list[Entry]()
         try:
@@ -237,7 +237,7 @@ class HessianJudge(JacobianJudge):
         return [*self._moved_by(self.case.direction(entry))] == [self.gradient.direction(self.case.row(entry))]
 
     def _find_slopes(self, rows: Sequence[int]) -> None:
-        """Judge these rows of the gradient, without torch's numbers, unless they are known."""
+        """Judge ∂y/∂x[j] for these rows of the gradient, without torch's number, unless it is known."""
         from gradcli.crosscheck.singular import classify_singularities
 
         waiting = [row for row in rows if row not in self.slopes]
@@ -271,7 +271,7 @@ class HessianJudge(JacobianJudge):
         return slope.truth if along is None or slope.truth is None or not along.overlaps(slope.truth) else along
 
     def _look(self, waiting: list[Entry], decided: list[Entry]) -> None:
-        """Decide entries by series on both sides, with more bits for those that are left."""
+        """Judge entries by series on both sides, with more bits for the undecided ones."""
         from gradcli.crosscheck.gradient_sides import GradientSides
         from gradcli.crosscheck.singular import BITS as OF_SERIES, ROOM
 
@@ -290,7 +290,7 @@ class HessianJudge(JacobianJudge):
         waiting.clear()
 
     def _seen(self, entry: Entry, sides: GradientSides, bits: int) -> Entry | None:
-        """Give the verdict by the gradient on both sides; None if it does not decide."""
+        """Give the verdict by the gradient on both sides; None if that decides nothing."""
         from gradcli.crosscheck.singular import midpoint, shown_number, sides_in_words
 
         row, direction = self.case.row(entry), self.case.direction(entry)

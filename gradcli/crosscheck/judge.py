@@ -169,7 +169,7 @@ class JacobianJudge:
         return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)
 
     def _merged_with_bounds(self, survey: Survey, part: PartCheck, proof: BoundedProof) -> PartCheck:
-        """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
+        """Add entries proved by array bounds; decide the few others with balls."""
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
         pattern = survey.pattern if self.elements <= MOST_FOLLOWED else None
         for symbol, (rows, columns) in (pattern or {}).items():  # the others are 0 by structure, and counted so
@@ -229,7 +229,7 @@ class JacobianJudge:
         )
 
     def _explained(self, wrong: Sequence[Entry]) -> list[Entry]:
-        """Give entries whose truth arrays know, and that are off, the reason: rounding, or none."""
+        """Explain wrong entries with a truth from array bounds: by rounding, or not at all."""
         if not wrong:
             return []
         others = list(wrong) if self.case.tolerance.is_strict else list(map(self._marked, wrong))
@@ -294,7 +294,7 @@ class JacobianJudge:
         return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
 
     def _with_undecided(self, survey: Survey, part: PartCheck) -> PartCheck:
-        """Count what a sample leaves open: of few entries all are looked at, and one of many is no sample."""
+        """Count the entries that a sample leaves undecided: of few entries all are tried; one of many is no sample."""
         tried = part.zeros + sum(entry.kind == survey.kind for entry in part.decided)
         left = survey.entries - tried
         if left <= 0 or (survey.entries > ALL_ENTRIES and tried >= LEAST_SAMPLE):

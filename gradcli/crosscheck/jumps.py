@@ -57,7 +57,7 @@ def _is_one_sided_limit(case: Case, entry: Entry) -> bool:
 
 
 def _is_of_turned(turned: Case, entry: Entry) -> bool:
-    """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
+    """Tell whether torch's number is right for the function with its angles on the other side of their cut."""
     if (plan := _plan_at_jump(turned, entry)) is None:
         return False
     with precision(BITS[0]):

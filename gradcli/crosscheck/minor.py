@@ -54,6 +54,6 @@ def is_of_matrices(point: Point) -> bool:
 
 
 def left_over(entries: int, point: Point, tolerance: Tolerance) -> float:
-    """Give what may be left in place of a 0, relative to the largest entry: at most what passes as agreement."""
+    """Return the largest number that may stand in place of a 0, relative to the largest entry."""
     terms = LEFT_OVER * max((size for shape in point.shapes.values() for size in shape), default=1)
     return min(min(entries, terms) * float(np.finfo(tolerance.dtype).eps), tolerance.rtol)

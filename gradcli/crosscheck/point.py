@@ -26,7 +26,7 @@ MOST_ELEMENTS = 2**21
 """Most elements of a line in a search for kinks: a tenth of a second a line, and 16 MiB an array."""
 
 STEP = "step along u"
-"""Name of t: no name of the language has a space."""
+"""Name of t, the step along u: no name of the language has a space."""
 
 
 @dataclass(frozen=True)

@@ -111,13 +111,13 @@ def _zeros(entries: Sequence[Entry], truths: Truths) -> set[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Ball of the numbers that torch may have, and the size of the terms that it adds up; None where it adds none."""
+    """Ball of the possible numbers of torch, and the size of their terms; None without a sum."""
 
     outcome: Outcome
     size: Size | None = None
 
     def added(self, other: _Known) -> _Known:
-        """Add another, as passes add up."""
+        """Add the numbers of another pass."""
         if isinstance(self.outcome, Undefined) or isinstance(other.outcome, Undefined):
             return self if isinstance(self.outcome, Undefined) else other
         known = [one.size for one in (self, other) if one.size is not None]
@@ -180,7 +180,7 @@ class _Passes:
         return tuple(dict.fromkeys(remark for remarks in found for remark in remarks))
 
     def _targets(self, entry: Entry) -> Iterator[list[_Target]]:
-        """Yield the ways in which torch may have computed a number: for each the elements that add up to it."""
+        """Yield the ways in which torch may have computed a number: for each the elements to add up."""
         if entry.variable is None:
             yield [_Target("back", OF_Y, self.case.row(entry), ())]
             return
@@ -217,7 +217,7 @@ class _Passes:
         return any(True for _ in self._known(entry))
 
     def covers(self, entry: Entry, number: Ball) -> bool:
-        """Tell whether a number is one that torch may have in place of its own."""
+        """Return True if rounding can produce this number."""
         return any(_covers(one.outcome, number) for one in self._known(entry))
 
     def excuse(self, entry: Entry) -> str:

@@ -93,7 +93,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
 
 
 def _only_moving(builder: Builder, moved: Atom, direction: Array) -> Atom:
-    """Keep of elements that move those from the first to the last that the direction does not leave where it is.
+    """Cut elements that move to those from the first to the last that the direction changes.
 
     The others are zeros by structure then, so that nothing that is made of them alone counts as moving.
     """
@@ -243,7 +243,7 @@ def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[En
 
 
 def _as_jacobian(gradient: GradientPoint, torch: SecondDerivatives, wrt: Sequence[str]) -> Torch:
-    """Put a Hessian as the Jacobian of the gradient."""
+    """Present a Hessian as the Jacobian of the gradient."""
     shape = gradient.point.shape
     value = np.concatenate([torch.gradient[name].ravel() for name in wrt]).reshape(shape)
     jacobian = {}

@@ -139,7 +139,7 @@ def shown_number(number: float) -> str:
 
 
 WHOLE = "whether that is so of the whole function"
-"""Words for the question that was not answered."""
+"""Words for the question that stays open."""
 
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
@@ -192,7 +192,7 @@ def _kinks_along_no_axis(
 
 
 AT_INFINITY = "whether the derivative has a limit at infinity is not known"
-"""Words for the question that was not answered, of a derivative by an input that is infinite."""
+"""Words for the question that stays open of a derivative by an infinite input."""
 
 
 def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
@@ -234,7 +234,7 @@ class RaySeries:
         self.generic_directions = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
 
     def _independent(self) -> list[tuple[Direction, ...]]:
-        """Group directions so that no row of y depends on two of a group: one look serves the whole group."""
+        """Group directions so that no row of y depends on two of a group: one ray serves the whole group."""
         groups: list[tuple[list[Direction], set[int]]] = []
         for direction in self.plan.directions:
             rows = set(self.at_point.columns.get(direction, {}))
@@ -247,7 +247,7 @@ class RaySeries:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the looks so far took all the work that they may take."""
+        """Tell whether the rays so far took all the work that is admitted."""
         return self.rays.work > MOST_MEMBERS
 
     def _ray(self, n: int | None, group: int | None, sign: int) -> Mapping[int, Element]:
@@ -337,7 +337,7 @@ class RaySeries:
         return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.generic_directions[n][direction])))
 
     def _slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
-        """Sum up the slopes along a ray of the rows of an entry, which start at the limits of their values."""
+        """Sum up the slopes along a ray of the rows of an entry, weighted."""
         total = Series(())
         for row in one.rows:
             element, weight = elements.get(row, Undecided()), self.case.weight(one.entry, row)
@@ -369,7 +369,7 @@ class RaySeries:
         return one.entry.judged(verdict="undefined", note=note, proven=True)
 
     def follows(self, one: Singular) -> bool:
-        """Tell whether the rays of this plan go along the input of an entry."""
+        """Tell whether the plan has a ray along the input of an entry."""
         return self.case.direction(one.entry) in self.group_of
 
     def nonlinear(self, one: Singular) -> Entry | None:
@@ -421,12 +421,12 @@ class RaySeries:
 
 
 def _place_of(cause: Undefined) -> str:
-    """Return what has a kink or a jump, without why."""
+    """Return the operation with the kink or jump from a reason, without the explanation."""
     return cause.reason.partition(": ")[0]
 
 
 def _is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
-    """Tell whether slopes are certainly not linear in the direction; if not, they may be linear here by chance."""
+    """Tell whether slopes are certainly not linear in the direction; if not, they may be linear by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
     return all(slope.ball is not None for slope in along) and not is_linear

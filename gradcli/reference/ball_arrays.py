@@ -69,7 +69,7 @@ class BallArray(Bounds):
 
     @property
     def is_infinite(self) -> Mask:
-        """Mask of the elements that are infinite, which is known of them."""
+        """Mask of the elements that are known to be infinite."""
         if self.middle.dtype != object:
             return super().is_infinite
         return np.asarray(self.is_known & _mask(lambda a: abs(a) == arb.pos_inf(), self.middle))
@@ -89,7 +89,7 @@ class BallArray(Bounds):
         return type(self)(-self.middle, self.radius)
 
     def routed(self, change: Callable[[Array], Array], terms: int = 1) -> BallArray:
-        """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        """Apply a linear map of zeros and ones, of at most so many terms a result."""
         middle = self.middle if terms <= 1 else self.balls
         return type(self)(self.held(change(cast(Array, middle))), change(self.radius))
 
@@ -109,11 +109,11 @@ class BallArray(Bounds):
 
     @classmethod
     def held(cls, numbers: AnyArray) -> AnyArray:
-        """Hold the results of an operation as the array does."""
+        """Convert the results of an operation to the kind of the array."""
         return numbers
 
     def in_floats(self) -> Bounds:
-        """Round to floats with a radius; what a float cannot hold goes into the radius."""
+        """Round to floats with a radius; the digits beyond a float go into the radius."""
         if self.middle.dtype != object:
             return Bounds(self.middle, self.radius)
         middle, radius = (
@@ -300,7 +300,7 @@ def _product(a: BallArray, b: Bounds) -> BallArray:
 
 
 def _nonzero(left: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Leave out what is multiplied by 0 alone, as by the zeros around an image or those of a ReLU."""
+    """Leave out rows and columns of zeros, such as padding around an image, and their factors."""
     for one, axis in ((left, 0), (right, 1)):
         if one.size <= left.size + right.size - one.size:  # the smaller one
             kept = np.flatnonzero(np.asarray(one != 0, dtype=bool).any(axis=axis))

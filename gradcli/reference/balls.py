@@ -48,14 +48,14 @@ MOST_REFLECTED = 64
 """Largest order of a polygamma function that is evaluated to the left of 0."""
 
 MORE_BITS = 64
-"""Bits beyond those of the operands to which functions are computed whose work grows fast with the precision."""
+"""Bits beyond those of the operands for functions whose work grows fast with the precision."""
 
 _UNKNOWN = arb(0, arb.pos_inf())
 """Ball of all numbers, for a value that is not known; a value that does not exist is `nan`."""
 
 
 def is_nothing(ball: Ball) -> bool:
-    """Tell whether a ball is 0, or around 0 and smaller than any float, as a value that is 0 becomes with many bits."""
+    """Tell whether a ball is 0, or around 0 and smaller than any float, as a zero becomes with many bits."""
     return bool(ball == 0 or (ball.contains(0) and abs(ball) < arb(2) ** -1074))
 
 

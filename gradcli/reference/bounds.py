@@ -91,7 +91,7 @@ class Bounds:
 
     @property
     def is_infinite(self) -> Mask:
-        """Mask of the elements that are infinite, which is known of them."""
+        """Mask of the elements that are known to be infinite."""
         return np.asarray(np.isinf(self.middle) & (self.radius == 0))
 
     @property
@@ -107,7 +107,7 @@ class Bounds:
         return type(self)(change(self.middle), change(self.radius))
 
     def routed(self, change: Callable[[Array], Array], terms: int = 1) -> Bounds:
-        """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        """Apply a linear map of zeros and ones, of at most so many terms a result."""
         if terms <= 1:
             return self.mapped(change)
         loss = terms * unit(self.middle, self.radius)
@@ -129,7 +129,7 @@ class Bounds:
         return Bounds(join([one.middle for one in every]), join([one.radius for one in every]))
 
     def in_floats(self) -> Bounds:
-        """Give the same as middles and radii that are floats."""
+        """Convert to middles and radii that are floats."""
         return self
 
     def united(self, other: Bounds) -> Bounds:
@@ -178,7 +178,7 @@ def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> AnyArray:
 
 @singledispatch
 def add(a: Bounds, b: Bounds) -> Bounds:
-    """Add two arrays; what is infinite stays that next to a known number, as a masked score does."""
+    """Add two arrays; an infinity next to a known number stays one, as a masked score does."""
     middle = a.middle + b.middle
     found = bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
     if (is_infinite := np.isinf(middle) & (np.isinf(a.middle) | np.isinf(b.middle))).any():
@@ -334,7 +334,7 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
 
 @singledispatch
 def extreme(a: Bounds, lost: Mask, axes: tuple[int, ...], *, largest: bool) -> Bounds:
-    """Take the largest or smallest elements along some axes, of which some certainly are not that."""
+    """Take the largest or smallest elements along some axes; the `lost` ones certainly are not."""
     middle = np.asarray((np.max if largest else np.min)(a.middle, axis=axes))
     return bounded(middle, np.asarray(np.max(np.where(lost, 0.0, a.radius), axis=axes)))
 

@@ -325,7 +325,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
 
 @dataclass
 class Kept:
-    """What an environment keeps.
+    """Cache of an environment.
 
     Attributes:
         left: How many ball operations are left.
@@ -339,11 +339,11 @@ class Kept:
 
 
 _KEPT = sympy.Dummy("kept")
-"""Key of an environment for what it keeps."""
+"""Key of an environment for its cache."""
 
 
 def kept_in(environment: Environment) -> Kept:
-    """Return what an environment keeps; a plain one, as for one number, keeps nothing for later."""
+    """Return the cache of an environment; a plain one, as for one number, has none for later."""
     kept = environment.get(_KEPT)
     return kept if isinstance(kept, Kept) else Kept()
 

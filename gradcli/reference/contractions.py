@@ -16,7 +16,7 @@ from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 
 LEAST = 4, 2**10
-"""Products that are not kept: so many times as many as elements of the smaller factor, and so many in all."""
+"""Fewest products to avoid: relative to the elements of the smaller factor, and in all."""
 
 
 def contracted(program: Program, shapes: Mapping[Atom, Shape]) -> Program:

@@ -30,18 +30,18 @@ class OverBudgetError(Exception):
 
 
 class Dependencies:
-    """Wiring of one Program of primitives without `matmul` (see `enclosure_plan.lower`) with its shapes."""
+    """Dependencies between the elements of a Program of primitives without `matmul` (see `enclosure_plan.lower`)."""
 
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
         self._known: dict[Atom, _Origins] = {}
 
     def operand_numbers(self, line: Line) -> Sequence[int]:
-        """List the operands of a line by number; of a list each symbol once, whose places are found together."""
+        """List the operands of a line by number; each symbol of a list once, as all its places are found together."""
         return list(self._origins(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
 
     def source_chunks(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
-        """Yield for each operand positions in `out`, and the elements of the operand that they depend on.
+        """Yield, operand by operand, positions in `out` and the operand elements that these depend on.
 
         The elements of a list are found in one pass, as it may have as many operands as elements.
         """
@@ -54,7 +54,7 @@ class Dependencies:
                 yield int(first[held[0]]), held, origins.inside[out[held]]
 
     def sources_by_element(self, line: Line, out: Flat) -> dict[int, list[tuple[Atom, int]]]:
-        """List the operands and their elements that each element depends on."""
+        """List for each element the operands and operand elements that it depends on."""
         found: dict[int, list[tuple[Atom, int]]] = {e: [] for e in out.tolist()}
         for k, position, source in self.source_chunks(line, out):
             for e, s in zip(out[position].tolist(), source.tolist(), strict=True):
@@ -62,7 +62,7 @@ class Dependencies:
         return found
 
     def sources(self, line: Line, k: int, out: Flat) -> Pairs:
-        """Find for each element of the line the elements of operand k that it depends on."""
+        """Return pairs (index into `out`, element of operand k that it depends on)."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
@@ -84,7 +84,7 @@ class Dependencies:
                 return held, origins.inside[out[held]]
 
     def users(self, line: Line, k: int, elements: Flat) -> Pairs:
-        """Find for each element of operand k the elements of the line that it enters; of a list at all its places."""
+        """Return pairs (index into `elements` of operand k, line element that uses it), at all places in a list."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
@@ -104,14 +104,14 @@ class Dependencies:
                 return self._matched(elements, origins.inside[origins.places[k]], origins.places[k])
 
     def users_among(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
-        """Find for each element of operand k the elements in `out` that it enters."""
+        """Return pairs (index into `elements` of operand k, element of `out` that uses it)."""
         position, source = self.sources(line, k, out)
         return self._matched(elements, source, out[position])
 
     def backward_closure(
         self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf
     ) -> dict[Atom, Flat]:
-        """Find all elements that some elements depend on, and these, back through the lines.
+        """Return the backward closure of some elements, themselves included.
 
         Raises:
             OverBudgetError: They are too many for one step, or more than `most` in all.
@@ -133,7 +133,7 @@ class Dependencies:
         return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
-        """Find for each element the `out` whose source it is."""
+        """Return pairs (index into `elements`, entry of `out` with this source)."""
         # By binary search and not by a dictionary: there may be a million elements.
         order = np.argsort(elements, kind="stable")
         ordered = elements[order]

@@ -64,7 +64,7 @@ SKIPPED = 256
 """Number of members of a sum that do not move and together take as long as one that does."""
 
 Element = Series | Absent | Divergent | Undecided
-"""Element on the ray: a series, no value there, beyond all powers, or not known."""
+"""Element on a ray: a series, no value, beyond all powers, or unknown."""
 
 
 class CurveOfElement(NamedTuple):
@@ -111,7 +111,7 @@ class Rays:
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
 
     def along(self, direction: Direction, sign: int) -> Mapping[int, Element]:
-        """Follow the elements of y that one input moves; what no other input moves is followed once for all inputs."""
+        """Follow the elements of y that one input moves; those that no other input moves once for all inputs."""
         with precision(self.bits):
             if sign not in self._own:
                 self._follow(dict.fromkeys(self.plan.directions, float(sign)), {}, of_one_alone=True)
@@ -174,7 +174,7 @@ class Rays:
         return found
 
     def _left_at_once(self) -> Iterator[tuple[Atom, int]]:
-        """Find the elements of conditions and steps that certainly have another value on the ray than at the point."""
+        """Find the elements of conditions and steps that certainly change just off the point, along the ray."""
         for line in self.reference.program.lines:
             if line.call.op.is_locally_constant:
                 values = self.run.values.get(line.symbol, {})
@@ -235,7 +235,7 @@ class Rays:
         return found
 
     def _cleared(self, line: Line, e: int, element: Element) -> Element:
-        """Leave out the first coefficients that are exactly 0, which balls around 0 do not show."""
+        """Drop leading coefficients that are exactly 0, by the exact forms, as balls around 0 do not show it."""
         if not isinstance(element, Series) or not element.is_bounded:
             return element
         still, moving = (tuple(t for t in element.terms if (t[0] > CONSTANT) == moves) for moves in (False, True))
@@ -249,7 +249,7 @@ class Rays:
         return is_whole and self.exact is not None and self.exact.is_zero(line.symbol, e, int(order))
 
     def _members(self, line: Line, elements: Flat) -> dict[int, list[Element]]:
-        """Collect the members of each element of a line; of a sum only those that move, as its value has the rest.
+        """Collect the members of each element of a line; of a sum only the moving ones, as its value has the rest.
 
         Where members are compared, numbers that are certainly the same share one ball, which cancels exactly.
         """
@@ -345,7 +345,7 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
 
 
 def _still(value: Ball | Undefined) -> Element:
-    """Convert a value at the point to an element that stays so on the ray."""
+    """Convert a value at the point to an element that is constant along the ray."""
     if isinstance(value, Undefined):
         return Nan() if value.is_nan else Absent() if value.kind == "domain" and value.decided else Undecided()
     return constant(value) if exists(value) else Nan() if value.is_nan() else Divergent()
@@ -361,7 +361,7 @@ def _is_continuous(element: Element) -> bool:
 
 
 def _stays(element: Element) -> bool:
-    """Tell whether an element is certainly constant along the ray, the point included."""
+    """Return True if an element is certainly constant along the ray, the point included."""
     return isinstance(element, Series) and element.is_continuous and element.is_still
 
 
@@ -372,7 +372,7 @@ def _series(element: Element) -> Series:
 
 
 def _is_beside_infinity(line: Line, inside: list[Element]) -> bool:
-    """Tell whether finite values, which tend to their values at the point, are compared with an infinite constant."""
+    """Tell whether continuous finite values are compared with an infinite constant."""
     near = [a for a, of in zip(inside, line.call.operands, strict=True) if of not in (sympy.oo, -sympy.oo)]
     return len(near) < len(inside) and all(isinstance(a, Series) and a.is_bounded and a.is_continuous for a in near)
 

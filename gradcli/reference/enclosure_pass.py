@@ -37,7 +37,7 @@ Columns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
 Edge = tuple[int, int, int, Outcome]
-"""Way from an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
+"""Edge from an element of an operand to one of a line: number of the operand, the two elements, and the slope."""
 
 Moving = dict[int, dict[int, Outcome]]
 """The tangents of a line by element and number of the direction."""
@@ -104,14 +104,14 @@ class EnclosurePass:
                 self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
 
     def _exact(self, line: Line, element: int, outcome: Outcome) -> Outcome:
-        """Return the value; where the ball may be 0, the rational number that it is by its structure, if it is one."""
+        """Replace a ball around 0 by its exact rational value where value numbering knows it."""
         if self.rounding is not None or isinstance(outcome, Undefined) or outcome.is_exact() or not outcome.contains(0):
             return outcome
         exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
         return outcome if exact is None else arb(exact.numerator) / exact.denominator
 
     def _sharpened(self, line: Line, element: int, operands: Sequence[Outcome]) -> list[Outcome] | None:
-        """Replace operands by the exact numbers that they are by their structure; None if none is known to be one.
+        """Replace operands by their exact rational values where value numbering knows them; None if it knows none.
 
         Balls are too wide to tell whether an operation is at an edge, as the inverse cosine is at norm(a)/norm(a).
         From here on these values are the exact numbers.
@@ -137,7 +137,7 @@ class EnclosurePass:
         return {row: self._finite(outcome) for row, outcome in values.items()}
 
     def _finite(self, outcome: Outcome) -> Outcome:
-        """Return the outcome, unless it is -inf or nan: such may go in or be inside, but y may not be one."""
+        """Return the outcome, or the reason if it is -inf or nan: inputs and inner values may be, y may not."""
         if isinstance(outcome, Undefined) or exists(outcome.mid()):
             return outcome
         for symbol, data in self.reference.inputs.items():
@@ -204,7 +204,7 @@ class EnclosurePass:
     # -- slopes and tangents
 
     def edges(self, line: Line) -> Iterator[Edge]:
-        """Yield the ways of a change through a line, each with its slope."""
+        """Yield the edges of a line, each with its slope."""
         for k, out, source in self.plan.edges[line.symbol]:
             for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):
                 yield k, e, s, slope
@@ -254,14 +254,14 @@ class EnclosurePass:
         return arb(0) if is_jump and self._is_one_function(line, element) else slope
 
     def _is_one_function(self, line: Line, element: int) -> bool:
-        """Tell whether both operands are the same around the point, as balls of their slopes never show."""
+        """Tell whether both operands are the same function around the point, by value numbering."""
         if len(self.plan.edges.get(line.symbol, ())) < 2:  # one of them does not move
             return False
         self._functions = self._functions or Numbering(self, by_value=False)
         return self.are_same(line, element, self._functions)
 
     def _met(self, line: Line, element: int, values: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Return the operands of a choice; where the two to choose from are certainly the same, as one exact number."""
+        """Return the operands of a choice, with two that are certainly equal replaced by one exact number."""
         first, last = values[-2:]
         if isinstance(first, Undefined) or isinstance(last, Undefined):
             return values
@@ -307,7 +307,7 @@ class EnclosurePass:
         found: Mapping[int, dict[int, Outcome]],
         moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
     ) -> None:
-        """Take the tangent of both branches where they certainly meet with the same one; none if a branch has none.
+        """Take the tangent of both branches where these meet with the same one; none if a branch has none.
 
         The slopes on both sides of a kink are finite; the slope of a branch that is a root need not be.
         """

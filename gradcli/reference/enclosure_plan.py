@@ -155,12 +155,12 @@ class Reference:
         return self._planned(plan, rows, judges_value=False)
 
     def is_infinite(self, direction: Direction) -> bool:
-        """Tell whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
+        """Tell whether an element of an input is infinite, so that its derivatives are limits."""
         symbol, element = direction
         return bool(np.isinf(self.inputs[symbol][element]))
 
     def wired(self, directions: Sequence[Direction], wanted: Mapping[Atom, Flat]) -> Plan:
-        """Plan all ways from some directions as one, through `wanted` elements, whose values are taken too.
+        """Plan the edges from some directions, taken as one, through `wanted` elements, with the values of these.
 
         Raises:
             OverBudgetError: too many.
@@ -209,11 +209,11 @@ class Reference:
 
     @cached_property
     def wide(self) -> Reference:
-        """Copy of the reference with room for all elements that move through the function."""
+        """Copy of the reference whose budget admits all elements that move."""
         return self.admitting(MOST * max(1, len(self.program.lines)), MOST)
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
-        """Complete a plan, whose directions are followed, with the values that it needs."""
+        """Add the elements whose values the slopes need, and check the budget."""
         plan.judges_value = judges_value
         start = self._values_for_slopes(plan)
         if judges_value:
@@ -244,7 +244,7 @@ class Reference:
             raise OverBudgetError
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
-        """Fill in the pairs (direction, element) that each line has a tangent of, and the ways between them."""
+        """Fill in the pairs (direction, element) for which each line has a tangent, and the edges between them."""
         for line in self.program.lines:
             require_time()
             call, edges, reached = line.call, list[tuple[int, Flat, Flat]](), list[Flat]()
@@ -292,7 +292,7 @@ class Reference:
         return start
 
     def backward_closure(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """Find all elements that some elements depend on, and these.
+        """Return the backward closure of some elements, themselves included.
 
         Raises:
             OverBudgetError: too many.

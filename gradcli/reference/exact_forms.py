@@ -28,10 +28,10 @@ from gradcli.reference.piecewise import Extreme
 from gradcli.reference.rules import Outcome, Undefined
 
 MOST_BITS = 8_192
-"""Most bits of a rational number; a longer one becomes a numbered value that is not looked into."""
+"""Most bits of a rational number; a longer one becomes an opaque value with a number."""
 
 LONGEST_FORM = 64
-"""Terms of a form; a longer sum is one value that is not looked into."""
+"""Most terms of a form; a longer sum becomes an opaque value with a number."""
 
 MOST_RADICANDS = 64
 """Square roots that a new one is compared with."""
@@ -41,7 +41,7 @@ MOST_FACTORS = 8
 
 
 def constant_of(form: Form) -> Fraction | None:
-    """Return the rational number that a form is; None if it is not one."""
+    """Return the rational number of a form without numbered values; None of another."""
     if not form:
         return Fraction(0)
     return form[0][1] if len(form) == 1 and form[0][0] == 0 else None
@@ -54,7 +54,7 @@ def _root_of(number: Fraction) -> Fraction | None:
 
 
 class Numbering:
-    """The forms of all elements that the values of a run are made of, line by line as they are asked for.
+    """Value numbering: the forms of the elements of a pass, line by line as they are asked for.
 
     Args:
         run: The run whose values they are.
@@ -74,7 +74,7 @@ class Numbering:
             self._forms[variable] = {e: self._of_input(variable, e, v) for e, v in of_variable.items()}
 
     def form(self, operand: Atom, element: int) -> Form:
-        """Return the form of an element; one whose value is missing has a form too, which says nothing."""
+        """Return the form of an element; one without a value has an opaque form."""
         if not isinstance(operand, sympy.Symbol):
             return self._of_atom(operand)
         # Line by line, and no recursion: a Program may be deeper than the stack.
@@ -93,7 +93,7 @@ class Numbering:
         return self._sum((n, c * factor) for form, factor in terms for n, c in form)
 
     def product(self, first: Form, second: Form) -> Form:
-        """Multiply two forms: out, where one is a rational number, or both are made of square roots."""
+        """Multiply two forms: term by term where one is rational, or both are made of square roots."""
         for form, other in ((first, second), (second, first)):
             constant = constant_of(form)
             if constant is not None:

@@ -69,7 +69,7 @@ class ExactSeries:
         return {e: self._of_members(line, e, those) for e, those in members.items()}
 
     def _value(self, operand: Atom, element: int) -> Ball | None:
-        """Return the value at the point; None where it is no finite number."""
+        """Return the value at the point; None where it is not finite."""
         if not isinstance(operand, sympy.Symbol):
             constant = compile_ball(operand)({})
             return constant if exists(constant) else None
@@ -77,7 +77,7 @@ class ExactSeries:
         return value if isinstance(value, arb) and exists(value) else None
 
     def _still(self, operand: Atom, element: int) -> Coefficients | None:
-        """Return the series of an element that stays at its value."""
+        """Return the series of an element that is constant along the ray."""
         if self._value(operand, element) is None:
             return None
         return (self.numbering.form(operand, element), *[()] * (MOST_TERMS - 1))

@@ -113,14 +113,14 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
 
 
 def ties(values: Values, line: Line) -> Mask:
-    """Tell which elements of the operand of an extreme may be one of several largest, or smallest, ones."""
+    """Tell which elements of the operand of an extreme may tie for the largest, or smallest."""
     operand, call = values.bounds_of(line.call.operands[0]), line.call
     won, lost = winners(operand, axes_of(values.shapes[call.operands[0]], call.statics[0]), call.op.folds_by)
     return ~(won | lost) & operand.is_known
 
 
 def nearness(values: Values, line: Line) -> tuple[Mask, Mask, Mask]:
-    """Tell where an operation on numbers may be at a kink or an edge, where its operands are known, and may differ."""
+    """Tell where an operation on known numbers may be at a kink or an edge of its domain."""
     call, shape = line.call, values.shapes[line.symbol]
     inside = (values.shapes.get(a, ()) for a in call.operands)
     operands = [spread(values.bounds_of(a), own, shape) for own, a in zip(inside, call.operands, strict=True)]

@@ -39,11 +39,11 @@ class ProgramWithInputs(Protocol):
 
     @property
     def dependencies(self) -> Dependencies:
-        """Which elements are made of which."""
+        """Dependencies between elements."""
 
 
 class ValueForms(Protocol):
-    """Exact forms, which tell what values certainly are: see `exact_forms.Numbering`."""
+    """Exact forms, by which values are known to be equal: see `exact_forms.Numbering`."""
 
     def form(self, operand: Atom, element: int) -> Form:
         """Give the form of an element."""
@@ -65,7 +65,7 @@ class ValueForms(Protocol):
 
 
 class PassPlan(Protocol):
-    """What one pass is to do: see `enclosure_plan.Plan`."""
+    """Plan of one pass: see `enclosure_plan.Plan`."""
 
     numbering: ValueForms | None
 
@@ -79,11 +79,11 @@ class PassPlan(Protocol):
 
     @property
     def reached(self) -> Mapping[Atom, tuple[Flat, Flat]]:
-        """The directions and the elements of each line that these move."""
+        """The directions and the elements of each line that they reach."""
 
     @property
     def edges(self) -> Mapping[Atom, Sequence[tuple[int, Flat, Flat]]]:
-        """The ways of a change through each line."""
+        """The edges of each line: the operand, and elements of the line and of the operand."""
 
     @property
     def needed(self) -> Mapping[Atom, Flat]:
@@ -91,17 +91,17 @@ class PassPlan(Protocol):
 
     @property
     def judges_value(self) -> bool:
-        """Whether y itself is looked at."""
+        """Whether y itself is judged."""
 
 
 class PassValues(Protocol):
-    """The values that a pass has so far: see `enclosure_pass.EnclosurePass`."""
+    """Values of a pass so far: see `enclosure_pass.EnclosurePass`."""
 
     rounding: Rounding | None
 
     @property
     def plan(self) -> PassPlan:
-        """What it is to do."""
+        """The plan of the pass."""
 
     @property
     def reference(self) -> ProgramWithInputs:

@@ -27,14 +27,14 @@ from gradcli.reference.spectral import Symmetric, block_triangular, unit
 
 
 def jump_of(tangent: Outcome) -> Undefined | None:
-    """Keep of a tangent only that its value jumps or has no finite slope; None of a kink, or where there is one."""
+    """Return the jump or infinite slope of a tangent, else None."""
     if not isinstance(tangent, Undefined) or tangent.kind == "kink" or tangent.is_nan:
         return None
     return tangent
 
 
 def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
-    """Pass on `slope`, which says that the branch changes, where the condition does; None where it stays."""
+    """Return `slope`, the reason for no slope, where the condition changes; None where it stays."""
     if not isinstance(condition, Undefined) or not isinstance(slope, Undefined):
         return None
     if condition.kind not in ("jump", "kink"):
@@ -43,7 +43,7 @@ def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
 
 
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
-    """Return the value of the branch that is taken, whatever the other one is."""
+    """Return the value of `where`; the union of both branches if the condition is undecided."""
     if isinstance(condition, Undefined):
         return condition
     if condition in (0, 1):
@@ -58,7 +58,7 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
 
 
 def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> Outcome:
-    """Give 1 for the operand that is taken, 0 for the other; for a condition, why there is no slope if it changes."""
+    """Return 1 for the operand taken, 0 for the other; for a condition that changes, the reason for no slope."""
     if op.is_extreme:
         missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
@@ -75,7 +75,7 @@ def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> 
 
 
 class Extreme:
-    """Extreme of some values: the places of values that may be the largest (or smallest), and that certainly are."""
+    """Extreme of some values: the places of those that may be the largest (or smallest), and that certainly are."""
 
     def __init__(self, values: Sequence[Ball], *, largest: bool, forms: Sequence[Hashable] | None = None) -> None:
         self.largest = largest
@@ -98,7 +98,7 @@ MOST_MINORS = 12
 
 
 def grouped(run: PassValues, line: Line, elements: Flat) -> dict[int, Group]:
-    """Group the elements of the operand of a line by the results that are made of them; the groups by result."""
+    """Group the operand elements of an aggregate by result: product, extreme or matrix."""
     op, shown = line.call.op, run.reference.program.excerpt(line)
     order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
     form = None if run.rounding else partial(run.numbering.form, line.call.operands[0])
@@ -128,7 +128,7 @@ def _class_of(op: Op) -> type[Group]:
 
 @dataclass(eq=False)
 class Group:
-    """The elements that one product, extreme or matrix is made of; one that lacks a value has no result.
+    """Operand elements of one product, extreme or matrix; without a value for one of them there is no result.
 
     Attributes:
         op: The operation.

@@ -39,7 +39,7 @@ BITS = 192
 
 
 class NoSeriesError(Exception):
-    """Error of a function that has no series with rational coefficients, or none that is found here."""
+    """Error of a function without a series with rational coefficients, or without one that is found here."""
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 
 FEW_BITS = 20
-"""Binary places of a constant that is as written."""
+"""Most binary places of a constant that counts as written exactly."""
 
 SERIES = 2.0**-30
 """The relative error of torch's polygamma(1, x), which ends its series after six terms."""
@@ -52,7 +52,7 @@ class RoundedPass(EnclosurePass):
         return self.values[atom][element] if atom.is_Symbol else arb(float(atom))
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
-        """Enclose a constant, which may be a rounded one: pi, 0.1, and whole numbers that are not held."""
+        """Enclose a constant, which may be rounded: pi, 0.1, and whole numbers beyond the format."""
         bits = self.format.bits
         is_exact = abs(nearest) < 2.0**53 and (nearest * 2.0**FEW_BITS).is_integer()
         found = self.format.constant(exact, nearest)
@@ -82,7 +82,7 @@ class RoundedPass(EnclosurePass):
         return found if op.kind is Kind.MOVEMENT else {e: self._held(outcome) for e, outcome in found.items()}
 
     def _kernel(self, line: Line, outcome: Outcome, operands: Sequence[Outcome]) -> Outcome:
-        """Return the result of a kernel where it is known better, or less well, than by its rule."""
+        """Return the result of a kernel that is known better, or less well, than by its rule."""
         op = line.call.op
         if isinstance(outcome, Undefined):
             is_nothing = op.monoid is Monoid.PRODUCT and any(not isinstance(o, Undefined) and o == 0 for o in operands)
@@ -94,7 +94,7 @@ class RoundedPass(EnclosurePass):
         return outcome if op.kernel == (0, 0.0) else self._moved(line, operands)
 
     def _moved(self, line: Line, operands: Sequence[Outcome]) -> Outcome:
-        """Enclose the result of a kernel that rounds on its way: it reflects or shifts an operand, or ends a series.
+        """Enclose the result of a kernel that rounds inside: it reflects or shifts an operand, or ends a series.
 
         A result with fewer bits than usual may be 0 there.
         """
@@ -114,7 +114,7 @@ class RoundedPass(EnclosurePass):
         return moved + arb(0, abs(x).upper() * arb(order + 1).gamma() * arb(2) ** self.format.smallest)
 
     def _held(self, outcome: Outcome) -> Outcome:
-        """Hold a result as the format does; an infinity of the text stays one."""
+        """Round a result to the format; an infinity of the text stays one."""
         if isinstance(outcome, Undefined):
             return outcome
         if not exists(outcome.mid()):
@@ -125,7 +125,7 @@ class RoundedPass(EnclosurePass):
 
 
 def _one_of(values: Sequence[Outcome], outcome: Outcome, op: Op) -> Outcome:
-    """Return the value that certainly is the extreme, itself: so comparing them compares a number with itself."""
+    """Return the operand that certainly is the extreme, so that comparing both compares a number with itself."""
     if any(isinstance(value, Undefined) for value in values):
         return outcome
     beats: Callable[[Any, Any], Any] = operator.gt if op.monoid is Monoid.LARGEST else operator.lt

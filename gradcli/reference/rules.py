@@ -178,7 +178,7 @@ def rule_of(call: Call) -> Rule:
 
 
 def needs_of(line: Line) -> str:
-    """Say what a line needs to have a value, in the words of the defined operation that it is part of, if any.
+    """Return the words for the domain of a line, those of the defined operation that it is part of, if any.
 
     >>> from gradcli.language.parsing import parse
     >>> from gradcli.language.program.expansion import expand
@@ -288,7 +288,7 @@ class Rounding:
         return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
 
     def entering(self, op: Op, values: Sequence[Outcome], order: int) -> Sequence[Outcome]:
-        """Add to the members of a list, or of a matrix row by row, the errors of torch's way through all of them.
+        """Add torch's errors to the members of a list, or of a matrix row by row.
 
         >>> small, large = arb(2) ** -700, arb(2) ** 900
         >>> Rounding(53, -1074).entering(ops.TABLE["prod"], [small, small, large], 0)[0].decided
@@ -317,7 +317,7 @@ class Rounding:
         return bool(least < smallest_exact or most * smallest_exact > 1 or most**2 * smallest_exact > least**2)
 
     def _strays(self, factors: Sequence[Ball]) -> bool:
-        """Tell whether a product of some of these numbers may leave the range where the product of all does not."""
+        """Tell whether a product of some of these numbers may leave the range although the product of all does not."""
         sizes = [abs(factor).upper() for factor in factors]
         small, large = arb(1), arb(1)
         for size in sizes:
@@ -326,7 +326,7 @@ class Rounding:
         return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
 
     def _perturbed(self, matrix: Sequence[Ball], order: int, length: int) -> list[Ball]:
-        """Return the matrix that torch in effect begins with: its error is one of the largest number of each part.
+        """Return the matrix that torch in effect starts from: its error is one of the largest number of each part.
 
         Elimination factors the transpose with pivots from its columns, so that multipliers are at most 1, and a part is
         a row.  The steps to eigenvalues are orthogonal, and move all elements by an error of the largest.

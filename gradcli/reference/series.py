@@ -47,7 +47,7 @@ FLAT: Power = (10**6, 0)
 
 
 class Undecided(Exception):  # noqa: N818 -- no mistake of anybody
-    """Error of balls, or of a series cut off, that do not tell the behaviour on the ray."""
+    """Error of balls, or of a series cut off, that leave the behaviour on the ray open."""
 
 
 class Absent(Exception):  # noqa: N818

@@ -51,13 +51,13 @@ class Symmetric:
         return [value + arb(0, error.upper()) for value in found]
 
     def is_alone(self, k: int) -> bool:
-        """Tell whether an eigenvalue is told apart from all others."""
+        """Tell whether an eigenvalue is certainly distinct from all others."""
         own = self.eigenvalues[k]
         return exists(own) and not any(own.overlaps(other) for n, other in enumerate(self.eigenvalues) if n != k)
 
     @cached_property
     def projections(self) -> list[arb_mat]:
-        """Derivatives of each eigenvalue that is told apart, by the elements of the matrix."""
+        """Derivatives of each distinct eigenvalue, by the elements of the matrix."""
         one, found = _identity(self.order), []
         factors = [self.matrix - one * value for value in self.eigenvalues]
         for k, others in enumerate(products_of_others(factors, one)):

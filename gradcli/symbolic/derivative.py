@@ -36,8 +36,8 @@ MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
 
 
-Of = Literal["jacobian", "vjp", "jvp", "hessian", "hvp"]
-"""What a formula is of: ∂y/∂x, vᵀJ, Ju, ∂²y/∂x∂z or Hu."""
+DerivativeKind = Literal["jacobian", "vjp", "jvp", "hessian", "hvp"]
+"""Kind of a formula: ∂y/∂x, vᵀJ, Ju, ∂²y/∂x∂z or Hu."""
 
 Axis = tuple[sympy.Symbol, int]
 """An index and the size that it runs over."""
@@ -71,13 +71,13 @@ class Derivative:
     written: tuple[Axis, ...]
     ranges: Ranges
     sizes: Mapping[sympy.Symbol, int]
-    of: Of = "jacobian"
+    of: DerivativeKind = "jacobian"
     first: str = ""
     element: Expr | None = None
     called: Mapping[sympy.Symbol, Expr] = field(default_factory=dict)
 
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
-        """The formula of one entry, with the integers that its indices stand for."""
+        """Return the expression of entry (row, column), and the integer of each index in it."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
         expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
         return expression, values
@@ -96,13 +96,13 @@ class OutputElement:
 
     @cached_property
     def output_entries(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
-        """The elements of its lines, the index of y, and y there."""
+        """Return the elements of the lines, the index of y, and y at this index."""
         entries = Entries(self.program, self.shapes)
         rows = entries.indices("i", self.shapes.get(self.program.output, ()))
         return entries, rows, element_of(entries, rows)
 
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
-        """Its derivative by one variable; see `differentiate`."""
+        """Differentiate by one variable; see `differentiate`."""
         doing("deriving the formula")
         written, rows, element = self.output_entries
         entries, x = written.copy(), self.shapes[variable]
@@ -117,7 +117,7 @@ class OutputElement:
 
 
 def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: sympy.Symbol) -> Derivative:
-    """The closed form of the derivative of the Program's output with respect to one variable.
+    """Derive the closed form of the derivative of the Program's output by one variable.
 
     Args:
         program: In primitives.
@@ -131,12 +131,12 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
-    """The element of a variable that is differentiated by."""
+    """Return the element of a variable to differentiate by."""
     return sympy.IndexedBase(str(variable), real=True)[tuple(index)] if index else variable
 
 
 def length_of_slope(element: Expr, target: Expr) -> int:
-    """About how many terms and factors the products of a derivative have as the product rule writes them.
+    """Estimate how many terms and factors a derivative has as the product rule writes it.
 
     Args:
         element: What is differentiated.
@@ -152,7 +152,7 @@ def length_of_slope(element: Expr, target: Expr) -> int:
 
 
 def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
-    """The element of y at this index.
+    """Return the element of y at this index.
 
     Raises:
         NoFormulaError: There is none, or it would be too long.
@@ -169,7 +169,7 @@ def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
 def in_parts(
     element: Expr, rows: Sequence[sympy.Symbol], shape: Shape, differentiated: Callable[[Expr], Expr]
 ) -> tuple[Cases, tuple[Axis, ...]]:
-    """The derivative of an element; part by part where its index chooses among the parts of a list.
+    """Differentiate an element; part by part where its index chooses among the parts of a list.
 
     Raises:
         NoFormulaError: There are too many parts, or SymPy gives up.
@@ -183,7 +183,7 @@ def in_parts(
 
 
 def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = ()) -> Derivative:
-    """The formula with its sizes, and written out over the columns, and these rows, where it singles out elements.
+    """Complete a formula with its sizes, and write it out over the columns and rows whose elements it singles out.
 
     Raises:
         NoFormulaError: It has a number that nobody would read.
@@ -208,7 +208,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
-    """A finished derivative as it is shown, its deltas collapsed."""
+    """Collapse the deltas of a finished derivative, as it is shown."""
     derivative = condensed(tidied(assemble(linear(derivative, ranges))))
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
@@ -274,7 +274,7 @@ def weight_name(program: Program) -> str:
 
 
 def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Derivative:
-    """The closed form of Ju.
+    """Derive the closed form of Ju.
 
     Args:
         program: In primitives.
@@ -293,7 +293,7 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
 
 
 def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) -> Derivative:
-    """The closed form of the Hessian block ∂²y/∂x∂z of a y of one element.
+    """Derive the closed form of the Hessian block ∂²y/∂x∂z of a y of one element.
 
     Args:
         program: In primitives.
@@ -311,7 +311,7 @@ def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) 
 
 
 def transposed(block: Derivative) -> Derivative:
-    """The block ∂²y/∂z∂x from ∂²y/∂x∂z, as second derivatives do not depend on the order."""
+    """Return the block ∂²y/∂z∂x from ∂²y/∂x∂z, as second derivatives do not depend on the order."""
     # What were columns are rows now, and rows come first: the cases are put in that order too.
     written = tuple(sorted(block.written, key=lambda axis: axis[0] in block.rows))
     cases = tuple(sorted(block.cases, key=lambda case: [int(case[0][symbol]) for symbol, _ in written]))
@@ -320,7 +320,7 @@ def transposed(block: Derivative) -> Derivative:
 
 
 def hvp(program: Program, shapes: Shapes, directions: Mapping[str, str], variable: sympy.Symbol) -> Derivative:
-    """The closed form of Hu by one variable, for a y of one element.
+    """Derive the closed form of Hu by one variable, for a y of one element.
 
     Args:
         program: In primitives.
@@ -336,7 +336,7 @@ def hvp(program: Program, shapes: Shapes, directions: Mapping[str, str], variabl
 
 
 def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr:
-    """The Gateaux derivative of an element: its variables move by e times their directions, at e = 0."""
+    """Take the Gateaux derivative of an element: its variables move by e times their directions, at e = 0."""
     e = sympy.Dummy("e", real=True)
     named = {sympy.Symbol(x, real=True): sympy.Symbol(u, real=True) for x, u in directions.items()}
     moved = {x: x + e * named[x] for x in named if not shapes[x]}
@@ -347,13 +347,13 @@ def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr
 
 
 def _with_its_number_before(body: Expr, *limits: Expr) -> Expr:
-    """A sum of 2*u[k]*x[k] as twice the sum of u[k]*x[k]."""
+    """Write a sum of 2*u[k]*x[k] as twice the sum of u[k]*x[k]."""
     number, rest = body.as_coeff_Mul()
     return number * Total(rest, *limits)
 
 
 def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], Expr]) -> Derivative:
-    """A derivative of the only element of y, whose sums have their own bound indices, differentiated by a variable.
+    """Differentiate a derivative of the only element of y, whose sums have their own bound indices, by a variable.
 
     Raises:
         NoFormulaError: One or the other is longer than `MAX_NODES`; or it is of sinc, whose cases have no slope at 0.
@@ -371,13 +371,13 @@ def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], 
 
 
 def _require_short(expression: Expr) -> None:
-    """Refuse what nobody would read: of a product of n factors, a second derivative has n*n terms of n factors."""
+    """Refuse an expression beyond `MAX_NODES`: a second derivative of n factors has n*n terms of n factors."""
     if any(True for _ in itertools.islice(sympy.preorder_traversal(expression), MAX_NODES, None)):
         raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors")
 
 
 def _in_own_heads(expression: Expr) -> Expr:
-    """SymPy makes Abs of sqrt(x**2), and differentiates its sign to a DiracDelta."""
+    """Write Abs as our own: SymPy makes Abs of sqrt(x**2), and differentiates its sign to a DiracDelta."""
     for foreign, own in ((sympy.Abs, sympy_functions.abs), (sympy.sign, sympy_functions.sign)):
         if expression.has(foreign):
             expression = expression.replace(foreign, own)

@@ -54,7 +54,7 @@ LARGEST_EXPONENT = 1_000
 _FOLDS = {Monoid.PRODUCT: operator.mul, Monoid.LARGEST: maximum, Monoid.SMALLEST: minimum}
 _AGGREGATES = {Monoid.PRODUCT: Multiplied, Monoid.LARGEST: Largest, Monoid.SMALLEST: Smallest}
 _RUNNING = _AGGREGATES | {Monoid.PRODUCT: RunningProduct}
-"""Of two elements, of all along an index, and of those up to one."""
+"""Extremes, each of two elements, of all along an index, and of those up to one."""
 
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
@@ -67,7 +67,7 @@ class Sizes:
     symbols: dict[int, sympy.Symbol] = field(default_factory=dict)
 
     def __call__(self, size: int) -> Expr:
-        """The expression for a size."""
+        """Return the expression of a size."""
         if size <= LARGE:
             return Integer(size)
         return self.symbols.setdefault(size, _large_size(len(self.symbols), size))
@@ -75,13 +75,13 @@ class Sizes:
 
 @functools.lru_cache(maxsize=64)
 def _large_size(number: int, size: int) -> sympy.Symbol:
-    """The symbol of a large size, by its number among those of a Program; shared as `_index` is."""
+    """Make the symbol of a large size, by its number among those of a Program; shared as `_index` is."""
     return sympy.Dummy(f"n{number}", dummy_index=size, integer=True, positive=True)
 
 
 @functools.lru_cache(maxsize=512)
 def _index(name: str, number: int, size: int) -> sympy.Symbol:
-    """The index of this number among those of a Program, so that SymPy works out the facts of a symbol once.
+    """Make the index of this number among those of a Program, once, as SymPy works out the facts of each symbol.
 
     All Programs share it, and one of another size is another; their order is that of the numbers.
     """
@@ -99,23 +99,23 @@ class Entries:
         self.too_long = _too_long(program, shapes)
 
     def copy(self) -> Entries:
-        """The same, to which others may add indices and sizes."""
+        """Copy the entries, so that indices and sizes can be added."""
         found = copy(self)
         found.sizes, found.ranges = Sizes(dict(self.sizes.symbols)), dict(self.ranges)
         return found
 
     def index(self, name: str, size: int) -> sympy.Symbol:
-        """A fresh index that runs from 0 to size - 1."""
+        """Make a fresh index that runs from 0 to size - 1."""
         symbol = _index(name, len(self.ranges), size)
         self.ranges[symbol] = self.sizes(size)
         return symbol
 
     def indices(self, name: str, shape: Shape) -> tuple[sympy.Symbol, ...]:
-        """A fresh index for each dimension of a shape."""
+        """Make a fresh index for each dimension of a shape."""
         return tuple(self.index(name, size) for size in shape)
 
     def entry(self, atom: Atom, index: Index) -> Expr:
-        """The element of a variable, a line or a number at this index.
+        """Return the element of a variable, a line or a number at this index.
 
         Raises:
             NoFormulaError: it would be longer than `MAX_NODES` or deeper than `MAX_DEPTH`, or has no index notation.
@@ -182,7 +182,7 @@ class Entries:
         return _AGGREGATES[call.op.folds_by](body, limits) if limits else body
 
     def _written_out(self, body: Expr, bound: Sequence[sympy.Symbol]) -> list[Expr]:
-        """The elements one by one where an index chooses among the parts of a list; empty where none does."""
+        """List the elements one by one where an index chooses among the parts of a list; empty where none does."""
         sizes = [self.ranges[k] for k in bound]
         chooses = any(set(bound) & p.free_symbols for p in body.atoms(sympy.Eq))
         if not (chooses and all(size.is_Integer for size in sizes) and math.prod(map(int, sizes)) <= LARGE):
@@ -191,7 +191,7 @@ class Entries:
         return [body.xreplace({k: Integer(n) for k, n in zip(bound, at, strict=True)}) for at in points]
 
     def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
-        """A running fold: the fold up to the index itself."""
+        """Write a running fold as the fold up to the index itself."""
         axis = axis_of_scan(call, shape)
         if axis is None:
             return self.entry(call.operands[0], index)
@@ -207,7 +207,7 @@ class Entries:
         return _RUNNING[call.op.folds_by](body, ((k, 0, index[axis]),))
 
     def total(self, body: Expr, k: sympy.Symbol) -> Expr:
-        """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""
+        """Sum `body` over the whole range of k; written out where k chooses among the parts of a list."""
         size = self.ranges[k]
         if k not in body.free_symbols:
             return body * size
@@ -237,7 +237,7 @@ class Entries:
         return sympy.Piecewise(*((part, sympy.Eq(at, n)) for n, part in enumerate(parts[:-1])), (parts[-1], True))
 
     def _joined(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
-        """One tensor after the other: each holds the indices from the end of the one before it."""
+        """Join tensors one after the other: each holds the indices from the end of the one before it."""
         if len(shapes) > LARGE:
             raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
         axis = axis_of(shapes[0], call.statics[0])
@@ -273,7 +273,7 @@ class Entries:
         return InverseElement(self.entry(call.operands[0], (*index[:-2], p, q)), limits, index[-2:])
 
     def _constant(self, call: Call, index: Index) -> Expr:
-        """An element of a constant tensor: in closed form where it is exactly that, else by the tensor's name."""
+        """Return an element of a constant tensor: in closed form where it has one, else by the tensor's name."""
         statics = call.statics
         match call.op.name:
             case "zeros":
@@ -298,7 +298,7 @@ def _bits(number: sympy.Rational) -> int:
 
 
 def has_long_number(expression: Expr) -> bool:
-    """Tell whether an exact number in it is longer than float64 reaches."""
+    """Tell whether an exact number of an expression is longer than float64 reaches."""
     return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
 
 
@@ -330,7 +330,7 @@ def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:
 
 
 def constant_symbol(call: Call) -> sympy.Symbol:
-    """The name of a constant tensor in formulas: the call itself, or the numbers."""
+    """Name a constant tensor in formulas: by the call itself, or its numbers."""
     if call.op.name == "drawn":
         return sympy.Symbol(str(call.statics[1]), real=True)
     return sympy.Symbol(f"{call.op.name}({', '.join(str(a) for a in call.statics if a is not None)})", real=True)
@@ -341,7 +341,7 @@ def _exact(number: object) -> Expr:
 
 
 def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
-    """The lines whose expression would be too long or too deep, counted before any is built.
+    """List the lines whose expression would be too long or too deep, counted before any is built.
 
     A line that is used twice is written twice, so the length can double with every line; and a sum over the parts of
     a list is written out.

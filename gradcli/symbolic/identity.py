@@ -37,12 +37,12 @@ Polynomial = fmpq_mpoly
 
 
 class TooManyError(Exception):
-    """A bound of a proof was met."""
+    """Error of a proof that meets one of its bounds."""
 
 
 @dataclass(frozen=True)
 class Quotient:
-    """A rational function as a fraction."""
+    """Rational function as a fraction."""
 
     above: Polynomial
     below: Polynomial
@@ -81,7 +81,7 @@ def _power(polynomial: Polynomial, n: int) -> Polynomial:
 
 
 MOST_NODES = 1_200
-"""Operations of an expression that is looked into."""
+"""Most operations of an expression to prove."""
 
 MOST_TERMS = 1_500
 """Terms that multiplying out may make."""
@@ -126,7 +126,7 @@ _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
 
 
 def rewritten(expression: Expr) -> Expr:
-    """The expression in fewer functions: exponentials for hyperbolic ones, branches for |x|, sign and extremes."""
+    """Rewrite an expression in fewer functions: exponentials for hyperbolic ones, cases for |x|, sign and extremes."""
     for head, rule in _REWRITTEN.items():
         if expression.has(head):
             expression = expression.replace(head, rule)
@@ -134,12 +134,12 @@ def rewritten(expression: Expr) -> Expr:
 
 
 def size(expression: Expr) -> int:
-    """The number of its nodes, up to one more than `MOST_NODES`."""
+    """Count the nodes of an expression, up to one more than `MOST_NODES`."""
     return sum(1 for _ in itertools.islice(sympy.preorder_traversal(expression), MOST_NODES + 1))
 
 
 def vanishes(expression: Expr) -> bool:
-    """Tell whether the expression is proved to be 0 wherever it has a value.
+    """Tell whether an expression is proved to be 0 wherever it has a value.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> vanishes(2*sympy.sin(x)*sympy.cos(x) - sympy.sin(2*x)), vanishes(x**2 - x)
@@ -166,7 +166,7 @@ def _vanishes(expression: Expr) -> bool:
 
 
 def _terms(expression: Expr) -> int:
-    """Terms after multiplying out, at most."""
+    """Bound the number of terms after multiplying out."""
     match expression:
         case sympy.Add():
             return sum(map(_terms, expression.args))
@@ -179,7 +179,7 @@ def _terms(expression: Expr) -> int:
 
 
 def _split_sum(expression: Expr) -> Expr:
-    """A sum as sums of single terms, with the factors that do not run over its index before it."""
+    """Split a sum into sums of single terms, each with the factors before it that do not run over its index."""
     if not isinstance(expression, sympy.Sum):
         return expression
     body = expression.function
@@ -191,7 +191,7 @@ def _split_sum(expression: Expr) -> Expr:
 
 
 def _cancelled(part: Expr, *, by_terms: bool = False) -> Expr:
-    """A sum over an index of one fraction, or of one for each term, of which as much is cancelled as can be."""
+    """Cancel in a sum over an index of one fraction, or of one for each term."""
     if not isinstance(part, sympy.Sum) or size(part) > LONGEST_FRACTION:
         return part
     parts = _Parts(part.function)
@@ -203,7 +203,7 @@ def _cancelled(part: Expr, *, by_terms: bool = False) -> Expr:
 
 
 class _Parts:
-    """The opaque parts of one expression, as variables of polynomials, and the relations between them."""
+    """Opaque parts of one expression, as variables of polynomials, and the relations between them."""
 
     def __init__(self, expression: Expr) -> None:
         self.context = fmpq_mpoly_ctx.get([f"s{n}" for n in range(MOST_PARTS)], "degrevlex")
@@ -219,7 +219,7 @@ class _Parts:
                 self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
 
     def rational(self, expression: Expr) -> Quotient:
-        """The expression as a rational function of its opaque parts.
+        """Write an expression as a rational function of its opaque parts.
 
         Raises:
             TooManyError: It has too many terms or parts.
@@ -229,7 +229,7 @@ class _Parts:
         return self._known[expression]
 
     def cancelled(self, expression: Expr) -> Expr:
-        """The expression as one fraction of polynomials without a common factor."""
+        """Write an expression as one fraction of polynomials without a common factor."""
         found = self.rational(expression)
         common = found.above.gcd(found.below)
         above, below = (self._expression(one / common) for one in (found.above, found.below))
@@ -267,7 +267,7 @@ class _Parts:
         return self._part(expression)
 
     def _expression(self, polynomial: Polynomial) -> Expr:
-        """A polynomial with the parts in the places of its variables."""
+        """Put the parts in the places of the variables of a polynomial."""
         return sympy.Add(
             *(
                 sympy.Rational(int(c.p), int(c.q)) * sympy.Mul(*map(sympy.Pow, self.places, map(int, exponents)))
@@ -276,7 +276,7 @@ class _Parts:
         )
 
     def _with_power(self, numerator: Polynomial, place: int, power: int, value: Quotient) -> Polynomial:
-        """A numerator with a power of a variable replaced by a value, as often as it goes, without denominators."""
+        """Replace a power of a variable in a numerator by a value, as often as it goes, without denominators."""
         by_power: dict[int, dict[tuple[int, ...], Any]] = {}
         for exponents, coefficient in numerator.terms():
             rest = (*exponents[:place], exponents[place] % power, *exponents[place + 1 :])
@@ -294,7 +294,7 @@ class _Parts:
         return Quotient(self.context.gens()[place], self.context.constant(1))
 
     def _related(self, part: Expr, power: int, value: Callable[[], Quotient]) -> Quotient:
-        """A part whose power is a rational function of others."""
+        """Return a part whose power is a rational function of others."""
         if part not in self.places:
             inside = value()  # the parts of which have their relations recorded first
             self._part(part)
@@ -302,7 +302,7 @@ class _Parts:
         return self._part(part)
 
     def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> Quotient:
-        """A determinant, or an element of an inverse by its minor, from the elements of the matrix.
+        """Compute a determinant, or an element of an inverse by its minor, from the elements of the matrix.
 
         The determinant stays a variable until last, so that it cancels.
         """
@@ -325,7 +325,7 @@ class _Parts:
         return self._related(key, q, lambda: self.rational(base))
 
     def _powers(self, exponent: Expr, power: Callable[[Expr], Expr], base: Expr) -> Quotient:
-        """b**(2*u + w) as (b**u)**2 * b**w."""
+        """Write b**(2*u + w) as (b**u)**2 * b**w."""
         factors = [self.rational(sympy.S.One)]
         for coefficient, rest in self._multiples(exponent):
             q = self.denominators.get(rest, 1)
@@ -338,7 +338,7 @@ class _Parts:
         return reduce(operator.mul, factors)
 
     def _exponential(self, expression: Expr) -> Quotient:
-        """The sine or cosine of an angle by Euler's formula."""
+        """Write the sine or cosine of an angle by Euler's formula."""
         i = self._related(sympy.I, 2, lambda: self.rational(Integer(-1)))
         e = self._powers(sympy.I * expression.args[0], sympy.exp, sympy.E)
         if isinstance(expression, sympy.cos):
@@ -352,7 +352,7 @@ class _Parts:
 
 
 def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
-    """The elements of a small matrix; None if it is larger, or which element is meant depends on an index."""
+    """List the elements of a small matrix; None of a larger one, or where the element depends on an index."""
     (rows, _, last), (columns, _, _) = matrix.limits
     if not last.is_Integer or last >= LARGEST_MATRIX or not all(index.is_Integer for index in matrix.free):
         return None
@@ -361,7 +361,7 @@ def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
 
 
 def _joined_roots(expression: Expr) -> Expr:
-    """A product of roots as the root of a product: sqrt(a)*sqrt(b) = sqrt(a*b) where the left side is a real number.
+    """Join a product of roots: sqrt(a)*sqrt(b) = sqrt(a*b) where the left side is a real number.
 
     It is one over the root of the inverse where that is a polynomial.
     """

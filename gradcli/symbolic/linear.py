@@ -34,11 +34,11 @@ Form = dict[Deltas, Expr]
 Ranges = Mapping[sympy.Symbol, Expr]
 
 LONGEST_SUM = 100
-"""Nodes of a sum that is tried: what a page of fractions has in common is found in minutes, and read by nobody."""
+"""Most nodes of a sum of fractions to put over a common denominator: a longer one takes minutes."""
 
 
 def linear(expression: Expr, ranges: Ranges) -> Form:
-    """`expression` as {product of deltas: coefficient free of deltas}, its sums collapsed where that is sound.
+    """Write an expression as {product of deltas: coefficient free of deltas}, its sums collapsed where that is sound.
 
     Args:
         expression: Linear in its deltas, as every derivative is.
@@ -73,7 +73,7 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
 
 
 def assemble(form: Form) -> Expr:
-    """The expression that a linear form stands for."""
+    """Build the expression of a linear form."""
     return sympy.Add(*(sympy.Mul(coefficient, *deltas) for deltas, coefficient in form.items()))
 
 
@@ -84,7 +84,7 @@ def _bound_index(level: int, number: int) -> sympy.Symbol:
 
 
 def tidied(expression: Expr) -> Expr:
-    """The expression with one bound index for each level of sums inside one another, so that equal sums cancel.
+    """Use one bound index for each level of sums inside one another, so that equal sums cancel.
 
     Only for a finished derivative: before, every bound index must be its own.
     """
@@ -116,7 +116,7 @@ def _multiplied(a: Form, b: Form, ranges: Ranges) -> Form:
 
 
 def _rejoined(deltas: Deltas, ranges: Ranges) -> Deltas:
-    """The two deltas of a row and a column of a flattened matrix as the one of their position.
+    """Join the two deltas of a row and a column of a flattened matrix to the one of their position.
 
     With q = quotient(p, n), delta(a, q)*delta(b, p - n*q) is delta(n*a + b, p) for a column b from 0 to n - 1.
     """
@@ -135,14 +135,14 @@ def _rejoined(deltas: Deltas, ranges: Ranges) -> Deltas:
 
 
 def _by_cases(values: Iterable[Expr], choose: Callable[..., Expr], ranges: Ranges) -> Form:
-    """A choice among linear forms is, delta by delta, a choice among coefficients."""
+    """Write a choice among linear forms as, delta by delta, a choice among coefficients."""
     forms = [linear(value, ranges) for value in values]
     keys = dict.fromkeys(deltas for form in forms for deltas in form)
     return _added({key: choose(*(form.get(key, S.Zero) for form in forms))} for key in keys)
 
 
 def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> Form:
-    """The sum of one term over an index."""
+    """Sum one term with deltas over an index."""
     k, first, last = limit
     for delta in sorted(deltas, key=sympy.default_sort_key):
         if (root := _root(delta, k)) is not None:
@@ -161,7 +161,7 @@ def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> 
 
 
 def _with_known_quotients(expression: Expr, ranges: Ranges) -> Expr:
-    """quotient(n*a + b, n) as a, for a column b from 0 to n - 1."""
+    """Replace quotient(n*a + b, n) by a, for a column b from 0 to n - 1."""
     known: dict[Expr, Expr] = {}
     for row in expression.atoms(quotient):
         p, n = row.args
@@ -173,14 +173,14 @@ def _with_known_quotients(expression: Expr, ranges: Ranges) -> Expr:
 
 
 def summed(term: Expr, limit: Limit) -> Expr:
-    """The sum of one term over an index, factors without it before it."""
+    """Sum one term over an index, with the factors that lack the index before the sum."""
     k, first, last = limit
     outside, inside = term.as_independent(k, as_Add=False)
     return term * (last - first + 1) if k not in term.free_symbols else outside * Total(inside, limit)
 
 
 def _root(delta: KroneckerDelta, k: sympy.Symbol) -> Expr | None:
-    """The k at which a delta is 1, if k stands in it once and with the coefficient 1 or -1."""
+    """Return the k at which a delta is 1, if the delta has k once, with the coefficient 1 or -1."""
     difference = sympy.expand(delta.args[0] - delta.args[1])
     slope = difference.coeff(k, 1)
     rest = sympy.expand(difference - slope * k)
@@ -205,7 +205,7 @@ def _at_most(index: Expr, last: Expr, ranges: Ranges) -> Expr:
 
 
 def condensed(expression: Expr) -> Expr:
-    """With conditions and fractions joined where that is shorter.
+    """Join conditions and fractions where that is shorter.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> condensed(x/(1 - x)**2 + 1/(1 - x))
@@ -240,7 +240,7 @@ def _condensed(part: Expr) -> Expr:
 
 
 def _of_fractions(total: Expr) -> Expr:
-    """Over their common denominator, if that leaves fewer terms above it."""
+    """Put a sum over its common denominator, if that leaves fewer terms above it."""
     if total.has(KroneckerDelta) or sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
         return total
     above, below = sympy.fraction(sympy.together(total))

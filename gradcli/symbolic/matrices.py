@@ -20,30 +20,30 @@ from gradcli.symbolic.printing.abbreviating import StandIns, placeholders, with_
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 
 MOST_NODES = 300
-"""Of a formula that is looked into."""
+"""Most nodes of a formula to search for a matrix form."""
 
 FUNCTIONS = frozenset("exp log sin cos tan sinh cosh tanh asin acos atan sign abs".split())
-"""What is applied element by element by a name that the language has too."""
+"""Elementwise functions, by the names that the language has for them."""
 
 Axes = tuple[Expr, ...]
-"""The indices of a tensor, in the order of its dimensions."""
+"""Indices of a tensor, in the order of its dimensions."""
 
 
 class NoMatrixFormError(Exception):
-    """It is no expression of whole tensors that is looked for."""
+    """Error of a formula that has no form in whole tensors."""
 
 
 class WholeTensors(Operation):
-    """An expression of whole tensors, which people type as well."""
+    """Expression of whole tensors, which people type as well."""
 
     def spelled(self, how: Spelling) -> str:
-        """As the language has it, or in LaTeX."""
+        """Write the expression as the language has it, or in LaTeX."""
         return super().spelled("latex" if how == "latex" else "text")
 
 
 @dataclass(frozen=True)
 class _Tensor:
-    """An expression of whole tensors.
+    """Expression of whole tensors, with its indices.
 
     Attributes:
         text: It, as the language reads it.
@@ -60,11 +60,11 @@ class _Tensor:
     outer: tuple[_Tensor, ...] = ()
 
     def bracketed(self, level: int) -> str:
-        """In brackets where it would fall apart."""
+        """Write the text, in brackets where an operator of this level would take it apart."""
         return self.text if self.level >= level else f"({self.text})"
 
     def along(self, axes: Axes) -> _Tensor:
-        """With its dimensions in this order."""
+        """Permute the dimensions to this order."""
         if self.axes == axes:
             return self
         if len(axes) != 2 or self.axes != axes[::-1]:
@@ -77,7 +77,7 @@ class _Tensor:
 
 @dataclass(frozen=True)
 class _Term:
-    """A number times scalars times a tensor."""
+    """Product of a number, scalars and a tensor."""
 
     number: sympy.Rational = sympy.S.One
     above: tuple[_Tensor, ...] = ()
@@ -86,7 +86,7 @@ class _Term:
 
     @property
     def whole(self) -> _Tensor:
-        """As one tensor; a minus is for the sum that it stands in."""
+        """Return the product as one tensor; the sign is left to the enclosing sum."""
         p, q = abs(self.number).as_numer_denom()
         above = [*[_Tensor(str(p))] * (p != 1), *self.above, *([self.tensor] if self.tensor else [])] or [_Tensor("1")]
         below = [*[_Tensor(str(q))] * (q != 1), *self.below]
@@ -94,7 +94,7 @@ class _Term:
 
 
 def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -> Notation | None:
-    """The gradient as an expression of whole tensors; None where none is found.
+    """Write a gradient as an expression of whole tensors; None where none is found.
 
     Args:
         gradient: An element of it.
@@ -123,19 +123,19 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
 
 
 class _MatrixReader:
-    """From index notation."""
+    """Reader of index notation as expressions of whole tensors."""
 
     def __init__(self, sizes: Mapping[sympy.Symbol, str], wholes: Mapping[Expr, Expr]) -> None:
         self.sizes, self.wholes = sizes, wholes
 
     def tensor(self, expression: Expr, axes: Axes) -> _Tensor:
-        """An expression with these indices, or some of them, as one tensor."""
+        """Write an expression with these indices, or some of them, as one tensor."""
         term = self.term(expression, axes)
         whole = term.whole
         return _Tensor(f"-{whole.bracketed(1)}", whole.axes, 0) if term.number < 0 else whole
 
     def term(self, expression: Expr, axes: Axes) -> _Term:
-        """An expression with these indices, its number and scalars apart."""
+        """Write an expression with these indices as a number, scalars and a tensor."""
         match expression:
             case sympy.Add():
                 return _sum([self.term(one, axes) for one in expression.args])
@@ -214,7 +214,7 @@ class _MatrixReader:
         return _Tensor(text, tuple(at))
 
     def _whole(self, expression: Expr, axes: Axes) -> _Tensor:
-        """A softmax of a vector, or the logistic function."""
+        """Recognize a softmax of a vector, or the logistic function."""
         exponentials = [f for f in sympy.Mul.make_args(expression) if isinstance(f, sympy.exp)]
         argument = exponentials[0].args[0] if exponentials else -(1 / expression - 1).args[0]
         inside = self.tensor(argument, axes)
@@ -224,7 +224,7 @@ class _MatrixReader:
 
 
 def _multiplied(above: Sequence[_Tensor], below: Sequence[_Tensor], axes: Axes) -> _Tensor:
-    """Numbers and tensors beside one another."""
+    """Multiply numbers and tensors."""
     if len(above) == 1 and not below:
         return replace(above[0], axes=axes)
     text = "*".join([above[0].bracketed(1), *(one.bracketed(2) for one in above[1:])])
@@ -232,7 +232,7 @@ def _multiplied(above: Sequence[_Tensor], below: Sequence[_Tensor], axes: Axes) 
 
 
 def _contracted(tensors: list[_Tensor], bound: list[Expr]) -> list[_Tensor]:
-    """One bound index fewer."""
+    """Contract one bound index."""
     for k in sorted(bound, key=lambda k: sum(len(o.axes) > 1 for o in tensors if k in o.axes)):
         mine, rest = ([o for o in tensors if (k in o.axes) == is_mine] for is_mine in (True, False))
         vectors, matrices = ([o for o in mine if len(o.axes) == rank] for rank in (1, 2))
@@ -265,7 +265,7 @@ def _pointwise(tensors: list[_Tensor], axes: Axes) -> _Tensor | None:
 
 
 def _sum(terms: list[_Term]) -> _Term:
-    """Terms with what they have in common before or behind them."""
+    """Add terms, with their common factors before or after the sum."""
     first, own = terms[0], next((t.tensor.axes for t in terms if t.tensor), ())
     if not all(t.tensor and (t.above, t.below) == (first.above, first.below) for t in terms):
         whole = _added([(t.whole.along(own) if t.tensor else t.whole, t.number) for t in terms], own)
@@ -285,7 +285,7 @@ def _raised(one: _Tensor, power: Expr) -> _Tensor:
 
 
 def _times(parts: Sequence[_Tensor]) -> _Tensor:
-    """Element by element."""
+    """Multiply element by element."""
     if not parts:
         raise NoMatrixFormError
     if len(parts) == 1:
@@ -310,7 +310,7 @@ def _chained(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
 
 
 def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | None:
-    """(A + B)@x for A@x + B@x, A@(x + y) for A@x + A@y, alike of outer products; None where nothing is shared."""
+    """Write A@x + B@x as (A + B)@x, A@x + A@y as A@(x + y), outer products alike; None where nothing is shared."""
     chains, is_outer = [one.chain or one.outer for one, _ in terms], bool(terms[0][0].outer)
     if not all(chains) or any(abs(number) != 1 or bool(one.outer) != is_outer for one, number in terms):
         return None
@@ -325,7 +325,7 @@ def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | No
 
 
 def _added(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor:
-    """A sum by the signs of numbers, those with a plus first, then products of matrices, then what is short."""
+    """Add terms by the signs of their numbers: first those with a plus, then products of matrices, then short ones."""
     ordered = sorted(terms, key=lambda pair: (bool(pair[1] < 0), not pair[0].chain, len(pair[0].text)))
     text = "".join(f" {'-' if number < 0 else '+'} {one.bracketed(1)}" for one, number in ordered)
     return _Tensor(text.removeprefix(" + ") if text[1] == "+" else f"-{text[3:]}", axes, 0)

@@ -30,12 +30,12 @@ from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
 
 LONGEST = 80
-"""Characters of a formula that still helps beside its numbers."""
+"""Most characters of a formula that is shown next to numbers."""
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _UNICODE = {"**": "^", "*": "·", "@": "·", ">=": "≥", "<=": "≤", "==": "=", "!=": "≠", ".T": "ᵀ", ".mT": "ᵀ", "pi": "π"}
-"""What people write in the place of signs of Python."""
+"""Mathematical characters by the signs of Python."""
 
 _SIGN = re.compile(
     r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|adj\((?P<bar>[\w.]+)\)|"
@@ -43,7 +43,7 @@ _SIGN = re.compile(
 )
 
 _BY_ELEMENT = " * _ * "
-"""What stands for ⊙ in Python, where it binds as a product does."""
+"""Sign of Python in place of ⊙, which binds as a product does."""
 
 _LATEX: Mapping[type[ast.AST], tuple[int, str]] = {
     **{ast.BitOr: (0, r"%s \text{ or } %s"), ast.BitAnd: (0, r"%s \text{ and } %s"), ast.Gt: (0, "%s > %s")},
@@ -53,7 +53,7 @@ _LATEX: Mapping[type[ast.AST], tuple[int, str]] = {
     **{ast.MatMult: (3, r"%s \, %s"), ast.FloorDiv: (3, r"\left\lfloor %s / %s \right\rfloor")},
     **{ast.Mod: (3, r"%s \text{ \%% } %s"), ast.Pow: (5, "%s^{%s}")},
 }
-"""How tightly a sign of Python binds, 6 being one thing, and how LaTeX has it."""
+"""Binding strength of each operator of Python, and its LaTeX; 6 is a single operand."""
 
 _CALLS = {
     "abs": (6, r"\left|%s\right|"),
@@ -64,7 +64,7 @@ _CALLS = {
 
 
 def _in_latex(node: Any, level: int = 0) -> str:
-    """A tree of Python's in LaTeX, in brackets where it binds less tightly than a level (`_LATEX`)."""
+    """Write a tree of Python's in LaTeX, in brackets where it binds less tightly than a level (`_LATEX`)."""
     own, left, right = 6, 0, 0
     match node:
         case ast.BinOp(ast.BinOp(a, _, ast.Name("_")), _, b):
@@ -100,14 +100,14 @@ def _in_latex(node: Any, level: int = 0) -> str:
 
 
 class Operation(Typed):
-    """An operation, or an equation of adjoints, as the language has it; for people with the signs of mathematics.
+    """Operation, or equation of adjoints, in the language; for people in mathematical characters.
 
     >>> Operation("adj(z)@outer(x, A.T@y)*2/n").latex
     '\\\\bar{z} \\\\, x \\\\, (A^{T} \\\\, y)^{T} \\\\cdot 2/n'
     """
 
     def spelled(self, how: Spelling) -> str:
-        """As it is typed, or with `·`, `√`, bars and exponents above."""
+        """Write the operation as it is typed, or with `·`, `√`, bars and exponents above."""
         if how == "text":
             return re.sub(" ?⊙ ?", "*", self.word)
         if how == "pretty":
@@ -130,7 +130,7 @@ class Operation(Typed):
 
 
 def notation_of(call: Call, name: Callable[[Atom], str]) -> Notation:
-    """One operation in terms of the names of its operands.
+    """Write one operation in the names of its operands.
 
     >>> from gradcli.language.parsing import parse
     >>> [notation_of(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
@@ -149,7 +149,7 @@ def notation_of(call: Call, name: Callable[[Atom], str]) -> Notation:
 
 
 def constant(atom: Atom) -> str:
-    """A number as short as it can be written: exactly if it is a whole number or a fraction.
+    """Write a number as short as possible: exactly if it is a whole number or a fraction.
 
     >>> constant(sympy.Rational(1, 3)), constant(sympy.Float(0.5)), constant(sympy.pi)
     ('1/3', '0.5', 'pi')
@@ -163,7 +163,7 @@ def constant(atom: Atom) -> str:
 
 @dataclass(frozen=True)
 class Slope:
-    """The local derivative of an elementwise operation by one operand.
+    """Local derivative of an elementwise operation by one operand.
 
     Attributes:
         expression: In symbols called as the operands are.
@@ -177,7 +177,7 @@ class Slope:
 
 
 def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
-    """The derivative of an elementwise operation of scalars by one operand; None if it has no short form.
+    """Differentiate an elementwise operation of scalars by one operand; None if the derivative has no short form.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
@@ -197,7 +197,7 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
 def alone(
     call: Call, names: Mapping[Atom, str], shapes: Sequence[Shape], name: str
 ) -> tuple[Program, dict[Atom, Shape]]:
-    """One operation as a Program of one line, with the shapes of its symbols.
+    """Make a Program of one line from an operation, with the shapes of its symbols.
 
     Args:
         call: The operation.
@@ -213,7 +213,7 @@ def alone(
 
 
 def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivative | None:
-    """The formula of a Program of one line by one operand; None if it has none."""
+    """Derive the formula of a Program of one line by one operand; None if it has none."""
     inside = infer(in_primitives(program), {s: shapes[s] for s in program.variables}, bounded=False)
     try:
         return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
@@ -233,7 +233,7 @@ _REDUCED: Mapping[str, str] = {
 
 
 def rule_in_words(made: Call, operand: Atom, names: Mapping[Atom, str], shape: Shape, y: str) -> str:
-    """Say how the adjoint of a line reaches one of its operands; empty where its equation says so.
+    """Say how the adjoint of a line reaches one of its operands; empty where the equation says so.
 
     Args:
         made: The operation.

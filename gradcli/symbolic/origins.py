@@ -29,7 +29,7 @@ NEAR_END = 64
 
 
 class NoFormulaError(Exception):
-    """There is no closed form that is worth showing, and why."""
+    """Error of a function without a closed form, or with one too long to show; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Origin:
 
 
 def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf) -> list[Origin]:
-    """The sources of the element at `index` of a movement, the first whose condition holds; else it is the fill.
+    """List the sources of the element at `index` of a movement; the first whose condition holds counts, else the fill.
 
     Args:
         call: The movement.
@@ -97,7 +97,7 @@ def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: Si
 
 
 def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
-    """The index into a broadcast operand: the last dimensions, with 0 where a size of 1 stretches."""
+    """Return the index into a broadcast operand: the last dimensions, with 0 where a size of 1 stretches."""
     start = len(shape) - len(operand)
     return tuple(
         Integer(0) if size == 1 and shape[start + d] != 1 else index[start + d] for d, size in enumerate(operand)
@@ -105,7 +105,7 @@ def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
 
 
 def _position(at: int, size: int, sizes: SizeOf) -> Expr:
-    """A constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
+    """Write a constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
     is_near_end = size > LARGE and at >= LARGE and size - at <= NEAR_END
     return sizes(size) - (size - at) if is_near_end else Integer(at)
 
@@ -159,7 +159,7 @@ def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Ori
 
 
 def reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
-    """The index in the old shape of the element at `index` in the new one: by row-major positions, part by part.
+    """Map an index of the new shape to the old one, by row-major positions, part by part.
 
     Args:
         index: In the new shape.
@@ -171,7 +171,7 @@ def reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
 
 
 def _parts(new: Shape, old: Shape) -> Iterator[tuple[slice, slice]]:
-    """The dimensions of both that are made of each other, from the first on: as few as hold the same elements.
+    """Split both shapes into the shortest runs of dimensions that hold the same number of elements.
 
     >>> list(_parts((2, 3, 4), (2, 12)))
     [(slice(0, 1, None), slice(0, 1, None)), (slice(1, 3, None), slice(1, 2, None))]
@@ -195,7 +195,7 @@ def _parts(new: Shape, old: Shape) -> Iterator[tuple[slice, slice]]:
 
 
 def _of_part(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
-    """The old index of an element by its row-major position; dimensions of size 1 come and go freely."""
+    """Return the old index of an element by its row-major position; dimensions of size 1 come and go freely."""
     kept = [i for i, size in zip(index, new, strict=True) if size != 1]
     # Only sizes of 1 differ: the indices stay what they are, and formulas stay free of quotients.
     if [size for size in new if size != 1] == [size for size in old if size != 1]:
@@ -210,7 +210,7 @@ def _of_part(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
 
 
 def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
-    """The index of the element at a row-major position: quotients by the sizes from the last on, and their rests."""
+    """Return the index of the element at a row-major position: quotients and remainders, from the last size on."""
     index: list[Expr] = []
     first = next((d for d, size in enumerate(shape) if size != 1), 0)
     for d in reversed(range(len(shape))):

@@ -30,7 +30,7 @@ from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
-from gradcli.symbolic.derivative import Derivative, Of, weight_name
+from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
 from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
 
@@ -209,7 +209,7 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
 
 
 def _confirmed(
-    point: Point, program: Program, derived: Derived, named: NamedShapes, of: Of | None = None
+    point: Point, program: Program, derived: Derived, named: NamedShapes, of: DerivativeKind | None = None
 ) -> tuple[Formulas, Check]:
     """Confirm the formulas at random points; sizes are shown by their names."""
     blocks = dict(derived.blocks)

@@ -27,17 +27,17 @@ from gradcli.language.program.sympy_functions import Aggregate, quotient
 from gradcli.language.program.wengert import Program
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Spelling, directional, second
 from gradcli.results import Abbreviation, Cell, Formula
-from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
+from gradcli.symbolic.derivative import Derivative, DerivativeKind, Structure, weight_name
 from gradcli.symbolic.printing.abbreviating import abbreviated
 from gradcli.symbolic.printing.arranging import in_heads_of_sympy
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 
 MOST_CORNERS = 4
-"""Indices of a condition up to which it is looked at whether it always holds."""
+"""Most indices of a condition for which its corners are tried, to find out whether it always holds."""
 
 MOST_PARTS = 150
-"""Parts of an element of y up to which it is shown beside its derivative."""
+"""Most parts of an element of y that is shown next to its derivative."""
 
 _LETTERS = "ijklmnpqrstuvw"
 
@@ -49,7 +49,7 @@ _PRINTERS: Mapping[Spelling, Printer] = {"text": PlainPrinter(), "pretty": Prett
 
 @dataclass(frozen=True)
 class Printed(Notation):
-    """An expression of SymPy's, printed when it is read, and once; as a factor in brackets where it would fall apart.
+    """Expression of SymPy's, printed when it is read, and once; in brackets where a product would take it apart.
 
     >>> x = sympy.Symbol("x")
     >>> Printed(1 - x**2, is_factor=True).text, Printed(1 - x**2, is_factor=True).pretty, Printed(2*x).pretty
@@ -60,7 +60,7 @@ class Printed(Notation):
     is_factor: bool = False
 
     def spelled(self, how: Spelling) -> str:
-        """In SymPy's notation, in Unicode mathematics, or in LaTeX."""
+        """Write the expression in SymPy's notation, in Unicode mathematics, or in LaTeX."""
         return _spelled(self, how)
 
 
@@ -72,7 +72,7 @@ def _spelled(printed: Printed, how: Spelling) -> str:
 
 
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
-    """The formula of one Jacobian block, or of another derivative; it is printed when it is read.
+    """Make the formula of one Jacobian block, or of another derivative; it is printed when it is read.
 
     Args:
         derivative: The closed form.
@@ -108,7 +108,7 @@ _Key = TypeVar("_Key")
 
 
 def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key, Formula]:
-    """The formulas of an answer with names for what they repeat, which are found when they are read.
+    """Abbreviate the formulas of an answer: name their repeated parts, once they are read.
 
     Args:
         formulas: All that are shown together: a name means the same in each.
@@ -123,7 +123,7 @@ def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key,
 
 @functools.lru_cache(maxsize=64)  # the points of a stream have the same formulas
 def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], place: int) -> Abbreviation:
-    """One of several formulas that are abbreviated together, and what the names in it stand for."""
+    """Return one of several formulas that are abbreviated together, with the definitions of its names."""
     shown, definitions = abbreviated(tuple(cell.expression for cell in itertools.chain(*cells)), taken)
     first = sum(map(len, cells[:place]))
     mine = shown[first : first + len(cells[place])]
@@ -135,7 +135,7 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
-    """Both sides of the equation of y[i], if it is short."""
+    """Return both sides of the equation of y[i], if it is short."""
     element = derivative.element
     if element is None or len(list(itertools.islice(sympy.preorder_traversal(element), MOST_PARTS + 1))) > MOST_PARTS:
         return None
@@ -147,7 +147,7 @@ def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notat
 
 
 def _letters(derivative: Derivative, program: Program, direction: str = "") -> Iterator[str]:
-    """Names for indices: letters that mean nothing else."""
+    """Choose letters for indices that have no other meaning."""
     sizes = (str(name) for size in derivative.called.values() for name in size.free_symbols)
     taken = {*program.names, *program.assigned, direction, *sizes}
     names = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
@@ -159,8 +159,8 @@ def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Sym
     return {symbol: sympy.Symbol(letter, integer=True, nonnegative=True) for symbol, letter in pairs}
 
 
-def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
-    """Label of the derivative that a formula gives: ∂y[i]/∂x[j], x.grad[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
+def _label(of: DerivativeKind, output: Notation, row: Element, column: Element) -> Notation:
+    """Label the derivative of a formula: ∂y[i]/∂x[j], x.grad[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
     match of:
         case "vjp":
             return Element(f"{column.name}.grad", column.index)
@@ -174,7 +174,7 @@ def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
 
 
 def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
-    """With sizes as numbers, or as what they are called, and names for all indices."""
+    """Write sizes as numbers, or by their names, and name all indices."""
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
     parts = (p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate))
     limits = [k for part in parts for k, *_ in part.limits]
@@ -183,7 +183,7 @@ def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[
 
 
 def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
-    """Conditions that hold for all values of their indices, or for none, are not worth reading.
+    """Leave out conditions that hold for all values of their indices, or for none.
 
     They are affine in the indices, so the corners of the box tell.
     """

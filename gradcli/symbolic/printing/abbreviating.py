@@ -26,13 +26,13 @@ from gradcli.symbolic.printing.arranging import in_heads_of_sympy
 from gradcli.symbolic.printing.pretty import PrettyPrinter
 
 MOST_NODES = 600
-"""Of all formulas of an answer together; more are not searched."""
+"""Most nodes of all formulas of an answer together to search for repeated parts."""
 
 MOST_NAMES = 4
-"""Definitions below formulas that a reader still keeps in mind."""
+"""Most definitions below formulas that a reader still keeps in mind."""
 
 LEAST_SAVED = 12
-"""Characters that a name saves at least, or it is not worth looking it up."""
+"""Fewest characters that a name must save."""
 
 SHORTEST, SHORTEST_OF_SCALARS = 10, 24
 """Characters of what is worth a name, with a sum or a product over an index in it and without."""
@@ -52,7 +52,7 @@ class Definition:
 
 
 Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
-"""Formulas, and what the names in them stand for."""
+"""Formulas, and the definitions of the names in them."""
 
 _PRETTY = PrettyPrinter()
 _LETTERS = "rsabcghduvwzRSABCGHUVWZ"
@@ -61,7 +61,7 @@ _INDICES = "ijklmnpqtuvw"
 
 @lru_cache(maxsize=64)
 def abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    """The formulas with names for what they repeat.
+    """Name the repeated parts of formulas.
 
     Args:
         formulas: With the letters that their indices are printed with.
@@ -84,7 +84,7 @@ def abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviate
 
 
 def put_back(found: Abbreviated) -> list[Expr]:
-    """The formulas with the definitions in the place of the names."""
+    """Put the definitions in the place of the names."""
     formulas, definitions = found
     whole = list(formulas)
     for one in definitions * len(definitions):  # each may be explained by any other
@@ -110,30 +110,30 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
 
 
 def placeholders(count: int) -> list[sympy.Symbol]:
-    """Symbols that stand in the places of `count` indices."""
+    """Return symbols that stand in the places of `count` indices."""
     return [sympy.Symbol(f"index {n}", integer=True, nonnegative=True) for n in range(count)]
 
 
 def is_index(part: Expr) -> bool:
-    """Tell whether it is the letter of an index; sizes are positive."""
+    """Tell whether a symbol is the letter of an index; sizes are positive."""
     return isinstance(part, sympy.Symbol) and bool(part.is_nonnegative) and not part.is_positive
 
 
 def free_indices(expression: Expr) -> list[Expr]:
-    """In the order in which they are met."""
+    """List the free indices of an expression, in order of appearance."""
     free = expression.free_symbols
     return list(dict.fromkeys(p for p in sympy.preorder_traversal(expression) if p in free and is_index(p)))
 
 
 def generic_of(expression: Expr, index: Sequence[Expr]) -> Expr:
-    """With placeholders for these indices, and bound ones called by their order."""
+    """Put placeholders for these indices, and number the bound ones in order."""
     bound = enumerate(bound_in(expression))
     renamed = {k: sympy.Symbol(f"bound {n}", integer=True, nonnegative=True) for n, k in bound}
     return expression.xreplace({**renamed, **dict(zip(index, placeholders(len(index)), strict=True))})
 
 
 def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
-    """With its parts rewritten, but for what stands in an index or a limit."""
+    """Rewrite the parts of an expression, except inside indices and limits."""
     if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta | Chosen):
         return expression
     args = tuple(a if isinstance(a, sympy.Tuple) else rewrite(a) for a in expression.args)
@@ -141,7 +141,7 @@ def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
 
 
 def bound_in(expression: Expr) -> list[sympy.Symbol]:
-    """The bound indices of all sums and products in it, in the order in which they are met."""
+    """List the bound indices of all sums and products, in order of appearance."""
     sums = (part for part in sympy.preorder_traversal(expression) if isinstance(part, sympy.Sum | Aggregate))
     return list(dict.fromkeys(k for part in sums for k, *_ in part.limits))
 
@@ -150,11 +150,11 @@ def bound_in(expression: Expr) -> list[sympy.Symbol]:
 
 
 StandIns = dict[Expr, Expr]
-"""What stands for expressions with placeholders for their indices: an element with such indices, or a symbol."""
+"""Substitutes for expressions with placeholders for their indices: an element with such indices, or a symbol."""
 
 
 def with_wholes(expression: Expr, known: StandIns) -> Expr:
-    """With these in the place of what they are made of; what stands for them is added to those that are known.
+    """Substitute named subexpressions; extend the table of names.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> with_wholes(1/(1 + sympy.exp(-x)), known := {}) in known.values(), list(known)
@@ -173,7 +173,7 @@ def _standing_in(generic: Expr, index: Sequence[Expr], known: StandIns) -> Expr:
 
 
 def _with_softmaxes(expression: Expr, total: Expr, known: StandIns) -> Expr:
-    """With exp(f(i)) as that over the sum of exp(f(k)) times the sum, if the sum cancels somewhere."""
+    """Write exp(f(i)) as its softmax times the sum of exp(f(k)), if the sum cancels somewhere."""
     whole = sympy.Dummy("total", positive=True)
     before = expression.xreplace({total: whole})
     parts = {one: _times_total(one, total, whole, known) for one in before.atoms(sympy.exp)}
@@ -189,7 +189,7 @@ def _with_softmaxes(expression: Expr, total: Expr, known: StandIns) -> Expr:
 
 
 def _times_total(one: Expr, total: Expr, whole: Expr, known: StandIns) -> Expr:
-    """The exponential of an element, or a power of it, as the softmax times the sum; else as it is."""
+    """Write the exponential of an element, or a power of it, as the softmax times the sum; leave others as they are."""
     (k, *_), (f,), (g,) = total.limits[0], one.args, total.function.args
     met = (a for x in sympy.preorder_traversal(g) if isinstance(x, sympy.Indexed) for a in x.indices)
     index = [a for a in dict.fromkeys(met) if a == k or a in free_indices(g)]
@@ -211,7 +211,7 @@ def _with_logistics(expression: Expr, known: StandIns) -> Expr:
 
 
 def _logistic(product: Expr, known: StandIns) -> Expr | None:
-    """Over 1 + exp(u): s = 1/(1 + exp(-u)), of which 1 - s is the rest."""
+    """Write a fraction over 1 + exp(u) by s = 1/(1 + exp(-u)), the other part being 1 - s."""
     for base, exponent in product.as_powers_dict().items():
         above = base - 1
         if not (isinstance(base, sympy.Add) and isinstance(above, sympy.exp) and exponent.is_Integer and exponent < 0):
@@ -234,7 +234,7 @@ def _logistic(product: Expr, known: StandIns) -> Expr | None:
 
 @dataclass(frozen=True)
 class _Part:
-    """Part that may get a name: its form with placeholders, its indices here, and a way to rebuild it from the name."""
+    """Part that may get a name: its form with placeholders, its indices here, and a function that rebuilds it."""
 
     generic: Expr
     index: tuple[Expr, ...]
@@ -242,7 +242,7 @@ class _Part:
 
 
 class _Naming:
-    """The names of one answer."""
+    """Naming of the repeated parts of one answer."""
 
     def __init__(self, formulas: Sequence[Expr], taken: frozenset[str]) -> None:
         self.formulas = list(formulas)
@@ -252,7 +252,7 @@ class _Naming:
         self.definitions: list[Definition] = []
 
     def found(self) -> Abbreviated:
-        """Formulas and definitions."""
+        """Return the formulas and the definitions."""
         self._name_wholes()
         while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
             pass
@@ -273,7 +273,7 @@ class _Naming:
             self._define(generic, rank, "spq", stand_in=known[generic])
 
     def _name_what_saves_most(self) -> bool:
-        """Tell whether there was something that saves enough."""
+        """Name the part that saves most characters; tell whether one saves enough."""
         every = (*self.formulas, *(d.meaning for d in self.definitions))
         parts = [part for one in every for place in _places(one) if (part := _nameable(place)) is not None]
         counts = Counter((part.generic, len(part.index)) for part in parts)
@@ -294,7 +294,7 @@ class _Naming:
         return (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0)) if size >= shortest else 0
 
     def _define(self, generic: Expr, rank: int, letters: str, sign: int = 1, stand_in: Expr | None = None) -> bool:
-        """Put a name in the place of an expression, or of its negative; whether there is a letter for it."""
+        """Replace an expression, or its negative, by a new name; tell whether a letter is left for it."""
         letter = next((c for c in itertools.chain(letters, _LETTERS) if c not in self.taken), "")
         bound = bound_in(generic)
         free = [c for c in _INDICES if c in self.indices or c not in self.taken]
@@ -325,17 +325,17 @@ class _Naming:
 
 
 _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "cb"}
-"""A root of squares is a length, a difference a residual, a sum over a count a mean."""
+"""Letters by meaning: a root of squares is a length, a difference a residual, a sum over a count a mean."""
 
 
 def _is_place(part: Expr) -> bool:
-    """Tell whether it is more than a name, a number, an element or a condition."""
+    """Tell whether a part is more than a name, a number, an element or a condition."""
     plain = sympy.Indexed | KroneckerDelta | InverseElement | Chosen | Comparison
     return isinstance(part, Expr) and bool(part.args) and not isinstance(part, plain)
 
 
 def _places(expression: Expr) -> Iterator[Expr]:
-    """The parts of a formula outside of indices and limits."""
+    """Generate the parts of a formula outside of indices and limits."""
     if _is_place(expression):
         yield expression
     if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple | Chosen):
@@ -351,7 +351,7 @@ def _length(expression: Expr) -> int:
 
 @lru_cache(maxsize=4096)
 def _nameable(place: Expr) -> _Part | None:
-    """The part without its number before it, or the root in a power of one; None where it has no name."""
+    """Return a part without the number before it, or the root of a power of one; None if it gets no name."""
     if place.has(KroneckerDelta) or not place.has(sympy.Sum, Aggregate, sympy.Function):
         return None
     index, times = free_indices(place), place.exp * 2 if isinstance(place, sympy.Pow) else sympy.S.Zero
@@ -367,7 +367,7 @@ def _nameable(place: Expr) -> _Part | None:
 
 
 def _number_before(part: Expr) -> Expr:
-    """The whole number and the sign that a sum or a product begins with."""
+    """Return the whole number and the sign that a sum or a product begins with."""
     if isinstance(part, sympy.Add):
         content, rest = part.primitive()
         number = content if content.is_Integer else sympy.S.One
@@ -376,7 +376,7 @@ def _number_before(part: Expr) -> Expr:
 
 
 def _factored(expression: Expr, names: set[Expr]) -> Expr:
-    """Sums with a number, and with the named factors of all their terms, before them: s[i]·(δ[i,j] - s[j])."""
+    """Factor a number, and the named factors of all terms, out of sums: s[i]·(δ[i,j] - s[j])."""
     expression = rebuilt(expression, lambda part: _factored(part, names))
     if isinstance(expression, sympy.Sum):
         number, body = expression.function.as_coeff_Mul()

@@ -20,7 +20,7 @@ from gradcli.language.program.sympy_functions import Aggregate, Chosen, Comparis
 
 @dataclass(frozen=True)
 class PrintedProduct:
-    """`sign above/below * deltas`."""
+    """Product in the parts in which it is printed: `sign above/below * deltas`."""
 
     is_negative: bool
     above: tuple[Expr, ...]
@@ -29,7 +29,7 @@ class PrintedProduct:
 
 
 def product(expr: Expr) -> PrintedProduct:
-    """A product, or a power with a negative exponent, as a fraction.
+    """Split a product, or a power with a negative exponent, into a fraction and its deltas.
 
     >>> x = sympy.Symbol("x")
     >>> product(-x / (2 * sympy.sqrt(x + 1)))
@@ -72,7 +72,7 @@ def _is_root_of_number(factor: Expr) -> bool:
 
 
 def _roots(above: list[Expr], below: list[Expr], q: int) -> tuple[list[Expr], list[Expr], int]:
-    """SymPy writes 1/sqrt(2) as sqrt(2)/2, and 1/sqrt(2*pi) as sqrt(2)/(2*sqrt(pi)): back again."""
+    """Undo how SymPy writes 1/sqrt(2), sqrt(2)/2, and 1/sqrt(2*pi), sqrt(2)/(2*sqrt(pi))."""
     for root in [factor for factor in above if _is_root_of_number(factor) and factor.base.is_Integer]:
         if q % int(root.base) == 0:
             above, below, q = [f for f in above if f is not root], [*below, root], q // int(root.base)
@@ -85,17 +85,17 @@ def _roots(above: list[Expr], below: list[Expr], q: int) -> tuple[list[Expr], li
 
 
 def is_open(expr: Expr) -> bool:
-    """Tell whether it reaches as far to the right as it can, so that a factor behind it would seem to belong to it."""
+    """Return True if a factor printed after an expression would look like part of it (Σ, ∂, -x)."""
     return isinstance(expr, sympy.Sum | Multiplied | Largest | Smallest)
 
 
 def is_choice(expr: Expr) -> bool:
-    """Tell whether it is written by cases."""
+    """Tell whether an expression is written by cases."""
     return isinstance(expr, sympy.Piecewise)
 
 
 def _rank(factor: Expr) -> int:
-    """Numbers, variables and their powers, brackets, functions, sums, choices."""
+    """Rank factors: numbers, variables and their powers, brackets, functions, sums, choices."""
     base = factor.base if isinstance(factor, sympy.Pow) else factor
     is_variable = isinstance(base, sympy.Symbol | sympy.Indexed)
     kinds = (
@@ -111,7 +111,7 @@ def _rank(factor: Expr) -> int:
 
 
 def terms(ordered: Sequence[Expr]) -> list[Expr]:
-    """The terms of a sum, the first without a minus if any has none.
+    """List the terms of a sum, the first without a minus if any has none.
 
     >>> x, y = sympy.symbols("x y")
     >>> terms([-x, y])
@@ -122,14 +122,14 @@ def terms(ordered: Sequence[Expr]) -> list[Expr]:
 
 
 def is_negative(term: Expr) -> bool:
-    """Tell whether it is written with a minus."""
+    """Tell whether a term is written with a minus."""
     if term.is_Number:
         return bool(term.is_negative)
     return isinstance(term, sympy.Mul | sympy.Pow) and product(term).is_negative
 
 
 def joined(shown: Iterable[str]) -> str:
-    """Terms as text, a minus in the place of a plus.
+    """Join terms to a text, a minus in the place of a plus.
 
     >>> joined(["a", "-b", "c"])
     'a - b + c'
@@ -139,12 +139,12 @@ def joined(shown: Iterable[str]) -> str:
 
 
 def always(text: str) -> Callable[..., str]:
-    """A printer's method for what is written in one way, `π`."""
+    """Make a method of a printer that always writes the same text, `π`."""
     return lambda self, expr, exp=None: text
 
 
 def in_heads_of_sympy(expr: Expr) -> Expr:
-    """With SymPy's choices and relations in the place of functions that are 1 or 0; nothing is evaluated.
+    """Replace functions that are 1 or 0 by SymPy's choices and relations; nothing is evaluated.
 
     >>> from gradcli.language.program.sympy_functions import ge, le
     >>> x = sympy.Symbol("x", real=True)
@@ -165,7 +165,7 @@ def in_heads_of_sympy(expr: Expr) -> Expr:
 
 
 def _condition(expr: Expr) -> Expr:
-    """A function that is 1 or 0 as the condition it stands for."""
+    """Return the condition of a function that is 1 or 0."""
     match expr:
         case Comparison():
             return sympy.Rel(*map(in_heads_of_sympy, expr.args), expr.sign, evaluate=False)
@@ -193,7 +193,7 @@ def _parted(product: Multiplied) -> tuple[Expr, list[list[Expr]]]:
 
 
 class Sentences(Printer):  # type: ignore[misc]
-    """Sums, products and extremes over indices, choices and conditions, in the signs of a notation.
+    """Printer of sums, products and extremes over indices, choices and conditions, in the signs of a notation.
 
     A notation has the signs of relations, and of what runs over indices by its class: `_SIGNS`, `_OVER`.  Choices are
     written with `_CASES`: what is around all, between them, before a condition, and in the place of the last one.  A

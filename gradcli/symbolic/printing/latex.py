@@ -39,7 +39,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         return terms(super()._as_ordered_terms(expr, order))
 
     def parenthesize(self, item: Expr, level: int, **options: object) -> str:
-        """In brackets also what reaches as far to the right as it can, and choices."""
+        """Put in brackets also choices, and whatever would take in a factor that follows."""
         is_loose = is_open(item) or is_choice(item)
         return self._bracketed(self._print(item)) if is_loose else str(super().parenthesize(item, level, **options))
 
@@ -105,7 +105,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         return f"{self._bracketed(inverse)}_{{{self._at(expr.free)}}}"
 
     def _matrix(self, expr: Aggregate) -> str:
-        """The name of the matrix, if its elements are just a variable's; else its element with the limits."""
+        """Return the name of a matrix whose elements are just a variable's; else its element with the limits."""
         if is_of_variable(expr):
             before = expr.body.indices[:-2]
             at = f"_{{{self._at(before)}}}" if before else ""

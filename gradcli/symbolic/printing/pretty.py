@@ -18,7 +18,7 @@ from gradcli.language.program.sympy_functions import Aggregate
 from gradcli.symbolic.printing.arranging import Sentences, always, is_negative, is_open, joined, product, terms
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
-"""What SymPy calls functions of our own."""
+"""SymPy's names of our own functions."""
 
 
 class PlainPrinter(StrPrinter):  # type: ignore[misc]
@@ -60,7 +60,7 @@ class PlainPrinter(StrPrinter):  # type: ignore[misc]
         return f"amin({self._over(expr)})"
 
     def _over(self, expr: Aggregate) -> str:
-        """The body and its limits."""
+        """Write the body and its limits."""
         limits = (f"({', '.join(map(self._print, limit))})" for limit in expr.limits)
         return ", ".join((self._print(expr.body), *limits))
 
@@ -71,7 +71,7 @@ class PlainPrinter(StrPrinter):  # type: ignore[misc]
         return f"inv({self._matrix(expr)})[{', '.join(map(self._print, expr.free))}]"
 
     def _matrix(self, expr: Aggregate) -> str:
-        """The name of the matrix, if its elements are just a variable's; else its element with the limits."""
+        """Return the name of a matrix whose elements are just a variable's; else its element with the limits."""
         body = expr.body
         if is_of_variable(expr):
             before = body.indices[:-2]
@@ -91,12 +91,12 @@ class PlainPrinter(StrPrinter):  # type: ignore[misc]
 
 
 def is_of_variable(expr: Aggregate) -> bool:
-    """Tell whether the elements of the matrix are just those of a variable, perhaps transposed."""
+    """Tell whether the elements of a matrix are just those of a variable, perhaps transposed."""
     return isinstance(expr.body, sympy.Indexed) and set(expr.body.indices[-2:]) == set(expr.bound)
 
 
 def is_transposed(expr: Aggregate) -> bool:
-    """Tell whether the variable's rows are the matrix's columns."""
+    """Tell whether the rows of a variable are the columns of the matrix."""
     return list(expr.body.indices[-2:]) != expr.bound
 
 
@@ -121,7 +121,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return f"({inside})"
 
     def _is_loose(self, expr: Expr) -> bool:
-        """Tell whether it needs brackets in any product and in any power."""
+        """Tell whether an expression needs brackets in any product and in any power."""
         return isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr)
 
     # -- sums, products, powers
@@ -134,7 +134,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return self._bracketed(shown) if isinstance(term, sympy.Add) else shown
 
     def _print_Mul(self, expr: Expr) -> str:
-        """A fraction, then the deltas."""
+        """Write a fraction, then the deltas."""
         parts = product(expr)
         above, below, is_end = parts.above, parts.below, not parts.deltas
         shown = self._product(above, is_end=is_end and not below)
@@ -148,7 +148,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return "·".join(self._factor(f, is_last=is_end and f is factors[-1]) for f in factors)
 
     def _factor(self, expr: Expr, *, is_last: bool) -> str:
-        """In brackets where it would fall apart, or take hold of what comes behind it."""
+        """Write a factor, in brackets where the product would take it apart, or it would take in the next one."""
         shown = str(self._print(expr))
         return self._bracketed(shown) if self._is_loose(expr) or (is_open(expr) and not is_last) else shown
 
@@ -159,7 +159,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return self._root(base) if exponent == sympy.S.Half else self._raised(base, exponent)
 
     def _tight(self, expr: Expr) -> str:
-        """Print the base or the exponent of a power, in brackets unless it is one thing."""
+        """Write the base or the exponent of a power, in brackets unless it is a single symbol or number."""
         shown = str(self._print(expr))
         is_fraction = expr.is_Rational and not expr.is_Integer
         is_one = not (self._is_loose(expr) or isinstance(expr, sympy.Pow) or is_open(expr) or is_fraction)
@@ -224,7 +224,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return f"{sign}[{ranges}] {self._body(body)}"
 
     def _over(self, expr: Aggregate) -> str:
-        """The element of a matrix that has no name."""
+        """Write the element of a matrix that has no name."""
         return self._ranging("", expr.body, expr.limits)
 
     def _print_InverseElement(self, expr: Aggregate) -> str:
