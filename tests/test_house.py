@@ -6,6 +6,7 @@ import graphlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -476,3 +477,63 @@ def test_a_short_question_enters_few_modules_and_functions() -> None:
     run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *most)
     few = " ".join(most.values()).split()
     assert all(int(found) <= int(one) for found, one in zip(run.err.split(), few, strict=True)), run.err
+
+
+# -- tests say what they compared
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """All that a function has of its own, and not of functions within it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield child
+            yield from _own(child)
+
+
+def _silent(function: ast.FunctionDef) -> bool:
+    """Whether what asserts may leave without a word, and no assertion is about a number that it counts up."""
+    nodes = [*_own(function)]
+    asserted = {name.id for node in nodes if isinstance(node, ast.Assert) for name in ast.walk(node) if _is_name(name)}
+    counted = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and _is_name(node.target)}
+    leaves = any(
+        (isinstance(node, ast.Return) and node.value is None)
+        or (isinstance(node, ast.ExceptHandler) and all(isinstance(one, _WORDLESS) for one in node.body))
+        for node in nodes
+    )
+    return leaves and any(isinstance(node, ast.Assert) for node in nodes) and not asserted & counted
+
+
+_WORDLESS = (ast.Pass, ast.Continue, ast.Break, ast.Return)
+
+RENEWING = {"test_a_command_of_a_document_prints_what_is_shown": "renews the documents where it is asked to"}
+"""Tests that may leave without a comparison, with the reason."""
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def test_no_test_passes_without_a_comparison() -> None:
+    """What returns, or passes over an error, counts what it compared, and asserts the count."""
+    for module in sorted(Path(__file__).parent.rglob("*.py")):
+        functions = (node for node in ast.walk(_tree(module)) if isinstance(node, ast.FunctionDef))
+        assert [one.name for one in functions if _silent(one) and one.name not in RENEWING] == [], module
+
+
+@pytest.mark.parametrize(
+    ("body", "is_silent"),
+    [
+        ("if x:\n    return\nassert x", True),
+        ("try:\n    x()\nexcept ValueError:\n    pass\nassert x", True),
+        ("for n in x:\n    try:\n        n()\n    except ValueError:\n        continue\n    assert n", True),
+        ("for n in x:\n    try:\n        n()\n    except ValueError:\n        continue\n    k += 1\nassert k", False),
+        ("try:\n    x()\nexcept ValueError:\n    found = 1\nassert found", False),
+        ("def f():\n    return\nassert x", False),
+    ],
+)
+def test_a_silent_test_is_seen(body: str, *, is_silent: bool) -> None:
+    """By a return, or an error that is passed over, unless what was compared is counted."""
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    (function,) = ast.parse(f"def test_it(x, k=0):\n{lines}").body
+    assert isinstance(function, ast.FunctionDef)
+    assert _silent(function) == is_silent

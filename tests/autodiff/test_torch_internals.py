@@ -1,6 +1,8 @@
 """Torch's private names do what is said of them: of a torch that changes one, the test of it fails first."""
 
 import ast
+import functools
+import json
 import sys
 import threading
 import traceback
@@ -82,6 +84,33 @@ def _doubled() -> tuple[torch.Tensor, torch.Tensor]:
     return x, y
 
 
+COMPILER = """
+import json, sys
+from tests.autodiff.test_torch_internals import Seen, torch
+from gradcli.autodiff import torch_internals as it
+found = {}
+with Seen():
+    torch.ones(2).neg()
+found["after a dispatch mode"] = "torch._dynamo" in sys.modules
+it.free_of_compiler()
+it.decompositions()[torch.ops.aten.silu_backward.default](torch.ones(2), torch.ones(2))
+found["after a decomposition"] = "torch._dynamo" in sys.modules
+found["before something is compiled"] = it.is_dynamo_loaded()
+torch.compile(torch.sin)
+found["once something was compiled"] = it.is_dynamo_loaded()
+print(json.dumps(found))
+"""
+
+
+@functools.cache
+def _is_compiler_there() -> dict[str, bool]:
+    """Tell when torch's compiler is loaded, in a process that begins without it."""
+    run = process(sys.executable, "-c", COMPILER)
+    assert run.code == 0, run.err
+    found: dict[str, bool] = json.loads(run.out)
+    return found
+
+
 # -- what sees the calls of torch
 
 
@@ -90,11 +119,7 @@ def test_a_dispatch_mode_sees_the_calls_of_aten() -> None:
     with Seen() as seen:
         torch.ones(2).neg()
     assert seen.names == ["aten::ones", "aten::neg"]
-    script = (
-        "import sys; from tests.autodiff.test_torch_internals import Seen, torch\n"
-        "with Seen(): torch.ones(2).neg()\nassert 'torch._dynamo' not in sys.modules"
-    )
-    assert process(sys.executable, "-c", script).code == 0
+    assert not _is_compiler_there()["after a dispatch mode"]
 
 
 def test_the_file_of_a_mode_is_the_one_of_its_frames() -> None:
@@ -161,22 +186,13 @@ def test_the_engine_is_a_frame_of_a_backward_pass() -> None:
 
 def test_dynamo_is_loaded_once_something_was_compiled() -> None:
     """And not before."""
-    script = (
-        "import torch; from gradcli.autodiff import torch_internals as it\n"
-        "assert not it.is_dynamo_loaded(); torch.compile(torch.sin); assert it.is_dynamo_loaded()"
-    )
-    assert process(sys.executable, "-c", script).code == 0
+    found = _is_compiler_there()
+    assert (found["before something is compiled"], found["once something was compiled"]) == (False, True)
 
 
 def test_free_of_the_compiler_a_decomposition_imports_none() -> None:
     """It runs as it is written."""
-    script = (
-        "import sys, torch; from gradcli.autodiff import torch_internals as it\n"
-        "it.free_of_compiler()\n"
-        "it.decompositions()[torch.ops.aten.silu_backward.default](torch.ones(2), torch.ones(2))\n"
-        "sys.exit('torch._dynamo' in sys.modules)"
-    )
-    assert process(sys.executable, "-c", script).code == 0
+    assert not _is_compiler_there()["after a decomposition"]
 
 
 # -- tensors
