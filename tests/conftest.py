@@ -4,10 +4,11 @@ import functools
 import gc
 import io
 import os
+import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import settings
 
 from gradcli.cli import main
 from tests import of_parts, warm
+from tests.examples import SEED
 from tests.transcripts import Recorded
 
 
@@ -32,8 +34,11 @@ class Run:
 Command = Callable[..., Run]
 
 settings.register_profile("thorough", max_examples=100)
-settings.register_profile("usual", max_examples=25)
-settings.register_profile("repeatable", derandomize=True, max_examples=25)
+settings.register_profile("anew", max_examples=15)
+settings.register_profile("usual", derandomize=True, max_examples=15)
+
+DRAWS = os.environ.get("GRADCLI_SEED", "")
+"""What a run draws, if not the same as ever: `anew`, or the number that such a run printed at its end."""
 
 for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS"):
     os.environ.pop(_variable, None)
@@ -44,6 +49,7 @@ if hasattr(signal, "SIGHUP"):  # nohup and `&` leave these ignored, and programs
     for _number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, signal.SIG_DFL)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what the tests start would compile torch and gradcli each time
+sys.dont_write_bytecode = False  # and pytest would rewrite the assertions of all modules in each process
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 os.environ["GRADCLI_WARM"] = "0"  # or a warm process
@@ -63,9 +69,26 @@ report/test_screens.py
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw anew in every run by hand; what lands must not hang on a draw."""
-    if not config.getoption("--hypothesis-profile"):
-        settings.load_profile("repeatable" if os.environ.get("CI") else "usual")
+    """Draw the same in every run, but anew where that is asked for."""
+    profile = config.getoption("--hypothesis-profile")
+    if not profile:
+        settings.load_profile("anew" if DRAWS or os.environ.get(SEED) else "usual")
+    if (DRAWS or profile == "thorough") and not hasattr(config, "workerinput"):  # whose processes have the variable
+        os.environ[SEED] = DRAWS if DRAWS.isdecimal() else str(random.SystemRandom().randrange(10**6, 10**9))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how to draw the same again."""
+    if seed := os.environ.get(SEED):
+        terminalreporter.write_line(f"random tests drew anew: GRADCLI_SEED={seed} draws the same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in the docstrings of those modules alone that have a prompt: hardly any test has one."""
+    found = yield
+    has_prompt = file_path.suffix == ".py" and ">>> " in file_path.read_text(encoding="utf-8")
+    return found if has_prompt else [one for one in found if type(one) is pytest.Module]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

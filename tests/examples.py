@@ -1,13 +1,34 @@
-"""Counts of the cases that a test tries: the profile of conftest decides, and a test says only what it weighs."""
+"""Counts of the cases that a test tries: the profile of conftest decides, and a test says only what it weighs.
 
-from collections.abc import Iterable
+What many similar cases show, a few show in each run, chosen by what they go through; all do in `pytest -m thorough`.
+
+Random tests draw the same in each run, and anew with `GRADCLI_SEED=anew` or the profile `thorough`; the end of the run
+then prints the number that draws the same again.  A draw that fails is kept: its seed, which the failure shows, in the
+table `KEPT` of the module, or the arguments that hypothesis prints as an `@example` of the test.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from gradcli.language.ops import Op
+
 USUAL = 100
 """Examples of a test that says nothing, in the profile `thorough`."""
+
+
+SEED = "SEED_OF_TESTS"
+"""Variable of the number that is added to each seed, which conftest sets for all processes of a run."""
+
+
+def seeds(first: int, many: int, kept: Sequence[int] = ()) -> list[int]:
+    """List the seeds of so many draws from the first one on, or of others where draws are made anew; and those kept."""
+    first += int(os.environ.get(SEED, "0"))
+    return [*kept, *range(first, first + many)]
 
 
 def examples(many: int) -> int:
@@ -25,22 +46,46 @@ def quarter(cases: Iterable[Any], turn: int) -> list[Any]:
 
 def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
     """Leave all but each case of so many, from the one at `turn` on, to `pytest -m thorough`."""
-    return [
-        pytest.param(
-            *(case if isinstance(case, tuple) else (case,)), marks=() if n % of == turn else pytest.mark.thorough
-        )
-        for n, case in enumerate(cases)
-    ]
+    return [_param(case, is_plain=n % of == turn) for n, case in enumerate(cases)]
+
+
+def own_rules(rows: Iterable[Op], turn: int, of: int = 4) -> list[Any]:
+    """Leave rows of the op table without a rule of their own, but for each of so many, to `pytest -m thorough`.
+
+    A primitive has a rule in each reading, and some others have an adjoint; the rest runs by the rules of these.
+    """
+    params, others = [], 0
+    for row in rows:
+        has_rule = row.is_primitive or bool(row.adjoints)
+        params.append(_param(row, is_plain=has_rule or others % of == turn))
+        others += not has_rule
+    return params
+
+
+def first_of_each(cases: Iterable[Any], kind: Callable[..., Hashable], few: int = 1) -> list[Any]:
+    """Leave all but the first few cases of each kind, which a function of a case tells, to `pytest -m thorough`."""
+    seen, params = Counter[Hashable](), []
+    for case in cases:
+        seen[one := kind(*_values(case))] += 1
+        params.append(_param(case, is_plain=seen[one] <= few))
+    return params
 
 
 def in_turn(cases: Iterable[Any], *others: Any) -> list[Any]:
     """Pair each case with one of the others in turn, such as a dtype; its other pairs are for `pytest -m thorough`."""
     return [
-        pytest.param(
-            *(case if isinstance(case, tuple) else (case,)),
-            *(other if isinstance(other, tuple) else (other,)),
-            marks=() if (n + m) % len(others) == 0 else pytest.mark.thorough,
-        )
+        _param(case, *_values(other), is_plain=(n + m) % len(others) == 0)
         for n, case in enumerate(cases)
         for m, other in enumerate(others)
     ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    """The values of a case: what `pytest.param` has been given, a tuple, or one value."""
+    return getattr(case, "values", case) if isinstance(case, tuple) else (case,)
+
+
+def _param(case: Any, *more: Any, is_plain: bool) -> Any:
+    """Make a case of a test, for the thorough run alone if it is not plain, or was not before."""
+    is_plain = is_plain and not getattr(case, "marks", ())
+    return pytest.param(*_values(case), *more, marks=() if is_plain else pytest.mark.thorough)

@@ -24,6 +24,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import ask_torch
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
+from tests.examples import in_turn
 
 Inputs = Mapping[str, Any]
 
@@ -202,8 +203,9 @@ def _close(found: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("text", "inputs"), CASES, ids=[text for text, _ in CASES])
+@pytest.mark.parametrize(
+    ("text", "inputs", "form"), in_turn(CASES, *FORMS), ids=[f"{form}-{text}" for text, _ in CASES for form in FORMS]
+)
 def test_the_gradient_is_that_of_autograd(text: str, inputs: Inputs, form: str) -> None:
     """For a random v, by each variable, in each form."""
     require_that_of_autograd(*program_of(text, inputs), inputs, form)

@@ -51,10 +51,16 @@ ROUTES: dict[str, Callable[[str], list[str]]] = {
 
 
 ASKED = [(n, route) for n in range(len(HOSTILE)) for k, route in enumerate(ROUTES) if k == 0 or n % 3 == k % 3]
-"""Each of them as an expression, and a third on every other route."""
+"""Each of them as an expression, and a third on every other route, of which half are for `pytest -m thorough`."""
 
 
-@pytest.mark.parametrize(("number", "route"), ASKED)
+@pytest.mark.parametrize(
+    ("number", "route"),
+    [
+        pytest.param(*one, marks=pytest.mark.thorough if one[1] != "expression" and one[0] % 6 > 2 else ())
+        for one in ASKED
+    ],
+)
 def test_hostile_text_is_refused(number: int, route: str, gradcli: Command, tmp_path: Path) -> None:
     """Exit 2, one message of bounded length, nothing on stdout, no side effect, at once."""
     mark = tmp_path / "mark"

@@ -15,7 +15,7 @@ from gradcli.recording import pass_recorder
 from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
-from tests.examples import examples, in_turn, quarter
+from tests.examples import examples, in_turn, quarter, seeds
 from tests.parsing import parse
 
 # -- lost digits
@@ -85,11 +85,15 @@ def test_a_constant_that_no_rounding_gives_is_wrong(monkeypatch: pytest.MonkeyPa
     assert check_of(Function("1e16+1-1e16").eval()).verdict == "disagree"
 
 
-@pytest.mark.parametrize("seed", quarter(range(4), 0))
-def test_torch_is_never_called_wrong_where_it_rounds(seed: int) -> None:
+KEPT: tuple[int, ...] = ()
+"""Seeds of questions at which torch was called wrong once."""
+
+
+@pytest.mark.parametrize(("turn", "seed"), [*((0, one) for one in KEPT), *quarter(enumerate(seeds(100, 4)), 0)])
+def test_torch_is_never_called_wrong_where_it_rounds(turn: int, seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""
     count = len(ops.TABLE) // 4 + 1
-    for one in extremes.cases(np.random.default_rng(100 + seed), count, first=seed * count):
+    for one in extremes.cases(np.random.default_rng(seed), count, first=turn * count):
         with budget(1.0):  # of time no more is unchecked, and never wrong
             assert one.verdict != "disagree", one
 

@@ -26,7 +26,7 @@ from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from tests.examples import examples
+from tests.examples import examples, in_turn
 from tests.parsing import parse
 from tests.programs import Random, programs
 
@@ -64,8 +64,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Ball], Ball], tuple[f
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "kind"), in_turn(FUNCTIONS, *KINDS))
 def test_the_functions_lose_less_than_is_assumed(name: str, kind: type[np.floating[Any]]) -> None:
     """The one thing that is not proved: at points over the whole range, small ones and large ones alike."""
     function, truth, (low, high) = FUNCTIONS[name]
@@ -107,8 +106,7 @@ SPECIAL = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", SPECIAL)
+@pytest.mark.parametrize(("text", "kind"), in_turn(SPECIAL, *KINDS))
 def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: type[np.floating[Any]]) -> None:
     """Near their zeros and poles and far from them, exact or not; what is exact is known to most of its digits."""
     x = sympy.Symbol("x", real=True)

@@ -7,9 +7,12 @@ from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from tests.crosscheck.asking import asked
+from tests.examples import own_rules
+
+ELEMENTWISE = [op for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE]
 
 
-@pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", own_rules(ELEMENTWISE, 3), ids=lambda op: op.name)
 def test_every_elementwise_operation_bends_as_torch_has_it(op: ops.Op) -> None:
     """At its worked example, moved a little off round numbers."""
     text, values = op.worked_example

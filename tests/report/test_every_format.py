@@ -20,6 +20,7 @@ from gradcli.report.numbers import digits, rounded
 from gradcli.report.render import markdown
 from gradcli.showing import Shown
 from tests import of_parts
+from tests.examples import in_turn
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
@@ -166,8 +167,10 @@ def test_pipes_stay_in_their_cells() -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
 
 
-@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "json", "csv", "plain"])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    in_turn(sorted(set(ANSWERS) - {"Source", "Functions"}), "table", "markdown", "latex", "json", "csv", "plain"),
+)
 def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
     """No number of the answer is longer; what the formula says is not touched."""
     answer = ANSWERS[name]()

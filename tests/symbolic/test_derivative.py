@@ -22,6 +22,7 @@ from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
 from tests.checks import check_of
+from tests.examples import in_turn, part
 from tests.parsing import parse
 from tests.work import counted
 
@@ -71,10 +72,8 @@ TEXTS: list[tuple[str, dict[str, str]]] = [
     ("huber_loss(x, w, delta=0.25)", {"x": "n", "w": "n"}),
 ]
 
-SIZES = pytest.mark.parametrize(("n", "m"), [(N, M), (LARGE_N, LARGE_M)], ids=["numbers", "symbols"])
-"""Above 16 they are symbols in the formula."""
-
-COLLAPSES = pytest.mark.parametrize(("text", "shapes"), TEXTS, ids=[text for text, _ in TEXTS])
+NUMBERS, SYMBOLS = (N, M), (LARGE_N, LARGE_M)
+"""Sizes: above 16 they are symbols in the formula."""
 
 
 Inputs = Mapping[str, np.ndarray]
@@ -120,8 +119,7 @@ def _formula(text: str, at: Inputs, name: str) -> Derivative:
     return differentiate(program, _shapes(program, at), sympy.Symbol(name, real=True))
 
 
-@SIZES
-@COLLAPSES
+@pytest.mark.parametrize(("text", "shapes", "n", "m"), in_turn(TEXTS, NUMBERS, SYMBOLS))
 def test_every_collapse_of_a_sum_equals_brute_force(text: str, shapes: dict[str, str], n: int, m: int) -> None:
     """Autograd's whole Jacobian is the brute force."""
     at = point(shapes, n, m)
@@ -132,7 +130,7 @@ def test_every_collapse_of_a_sum_equals_brute_force(text: str, shapes: dict[str,
         require_equal(_formula(text, at, name), at, answer.jacobian[name], 1_000, rtol, 1e-13)
 
 
-@COLLAPSES
+@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 0, of=2))
 def test_no_collapse_leaves_an_unconfirmed_formula(text: str, shapes: dict[str, str]) -> None:
     """The reference confirms what is shown, for each variable, also at large sizes."""
     answer = Function(text).jacobian(point(shapes, LARGE_N, LARGE_M))
@@ -212,8 +210,7 @@ def test_a_multiple_of_pi_by_cases_is_no_whole_number() -> None:
 # -- directional and second derivatives
 
 
-@SIZES
-@COLLAPSES
+@pytest.mark.parametrize(("text", "shapes", "n", "m"), in_turn(TEXTS, SYMBOLS, NUMBERS))
 def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: int) -> None:
     """With all variables moving."""
     at = point(shapes, n, m)
@@ -225,7 +222,7 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
     require_equal(derivative, {**at, **{names[name]: array for name, array in u.items()}}, expected)
 
 
-@COLLAPSES
+@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 1, of=2))
 def test_a_hessian_is_what_torch_gives(text: str, shapes: dict[str, str]) -> None:
     """Of the sum of squares, so that products of everything with everything arise."""
     at = point(shapes, N, M)
@@ -239,7 +236,7 @@ def test_a_hessian_is_what_torch_gives(text: str, shapes: dict[str, str]) -> Non
         require_equal(formulas.transposed(block), at, blocks[str(z)][str(x)])
 
 
-@COLLAPSES
+@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 0, of=2))
 def test_hu_is_what_torch_gives(text: str, shapes: dict[str, str]) -> None:
     """Of the same at sizes that are symbols; the last variable moves."""
     at = point(shapes, LARGE_N, LARGE_M)

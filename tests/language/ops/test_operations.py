@@ -11,11 +11,15 @@ from gradcli.errors import GradcliError
 from gradcli.language.ops.reductions import exchanges
 from gradcli.questions.question import read
 from tests.checks import check_of
+from tests.examples import first_of_each
 from tests.language.ops.agreement import POINT, require, require_same, value_at_point
 from tests.language.ops.cases import CASES
 
+ONE = first_of_each([(op, case) for op, cases in CASES.items() for case in cases], lambda op, case: op)
+"""A case of each row; the others are for `pytest -m thorough`."""
 
-@pytest.mark.parametrize(("op", "case"), [(op, case) for op, cases in CASES.items() for case in cases])
+
+@pytest.mark.parametrize(("op", "case"), ONE)
 def test_operations_are_those_of_torch(op: str, case: str) -> None:
     """Value, Jacobian, verdict and formula."""
     require(op, case)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from tests.examples import examples
+from tests.examples import examples, first_of_each
 from tests.parsing import parse
 from tests.parts.claims.asking import claim_of, number_of
 
@@ -166,7 +166,11 @@ SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), SAID)
+def _said(f: str, text: str, at: At, how: dict[str, Any], status: str, words: str) -> Any:
+    return str(how), status, words
+
+
+@pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said, few=2))
 def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:

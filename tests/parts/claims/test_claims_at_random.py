@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from gradcli.results import Claim
-from tests.examples import examples
+from tests.examples import examples, seeds
 from tests.parsing import parse
 from tests.parts.claims.asking import claim_of
 
@@ -16,6 +16,9 @@ SCALES = (1, 4, 16)
 
 MANY = examples(16)
 """Functions of each test."""
+
+KEPT: tuple[int, ...] = ()
+"""Seeds of functions whose claims were judged wrong once."""
 
 
 class _Function:
@@ -87,10 +90,10 @@ class _Function:
 def test_what_is_true_is_never_refuted(variables: str) -> None:
     """And nearly all of it is proved."""
     found = Counter[str]()
-    for seed in range(MANY):
+    for seed in seeds(0, MANY, KEPT):
         f = _Function(seed, variables)
         claim = f.claim(f.slope)
-        assert claim.status != "refuted", (f.text, f.slope, claim)
+        assert claim.status != "refuted", (seed, f.text, f.slope, claim)
         found[claim.status] += 1
     assert found["proved"] >= 0.9 * found.total(), found
 
@@ -100,10 +103,10 @@ def test_what_is_true_is_never_refuted(variables: str) -> None:
 def test_what_is_false_is_never_proved(mutation: str, variables: str) -> None:
     """And nearly all of it is refuted, by a point at which it is wrong."""
     found = Counter[str]()
-    for seed in range(MANY):
+    for seed in seeds(0, MANY, KEPT):
         f = _Function(seed, variables)
         text = getattr(f, mutation)()
         claim = f.claim(text)
-        assert claim.status != "proved", (f.text, text)
+        assert claim.status != "proved", (seed, f.text, text)
         found[claim.status] += 1
     assert found["refuted"] >= 0.9 * found.total(), found

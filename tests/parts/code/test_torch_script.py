@@ -11,7 +11,7 @@ from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
 from gradcli.questions.question import Dtype
 from gradcli.results import Language
-from tests.examples import examples, quarter
+from tests.examples import examples, in_turn, quarter
 from tests.parts.code.running import EDGES, Edge, ran, run_script
 from tests.parts.paste.test_snippets import PASSES
 from tests.programs import Random, programs
@@ -37,8 +37,11 @@ CALLED = [op for op in ops.TABLE.values() if op.name != "with_eigenvalues"]
 """Operations whose call rounds as its backward pass does; that of the other one is written in several calls."""
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("op", quarter(CALLED, 1), ids=lambda op: op.name)
+@pytest.mark.parametrize(
+    ("op", "dtype"),
+    in_turn(quarter(CALLED, 1), "float64", "float32"),
+    ids=[f"{op.name}-{dtype}" for op in CALLED for dtype in ("float64", "float32")],
+)
 def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: Dtype) -> None:
     """The worked example of its row."""
     text, at = op.worked_example

@@ -11,6 +11,7 @@ from gradcli.errors import CodeError, GradcliError
 from gradcli.parts.paste.tensors import MIXED, UNSEEDED
 from gradcli.parts.paste.texts import read
 from tests.checks import check_of
+from tests.examples import seeds
 from tests.parts.paste.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 
 SMALL = "x = torch.tensor({0}, requires_grad=True); y = (1 - torch.cos(x))/x**2; y.backward()"
@@ -252,6 +253,10 @@ y.backward(torch.tensor([2., 3.]), retain_graph=True)
 """
 
 
+KEPT: tuple[int, ...] = ()
+"""Seeds of passes that were answered wrong once."""
+
+
 def _passes(seed: int) -> str:
     """Random passes, some behind a reset."""
     draw, lines = random.Random(seed), [f"{X}y = x**2"]
@@ -262,7 +267,7 @@ def _passes(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", [ANEW, *map(_passes, range(6))])
+@pytest.mark.parametrize("text", [ANEW, *map(_passes, seeds(0, 6, KEPT))])
 def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
     """A row each, as torch prints it: the sum since it was set to zero; its numbers are right, so the verdict is."""
     held = passes_by_torch(text)

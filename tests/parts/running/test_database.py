@@ -153,6 +153,7 @@ def verdicts(names: Sequence[str]) -> dict[str, str]:
 
 
 @of_this_torch
+@pytest.mark.thorough
 def test_a_sixteenth_of_the_variants_agrees_or_there_is_a_reason() -> None:
     """As `test_every_variant_agrees_or_there_is_a_reason` has it of all, which takes minutes."""
     found = verdicts([*database()][::16])

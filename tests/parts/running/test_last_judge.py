@@ -19,6 +19,7 @@ from gradcli.recording.aten_calls import name_of
 from gradcli.recording.recorder import Recorder
 from gradcli.results import SEVERITY, Assessment, Entry, Position, Verdict
 from tests.checks import check_of
+from tests.examples import seeds
 from tests.parts.running.functions_of_parts import build
 
 X = torch.tensor([0.0, 1.0, -0.5], dtype=torch.float64)
@@ -180,9 +181,13 @@ def test_words_say_how_near_to_the_point_a_kink_was_seen() -> None:
     assert (check.verdict, check.proven) == ("agree", True)
 
 
+KEPT = (331, 442)
+"""Seeds whose function had a wrong verdict once."""
+
+
 @pytest.mark.filterwarnings("ignore:Converting a tensor")
 @pytest.mark.parametrize(
-    "seed", [*range(60), 331, 442, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(60, 300))]
+    "seed", [*seeds(0, 20, KEPT), *(pytest.param(n, marks=pytest.mark.thorough) for n in seeds(20, 280))]
 )
 def test_random_functions_have_the_verdict_that_they_were_built_for(seed: int) -> None:
     """Masks, casts, indices, branches, changes in place and values held constant; in float32 digits may be lost."""
@@ -230,7 +235,7 @@ class Rooted(torch.autograd.Function):
 
 def test_a_loop_that_does_not_end_next_to_the_point_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends at the point; elsewhere the time of the calls is over, and the answer comes."""
-    monkeypatch.setattr("gradcli.parts.running.recorded.SECONDS", 0.2)
+    monkeypatch.setattr("gradcli.parts.running.recorded.SECONDS", 0.05)
     answer = record(lambda x: Rooted.apply(x).sum(), torch.tensor([4.0, 9.0], dtype=torch.float64)).check()
     assert check_of(answer).verdict in ("agree", "unchecked", "inaccurate")
 

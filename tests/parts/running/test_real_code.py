@@ -134,7 +134,7 @@ def test_what_is_drawn_has_the_gradient_of_torch() -> None:
     require_as_run(lambda x: distributions.Gamma(x, x + 1).rsample(), X, verdict="unchecked")
 
 
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("layers", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_an_lstm_in_single_precision_is_read(layers: int) -> None:
     """Torch runs one kernel a layer there."""
     torch.manual_seed(0)
