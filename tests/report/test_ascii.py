@@ -10,6 +10,7 @@ import gradcli as package
 from gradcli import Function
 from gradcli.report import Screen, rendered
 from gradcli.report.document import in_ascii
+from tests.examples import part
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
@@ -33,7 +34,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("command", TABLES)
+@pytest.mark.parametrize("command", part(TABLES, 0, of=3))
 def test_every_recorded_answer_has_an_ascii_form(command: str) -> None:
     """Nothing is left to be written as an escape."""
     output = answer(command)

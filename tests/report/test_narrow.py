@@ -11,6 +11,7 @@ from rich.text import Text
 from gradcli.report import Screen, rendered
 from gradcli.report.document import Styled, Table, lines as cells
 from gradcli.report.render.table import lines, render
+from tests.examples import part
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to dot|functions softmax", c)]
@@ -19,7 +20,7 @@ DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to dot|f
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
 
 
-@pytest.mark.parametrize("command", DRAWN)
+@pytest.mark.parametrize("command", part(DRAWN, 1, of=3))
 def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
     """All numbers that are shown given enough room."""
     output = answer(command)
