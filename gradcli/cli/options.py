@@ -43,7 +43,7 @@ class OptionKind(Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """What Typer does not know of an option.
+    """Facts about an option that Typer does not know.
 
     Attributes:
         kind: The kind of its value; None where its type says so.
@@ -294,26 +294,26 @@ def output_options(
     digits: Digits = None,
     output: OutputFile = None,
 ) -> None:
-    """Where an answer is written, and in which format."""
+    """Declare the options of output: file, format and digits."""
 
 
 def matrix_options(picture: Picture = False, theme: Theme = "light") -> None:
-    """How a matrix is drawn."""
+    """Declare the options for drawing a matrix."""
 
 
 def figure_options(theme: Theme = "light") -> None:
-    """How a figure is drawn."""
+    """Declare the options for drawing a figure."""
 
 
 def remark_options(quiet: Quiet = False, pager: NoPager = False) -> None:
-    """What comes with an answer."""
+    """Declare the options for remarks and the pager."""
 
 
 def budget_options(budget: Budget = None) -> None:
-    """How long an answer may take."""
+    """Declare the option for the time of an answer."""
 
 
 def check_options(
     budget: Budget = None, check: NoCheck = False, strict: Strict = False, require_all: RequireAll = False
 ) -> None:
-    """How numbers are checked."""
+    """Declare the options for the check of numbers."""

@@ -108,7 +108,7 @@ class Option:
 
     @property
     def help(self) -> str:
-        """What `--help` says of it."""
+        """Text of the option in `--help`."""
         return (self.info and self.info.help) or ""
 
     @property

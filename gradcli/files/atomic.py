@@ -29,7 +29,7 @@ _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 
 @contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """The new content of the file at a path, to write to.
+    """Open a temporary file, which replaces the one at a path when all is written.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
     was there; that one stays as it is until then, or for good if it is read-only.  Whatever ends the block otherwise, a
@@ -73,7 +73,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def _cut(name: str) -> str:
-    """The beginning of a name: file systems count bytes, and a temporary name is longer than the final one."""
+    """Cut a name to the bytes that file systems allow, as a temporary name is longer than the final one."""
     return name.encode("utf-8", "surrogateescape")[:_LONGEST].decode("utf-8", "ignore")
 
 
@@ -89,7 +89,7 @@ def _sync_folder(folder: str) -> None:
 
 @contextmanager
 def target(path: str) -> Iterator[BinaryIO]:
-    """The output at a path, replaced when all is written, or at `-`.
+    """Open the output at a path, replaced when all is written, or at `-`.
 
     Raises:
         OSError: The system refuses, as it says.

@@ -67,7 +67,7 @@ _REFUSED = {
 
 
 def mapped(stream: IO[bytes], name: str, stack: ExitStack, head: bytes = b"", most: float = inf) -> np.memmap[Any, Any]:
-    """The array of an .npy file, none of which is read yet.
+    """Map the array of an .npy file into memory, without reading it yet.
 
     Args:
         stream: The file; what is in a pipe or in an archive is copied to a temporary file.
@@ -106,7 +106,7 @@ def mapped(stream: IO[bytes], name: str, stack: ExitStack, head: bytes = b"", mo
 
 
 def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes = b"") -> Array:
-    """The one array of an .npy file, `head` being what was already read of it.
+    """Read the one array of an .npy file, `head` being the bytes that were already read.
 
     Raises:
         InputError: As for `mapped`; or it holds other than real numbers.
@@ -141,7 +141,7 @@ def require_numbers(dtype: np.dtype[Any], name: str) -> None:
 
 @contextmanager
 def opened_npz(stream: BinaryIO, name: str) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
-    """The arrays of an .npz file by their names, each to be opened.
+    """Open an .npz file: its arrays by name, each to be opened in turn.
 
     Raises:
         InputError: It is not such a file, is damaged or comes through a pipe; it has two arrays of one name, or one
@@ -167,7 +167,7 @@ def opened_npz(stream: BinaryIO, name: str) -> Iterator[dict[str, Callable[[], I
 
 
 def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
-    """The array of an .npz file that is named, or the only one.
+    """Read the named array of an .npz file, or the only one.
 
     Raises:
         InputError: As for `opened_npz` and `read_npy`; or it has no such array, or several to choose from.
@@ -192,13 +192,13 @@ def _chosen(names: list[str], name: str, part: str | None) -> str:
 
 
 def write_npy(array: AnyArray, file: IO[bytes]) -> None:
-    """One array, with its type and shape."""
+    """Write one array, with its type and shape."""
     # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
     np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
 
 
 def write_npz(arrays: Mapping[str, AnyArray], file: BinaryIO) -> None:
-    """An archive of arrays by name, the same bytes for the same numbers.
+    """Write an archive of arrays by name, the same bytes for the same numbers.
 
     It is what `numpy.savez` writes, which takes no array that is called `file`.
     """
@@ -219,7 +219,7 @@ _Columns = dict[str, AnyArray]
 def columns_of_npy(
     stream: BinaryIO, name: str, variables: Sequence[str], columns: Sequence[str], stack: ExitStack
 ) -> _Columns:
-    """The fields of records, or the columns of a plain table in the order of their names.
+    """Return the fields of records, or the columns of a plain table in the order of their names.
 
     Raises:
         GradcliError: The array has no rows, or no columns for these names.
@@ -240,7 +240,7 @@ def columns_of_npy(
 
 
 def columns_of_npz(stream: BinaryIO, name: str, variables: Sequence[str], stack: ExitStack) -> _Columns:
-    """The arrays of an archive that have a row for each of the first variable's.
+    """Return the arrays of an archive that have as many rows as that of the first variable.
 
     Raises:
         InputError: One cannot be read, or the variables have different numbers of rows.
@@ -275,7 +275,7 @@ class ArrayRows:
         yield from (Start(min(end, self.count)) for end in range(_ROWS, self.count + _ROWS, _ROWS))
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows, counted from 1.
+        """Yield the rows in blocks, counted from 1.
 
         Args:
             wanted: The columns to read as numbers.
@@ -293,7 +293,7 @@ class ArrayRows:
 
 
 def _cells(array: AnyArray) -> list[object]:
-    """A list of numbers and texts; a number of fewer digits than float64 has is the one that these digits say."""
+    """List the numbers and texts of an array; a number of a shorter format as its own digits say."""
     match array.dtype.kind:
         case "f" if array.dtype.itemsize < 8:
             array = array.astype(str).astype(float)

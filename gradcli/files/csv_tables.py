@@ -37,7 +37,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
 def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
-    """The numbers of a table, or of the column that is named or counted from 0.
+    """Read the numbers of a table, or of one column, by its name or its number from 0.
 
     Shapes: a column (n,); a headerless row (m,); a headerless number (); else (n, m).  A column that is chosen is (n,).
 
@@ -89,7 +89,7 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
 
 
 def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
-    """The cells of each record and the line that it begins on, from 0; or why it is none, as where it is blank."""
+    """Yield the cells of each record and its first line, from 0; or the reason why it is none, as if blank."""
     place = 0
     while place < len(lines):
         begin = place
@@ -105,7 +105,7 @@ def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[st
 
 
 def numbers_of(cells: Sequence[str], columns: Sequence[int], width: int) -> list[float] | None:
-    """The numbers of some cells of a row; None if it is at fault."""
+    """Read some cells of a row as numbers; None if one is at fault."""
     try:
         return [number(cells[column]) for column in columns] if len(cells) == width else None
     except ValueError:
@@ -178,7 +178,7 @@ def _separator(text: str, suffix: str, has_comments: bool) -> str:
 
 
 def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str], name: str) -> int:
-    """The index of a column by its name, or by its number from 0."""
+    """Return the index of a column by its name, or by its number from 0."""
     count = len(cells)
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
@@ -208,7 +208,7 @@ def _is_name(cell: str) -> bool:
 
 
 def number(cell: str) -> float:
-    """The number of a cell: what `float` takes, except digits that are not ASCII, `1_000`, and `1e400`."""
+    """Read a cell as a number, as `float` does, but for digits that are not ASCII, `1_000`, and `1e400`."""
     word = cell.strip()  # blanks of all kinds: float takes others than str.strip, and NumPy's reader takes all
     found = float(word)
     if "_" in word or not word.isascii() or (math.isinf(found) and any(map(str.isdecimal, word))):

@@ -46,7 +46,7 @@ class Start(NamedTuple):
 
 
 def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
-    r"""The rest of the stream as text, `head` before it, every line ending as `\n`.
+    r"""Read the rest of the stream as text, `head` before it, every line ending as `\n`.
 
     Raises:
         TooLargeError: There is more than `TEXT_BYTES`.
@@ -67,7 +67,7 @@ def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
 
 
 def quoted(word: str) -> str:
-    """A cell or a name in quotes, cut to what a message has room for.
+    """Quote a cell or a name, cut to fit a message.
 
     >>> quoted("abc")
     "'abc'"
@@ -76,7 +76,7 @@ def quoted(word: str) -> str:
 
 
 def choice(what: str, word: str | None, names: Iterable[str]) -> str:
-    """The hint that names what there is to choose, the closest first.
+    """Write the hint that lists the choices, the closest first.
 
     >>> choice("columns", "prize", ["price", "day"])
     "did you mean 'price'? the columns are 'price', 'day'"
@@ -116,7 +116,7 @@ def require_room(shape: tuple[int, ...], name: str) -> None:
 
 
 def read_json(text: str, name: str, part: str | None) -> Array:
-    """The array of a JSON text, or of the part of it under a key, or under keys joined by dots.
+    """Read the array of a JSON text, or the part under a key, or under keys joined by dots.
 
     Shapes: a number (), a list (n,), lists in a list (n, m), and so on.
 

@@ -44,12 +44,12 @@ class FileReference:
 
     @classmethod
     def whole(cls, text: str) -> FileReference:
-        """The reference that is a path and nothing else."""
+        """Make a reference that is a path and nothing else."""
         return cls(text, text, None)
 
     @classmethod
     def parse(cls, text: str) -> FileReference:
-        """The longest path that exists, colons and all; where none does, the one that ends in a known suffix.
+        """Split off the longest existing path, colons and all; where none exists, the one with a known suffix.
 
         >>> FileReference.parse("-:price").part, FileReference.parse("nowhere.csv:price").path
         ('price', 'nowhere.csv')
@@ -93,7 +93,7 @@ def _suffix(path: str) -> str:
 
 
 def opened(reference: FileReference) -> BinaryIO:
-    """The file, if it is a regular one or a pipe of the shell; others could wait or flow for ever.
+    """Open a regular file or a pipe of the shell; others could wait or flow for ever.
 
     Raises:
         InputError: There is no such file, or it is of another kind.
@@ -127,7 +127,7 @@ def unreadable(name: str, error: OSError, place: Place | None = None) -> InputEr
 
 
 def _sibling(path: str) -> str | None:
-    """The hint with the closest file name of the same directory."""
+    """Write the hint with the closest file name of the same directory."""
     folder, word = os.path.split(path)
     try:
         with os.scandir(folder or ".") as entries:
@@ -147,7 +147,7 @@ class Files:
     _reader_of_stdin: str | None = None
 
     def array(self, reference: str, source: str) -> Array:
-        """The float64 array of a reference such as `x.npy`, `data.csv:price`, `answer.json:vjp.x` or `-`.
+        """Read the float64 array of a reference such as `x.npy`, `data.csv:price`, `answer.json:vjp.x` or `-`.
 
         Shapes: an .npy's own; of a table (n, m), (n,) for one column, (m,) for one row without a header and () for one
         number; of JSON that of the nested lists.
@@ -170,7 +170,7 @@ class Files:
             )
 
     def text(self, reference: str, source: str) -> str:
-        """The text of a file or of standard input, as UTF-8, without the newlines at its end.
+        """Read a file or standard input as UTF-8, without the newlines at its end.
 
         Raises:
             InputError: It cannot be read, is empty or is not text.
@@ -186,7 +186,7 @@ class Files:
             return text
 
     def stream(self, path: str, source: str, stack: ExitStack) -> tuple[BinaryIO, str]:
-        """The bytes of a file or of standard input, to be read in order, and how messages call it; `stack` closes it.
+        """Open a file or standard input, to be read in order, and name it for messages; `stack` closes it.
 
         Raises:
             InputError: It cannot be opened.
@@ -204,7 +204,7 @@ class Files:
 
     @contextmanager
     def _opened(self, asked: FileReference, source: str) -> Iterator[BinaryIO]:
-        """The bytes of a reference; whatever goes wrong while they are read is marked under the reference."""
+        """Open a reference; an error while it is read is marked under the reference."""
         place = Place(f"@{asked.text}", asked.span, source)
         try:
             with ExitStack() as stack:
@@ -233,7 +233,7 @@ class Files:
 
 
 def _read(stream: BinaryIO, asked: FileReference) -> Array:
-    """The array in a stream; without a file name, .npy is told by its magic bytes, and JSON by its bracket."""
+    """Read the array of a stream; without a file name, .npy is known by its magic bytes, and JSON by its bracket."""
     from gradcli.files.binary import MAGIC, read_npy, read_npz  # which a run without files needs not
     from gradcli.files.csv_tables import read_table
     from gradcli.files.decoding import read_json, read_text

@@ -91,7 +91,7 @@ class PassPlan(Protocol):
 
     @property
     def judges_value(self) -> bool:
-        """Whether y itself is judged."""
+        """True if y itself is judged."""
 
 
 class PassValues(Protocol):

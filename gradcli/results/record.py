@@ -23,7 +23,7 @@ Getter = TypeVar("Getter", bound=Callable[[Any], object])
 
 
 class JsonRule(NamedTuple):
-    """How a member is written, where not by its name and as it is.
+    """Rule for writing a member that is not written by its name and as it is.
 
     Attributes:
         key: Its key; "" for its name, None for a member that is not written.

@@ -141,7 +141,7 @@ class Entry(Record):
 
     @property
     def kind(self) -> NumberKind:
-        """What it is a number of."""
+        """Kind of the number."""
         return self.position.kind
 
     @property
@@ -246,12 +246,12 @@ class Entry(Record):
     @property
     @json_property()
     def proven(self) -> bool:
-        """Whether an enclosure decided, rather than a sample, a limit or an estimate."""
+        """True if an enclosure decided, rather than a sample, a limit or an estimate."""
         return self.assessment.proven
 
     @property
     def is_minor(self) -> bool:
-        """Whether rounding lost digits that are small next to the largest entry of the same gradient."""
+        """True if rounding lost digits that are small next to the largest entry of the same gradient."""
         return self.assessment.is_minor
 
     @property

@@ -89,7 +89,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a text before it is read.
+    """Facts known before a text is read.
 
     Attributes:
         variables: Names that are variables although they mean something else, `E`.
@@ -119,7 +119,7 @@ class Known:
 
 @dataclass(slots=True)
 class Findings:
-    """What is found while a text is read.
+    """Facts found while a text is read.
 
     Attributes:
         shapes: Of variables: those that are given, and those of tensors in the text.

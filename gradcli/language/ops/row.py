@@ -56,7 +56,7 @@ class Kind(Enum):
 
 
 class Meaning(Enum):
-    """What defines an operation."""
+    """Source of the definition of an operation."""
 
     PRIMITIVE = "a rule in each reading"
     TEXT = "a text of the language"
@@ -226,7 +226,7 @@ class Op:
 
     @cached_property
     def defined_by(self) -> Meaning:
-        """What defines it.
+        """Source of the definition.
 
         >>> Op("relu", ("x",), "max(x, 0)", meaning="maximum(x, 0)").defined_by
         <Meaning.TEXT: 'a text of the language'>

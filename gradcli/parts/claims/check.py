@@ -75,7 +75,7 @@ class _AtPoint:
         return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
     def joined(self, findings: Sequence[results.Entry] = (), notes: Sequence[str] = (), **how: bool) -> _AtPoint:
-        """The same with further findings and remarks in its judgement."""
+        """Add findings and remarks to the judgement."""
         return replace(self, judgement=self.judgement.joined(findings, notes, **how))
 
 

@@ -66,7 +66,7 @@ class Reading:
 
 
 def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
-    """The claim of a text.
+    """Read the claim of a text.
 
     Raises:
         LanguageError: it is not in the language.
@@ -86,7 +86,7 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
 
 
 def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
-    """The claim of numbers.
+    """Read the claim of numbers.
 
     Raises:
         GradcliError: they are no value, or have a shape that no derivative here has.
@@ -156,7 +156,7 @@ def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vec
 
 
 def as_written(program: Program) -> Program:
-    """The Program with its decimals as the fractions that they are written as: 0.1 is 1/10.
+    """Replace the decimals of a Program by the fractions that they are written as: 0.1 is 1/10.
 
     So a claim `0.3*x**2` for `0.1*x**3` is true, as it is on paper, though in float64 3*0.1 is not 0.3.
     """
@@ -164,7 +164,7 @@ def as_written(program: Program) -> Program:
 
 
 def exact(atom: Atom) -> Atom:
-    """A decimal as the fraction that it is written as; anything else, and what would be too long, as it is.
+    """Return a decimal as the fraction that it is written as; anything else, and what would be too long, as it is.
 
     >>> exact(sympy.Float(0.1))
     1/10
@@ -174,7 +174,7 @@ def exact(atom: Atom) -> Atom:
 
 
 def softened(program: Program) -> tuple[Program, Mapping[sympy.Symbol, sympy.Rational]]:
-    """The Program with variables for its rounded decimals, and the fractions that they are written as."""
+    """Replace rounded decimals by variables; give also the fractions that they are written as."""
     decimals: dict[sympy.Symbol, sympy.Rational] = {}
 
     def soften(atom: Atom) -> Atom:

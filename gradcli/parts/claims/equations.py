@@ -34,18 +34,18 @@ MOST_EQUATIONS = 1_000
 
 
 def letters_for(subject: Subject) -> list[str]:
-    """Names that indices may have, in order: those that the function does not use."""
+    """List names for indices that the function does not use, in order."""
     taken = {*subject.program.names, *subject.program.assigned}
     return [letter for letter in (*LETTERS, *(f"i{n}" for n in range(1, 17))) if letter not in taken]
 
 
 def source_of(text: str, name: str) -> SourceText:
-    """A claim as it is read: `∂y/∂x` is `dy/dx`."""
+    """Make the source of a claim, in which `∂y/∂x` is `dy/dx`."""
     return SourceText(text.replace("∂", "d"), name)
 
 
 def variable_of(text: str) -> str:
-    """The variable of the left-hand side that a claim begins with; empty if it has none.
+    """Return the variable of the left-hand side of a claim; empty if it has none.
 
     >>> variable_of("∂y[i]/∂x[j] = 2·x[i]·δ[i,j]"), variable_of("2*x")
     ('x', '')
@@ -58,7 +58,7 @@ def variable_of(text: str) -> str:
 
 
 def read_equations(source: SourceText, subject: Subject, shapes: Mapping[str, Shape]) -> Program | None:
-    """The claim of a text with left-hand sides or with indices; None for another.
+    """Read a claim with left-hand sides or with indices; None for another.
 
     Args:
         source: The text.
@@ -107,7 +107,7 @@ _BOUND = re.compile(r"(\w+)\s*=(?!=)|\bfor\s+(\w+)|,\s*\(\s*(\w+)\s*,")
 
 
 def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str]) -> list[Token]:
-    """The letters in indices that stand for all positions: they are no variables, and nothing runs over them."""
+    """List the letters in indices that stand for all positions: no variables, and nothing sums over them."""
     indices = set(re.findall(r"\w+", " ".join(_INDEX.findall(source.text))))
     letters = {*usual, *(name for name in indices if name in LETTERS or re.fullmatch(r"i\d+", name))}
     letters -= {*shapes, *(name for found in _BOUND.findall(source.text) for name in found)}
@@ -119,7 +119,7 @@ def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str])
 def _labelled(
     source: SourceText, equation: EquationNode, subject: Subject
 ) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
-    """The letters of the left-hand side, and the positions that it is of; None where there is none."""
+    """Return the letters of the left-hand side, and its positions; None where there is none."""
     if not equation.below:
         return None
     name = equation.below[0]
@@ -146,7 +146,7 @@ def _labelled(
 
 
 def _lettered(source: SourceText, free: Sequence[Token], subject: Subject, shape: Shape) -> tuple[str, ...]:
-    """The letters of the indices in order, where no left-hand side names them.
+    """List the letters of the indices in order, where no left-hand side names them.
 
     Raises:
         LanguageError: They are not those of the indices in order.

@@ -100,12 +100,12 @@ class Look:
 
 
 def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
-    """The same plan at another point: it depends on shapes alone."""
+    """Return the same plan at another point, as it depends on shapes alone."""
     return replace(plan, reference=plan.reference.moved_to(inputs))
 
 
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
-    """The reference reading of a Program whose inputs are to come."""
+    """Make the reference reading of a Program whose inputs come later."""
     primitive = in_primitives(program)
     own = {symbol: shapes[symbol] for symbol in program.variables}
     zeros = {str(symbol): np.zeros(shape) for symbol, shape in own.items()}
@@ -148,11 +148,11 @@ class ClaimComparison:
         return self.truth.work + (self.claim.work if self.claim is not None else 0) + 1
 
     def index(self, entry: Entry) -> tuple[int, ...]:
-        """The index of an entry into what is claimed."""
+        """Return the index of an entry in the claim."""
         return (*(entry.row or ()), *(entry.column or ()))
 
     def place(self, entry: Entry) -> tuple[int, int]:
-        """The flat positions of an entry in y and in x."""
+        """Return the flat positions of an entry in y and in x."""
         return self.case.row(entry), self.case.direction(entry)[1]
 
     def look(self, inputs: Inputs, v: Array, last_bits: int = BITS_AROUND) -> Look:
@@ -176,7 +176,7 @@ class ClaimComparison:
         return Look(inputs, v, tuple(seen), missing)
 
     def with_limits(self, look: Look) -> Look:
-        """The look with the slopes or limits that the check finds where the enclosure has no derivative."""
+        """Add the slopes or limits that the check finds where the enclosure has no derivative."""
         from gradcli.crosscheck.singular import classify_singularities
 
         if not look.missing:
@@ -230,7 +230,7 @@ class ClaimComparison:
                 raise OverBudgetError
 
     def _some(self, most: int) -> list[Entry]:
-        """All entries, or a sample of at most so many."""
+        """List all entries, or a sample of at most so many."""
         generator, name = np.random.default_rng(SEED), str(self.subject.variable)
         width, height = math.prod(self.subject.x), math.prod(self.subject.y)
 

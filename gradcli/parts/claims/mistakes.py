@@ -82,7 +82,7 @@ class WrongClaim:
         return numbers is not None and bool(np.any(self.claimed)) and same(numbers, self.claimed)
 
     def measured(self, program: Program, variable: sympy.Symbol) -> tuple[Numbers, Numbers] | None:
-        """The value of a Program, flat, and its Jacobian by a variable at each point; None if that is too much."""
+        """Compute a Program and its Jacobian by a variable at each point; None if that is too much."""
         shapes = self.subject.known
         size = math.prod(shapes[variable]) if variable in program.variables else 0
         if size > MOST_COLUMNS:
@@ -95,7 +95,7 @@ class WrongClaim:
         return (np.array([y for y, _ in found]), np.array([J for _, J in found])) if found else None
 
     def part(self, atom: Atom) -> tuple[Numbers, Numbers] | None:
-        """One value of the function, and its Jacobian by x."""
+        """Return one value of the function, and its Jacobian by x."""
         part = replace(self.typed, lines=tuple(needed(self.typed.lines, atom)), output=atom)
         return self.measured(part, self.subject.variable)
 
@@ -121,7 +121,7 @@ class WrongClaim:
         return found
 
     def by_entry(self, numbers: Numbers) -> Numbers | None:
-        """One number for all entries, or one for each element of x: of values, or of diagonal Jacobians."""
+        """Return a number for all entries, or one for each element of x: of values, or of diagonal Jacobians."""
         if numbers.ndim == 3 and numbers.shape[1] > 1:
             diagonal = np.einsum("pii->pi", numbers) if numbers.shape[1:] == (self.width,) * 2 else None
             if diagonal is None or np.any(numbers - np.eye(self.width) * diagonal[:, None]):
@@ -133,7 +133,7 @@ class WrongClaim:
 
 
 def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
-    """The likeliest mistake, in words; empty if none of the classic ones explains the claim.
+    """Name the likeliest mistake; empty if none of the classic ones explains the claim.
 
     Args:
         comparison: The claim.
@@ -215,7 +215,7 @@ def _factor(what: str, truth: Numbers, factor: Numbers | None) -> Iterator[tuple
 
 
 def _shown(evidence: WrongClaim, line: Line) -> str:
-    """The text of a line, in backticks."""
+    """Write the text of a line in backticks."""
     text = evidence.typed.excerpt(line)
     return f"`{text[1:-1] if text.startswith('(') and text.find(')') == len(text) - 1 else text}`"
 
@@ -259,7 +259,7 @@ def same(a: Numbers, b: Numbers) -> bool:
 
 
 def _measured(plan: Plan, look: Look) -> tuple[Numbers, Numbers]:
-    """Values and Jacobian of one plan at one point."""
+    """Compute the values and the Jacobian of one plan at one point."""
     with precision(FIRST_BITS):
         run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)
     values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])

@@ -59,7 +59,7 @@ class Proof:
 
 
 def prove(subject: Subject, reading: Reading) -> Proof | None:
-    """Of what the claim is proved to be the derivative; None if no proof was found in the time of a check."""
+    """Prove a claim: return the derivative that it is; None if no proof was found in time."""
     with _no_proof(), suppress(OverTimeError), time_limit():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
@@ -105,7 +105,7 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
 
 
 def _entries(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Entries:
-    """The elements of a function in index notation."""
+    """Write the elements of a function in index notation."""
     written = as_written(in_primitives(program))
     return Entries(written, infer(written, {s: shapes[s] for s in written.variables}, bounded=False))
 
@@ -141,7 +141,7 @@ class _Sides:
 
 
 def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
-    """Both sides in closed form.
+    """Derive both sides in closed form.
 
     Raises:
         NoFormulaError: One has none.
@@ -162,7 +162,7 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
 
 
 def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
-    """The function to differentiate: y, or sum(v*y) with a symbol for v, or the number that all its elements are."""
+    """Return the function to differentiate: y, sum(v*y) with a symbol for v, or the number of all its elements."""
     program, known = as_written(in_primitives(subject.program)), dict(subject.shapes)
     span, output = Span(0, len(program.text)), program.output
     builder = Builder(program.text, program.source, lines=list(program.lines))
@@ -254,7 +254,7 @@ def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
 
 
 def _terms_of(expression: Expr) -> Expr:
-    """A sum or a product of known length written out.
+    """Write out a sum or a product of known length.
 
     Raises:
         NoFormulaError: it is longer than `LONGEST_SUM`, or all are too long.

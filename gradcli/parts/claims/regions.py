@@ -100,7 +100,7 @@ class Condition:
         return [solved(sympy.expand(factor.as_base_exp()[0])) for factor in sympy.Mul.make_args(self.difference)]
 
     def decided(self, expression: Expr, sign: Sign) -> Expr:
-        """The expression where the difference has this sign."""
+        """Return the expression where the difference has this sign."""
         holds = {part: sign in signs for part, signs in self.holds.items()}
         truths = sympy.false, sympy.true
         values = {p: truths[one] if isinstance(p, Relational) else Integer(one) for p, one in holds.items()}
@@ -133,13 +133,13 @@ class Region:
         return tuple((self.here(expression), sign) for expression, sign in self.signs)
 
     def beside(self, condition: Condition, sign: Sign) -> Region:
-        """The region in which left minus right of a condition has this sign."""
+        """Return the region in which left minus right of a condition has this sign."""
         truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
         assumed = () if condition.is_equality or condition.is_of_indices else ((condition.difference, sign),)
         return replace(self, truth=truth, claim=claim, slopes=slopes, signs=(*self.signs, *assumed))
 
     def on(self, condition: Condition) -> Iterator[Region]:
-        """The regions in which the two sides of a condition are equal."""
+        """Return the regions in which the two sides of a condition are equal."""
         for equal in condition.equal:
             truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
             if condition.is_of_indices:
@@ -152,7 +152,7 @@ class Region:
                 yield replace(self, truth=truth, claim=claim, signs=signs, equal=(*self.equal, equal))
 
     def here(self, expression: Expr) -> Expr:
-        """An expression with all that is put in on the boundaries."""
+        """Substitute the equations of the boundaries into an expression."""
         for equal in self.equal:
             expression = expression.xreplace(equal)
         return sympy.expand(expression)
@@ -187,7 +187,7 @@ class Regions:
         return all(map(self.agree, self._cases(region, condition)))
 
     def _cases(self, region: Region, condition: Condition) -> Iterator[Region]:
-        """The parts of a region on both sides of a boundary, and on it."""
+        """Yield the parts of a region on both sides of a boundary, and on it."""
         yield from (region.beside(condition, sign) for sign in ((1,) if condition.is_equality else (1, -1)))
         yield from () if self.is_open and not condition.is_of_indices else region.on(condition)
 
@@ -208,7 +208,7 @@ class Regions:
         return jump != 0 and exclude((*region.assumed, (jump, 0)))
 
     def _slope(self, region: Region, side: Sign) -> Expr:
-        """The derivative just before or behind a boundary, where x crosses it.
+        """Return the derivative just before or after a boundary, where x crosses it.
 
         Raises:
             _OpenError: a condition may hold there or not.
@@ -222,7 +222,7 @@ class Regions:
         return region.here(slopes)
 
     def _rate(self, region: Region, difference: Expr) -> Sign:
-        """The sign of the rate at which a difference grows with x; 0 where it does not move.
+        """Return the sign of the rate at which a difference grows with x; 0 where it does not move.
 
         Raises:
             _OpenError: it may be one or another, or is 0 and the difference moves all the same.
@@ -239,7 +239,7 @@ class Regions:
         return sign
 
     def _sign(self, region: Region, expression: Expr) -> Sign | None:
-        """The one sign that an expression can have; None if it can have several."""
+        """Return the one sign that an expression can have; None if it can have several."""
         if expression.is_number:
             known = (expression.is_positive, expression.is_negative, expression.is_zero)
             return (1, -1, 0)[known.index(True)] if True in known else None
@@ -255,7 +255,7 @@ class _OpenError(Exception):
 
 
 def conditions(*sides: Expr) -> list[Condition]:
-    """The conditions that can be told apart, those on indices first; those inside of others wait for their turn."""
+    """List the outermost conditions, those on indices first."""
     found: dict[Expr, dict[Expr, tuple[Sign, ...]]] = {}
     hidden = {k for side in sides for k in bound_in(side)}
     for side in sides:
@@ -279,7 +279,7 @@ def conditions(*sides: Expr) -> list[Condition]:
 
 
 def bound_in(expression: Expr) -> set[Expr]:
-    """The bound indices of all sums and the like."""
+    """List the bound indices of all sums, products and extremes."""
     parts = expression.atoms(sympy.Sum, Aggregate)
     return {k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)}
 
@@ -306,7 +306,7 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
 
 
 def with_rivals(sides: Expr, target: Expr) -> Expr:
-    """Both sides with each extreme that x enters at its own place only as the choice between that and all others.
+    """Write each extreme that x enters only at its own place as the choice between that and all others.
 
     With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
     x[j] is chosen, and equals the largest, where it is at least M.
@@ -322,7 +322,7 @@ def with_rivals(sides: Expr, target: Expr) -> Expr:
 
 
 def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr]:
-    """The bound indices at which x[j] enters an extreme; none if it enters elsewhere, or at several places."""
+    """Return the bound indices at which x[j] enters an extreme; none if it enters elsewhere, or several times."""
     if not isinstance(target, sympy.Indexed):
         return {}
     elements = [a for a in extreme.body.atoms(sympy.Indexed) if a.base == target.base]

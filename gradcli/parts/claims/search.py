@@ -105,7 +105,7 @@ class Search:
         return counted + met, hidden
 
     def look(self, inputs: Inputs, v: Array) -> Look | None:
-        """The claim at a point; None where the function is read anew, and has no value or derivative there."""
+        """Compare the claim at a point; None where the function is read again, and has no value or derivative there."""
         if self.anew is None:
             return self.comparison.look(inputs, v)
         try:
@@ -115,7 +115,7 @@ class Search:
         return None if there is None else there.look(inputs, v)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
-        """The same number everywhere, then numbers that count up, then random ones."""
+        """Generate points: the same number everywhere, then numbers that count up, then random ones."""
         # What is near to a number of the texts, or a simple multiple of it, with both signs.
         near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
         for number in dict.fromkeys((*SIMPLE, *near)):
@@ -144,7 +144,7 @@ class Search:
             yield self._point(drawn, None, generator)
 
     def breakpoints(self) -> Iterator[tuple[Inputs, Array]]:
-        """Points where branches of the function or the claim may meet, from the point that is given."""
+        """Generate points where branches of the function or the claim may meet, from the given point."""
         if not any(call.op.kinks or call.op.sense or call.op.is_extreme or call.op.is_step for call in self._calls):
             return
         given = {name: np.asarray(array, dtype=np.float64) for name, array in self.given.items()}
@@ -182,7 +182,7 @@ class Search:
     def _point(
         self, inputs: Mapping[str, Array], weight: float | None, generator: np.random.Generator | None = None
     ) -> tuple[Inputs, Array]:
-        """With the v that is given, or one of its own if the claim is for every v."""
+        """Add the given v to inputs, or a random one if the claim is for every v."""
         v, shape = self.comparison.subject.weights, self.comparison.subject.y
         if self.comparison.reading.names_vector:
             v = _counting(shape) if weight is None else np.full(shape, weight)

@@ -38,7 +38,7 @@ class Subject:
 
     @classmethod
     def from_program(cls, program: Program, shapes: Mapping[Atom, Shape], variable: str, v: Array | None) -> Subject:
-        """The subject for a Program, the shapes of its variables at least, and the name of one of them."""
+        """Make the subject of a Program, the shapes of its variables at least, and the name of one of them."""
         symbol = next(s for s in program.variables if str(s) == variable)
         own = {s: shapes[s] for s in program.variables}
         y = infer(program, own, bounded=False).get(program.output, ())

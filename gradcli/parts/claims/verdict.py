@@ -95,7 +95,7 @@ def claimed(
 
 
 def _comparison_at(comparison: ClaimComparison, text: str, there: Subject | None) -> ClaimComparison | None:
-    """The claim beside the function as it is at another point; None where it has no derivative, or another shape."""
+    """Compare the claim with the function at another point; None if it has no derivative, or another shape, there."""
     if there is None or there.y != comparison.subject.y:
         return None
     return ClaimComparison(there, read(there, text), comparison.tolerance)
@@ -127,7 +127,7 @@ def _unrefuted(
 
 
 def _likeliest(comparison: ClaimComparison, search: Search, failing: Look) -> str:
-    """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
+    """Name the likeliest mistake, from the refuting point and a few others, if there is time."""
     from gradcli.parts.claims.mistakes import MOST_POINTS, mistake
 
     try:
@@ -174,7 +174,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
 def _at_the_point(
     comparison: ClaimComparison, inputs: Mapping[str, Array], *, is_smooth: bool = True
 ) -> tuple[Look, list[str]]:
-    """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
+    """Compare at the point; say how the claim was read, what was left out, and where limits were taken."""
     notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
         notes.append("it has rounded decimals, so it is held to the tolerance")
@@ -184,7 +184,7 @@ def _at_the_point(
 
 
 def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
-    """Of the point: what could not be compared there."""
+    """Say which entries could not be compared at the point."""
     if not here.missing:
         return []
     index = comparison.index(next(iter(here.missing)))
@@ -219,7 +219,7 @@ def _several(search: Search, most: int) -> tuple[list[Look], int]:
 def _refuted(
     comparison: ClaimComparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]
 ) -> Claim:
-    """The verdict on a claim with a counterexample, or on one of the transposed Jacobian that is right but for that."""
+    """Give the verdict on a claim with a counterexample, or on a right one of the transposed Jacobian."""
     reading, subject, worst = comparison.reading, comparison.subject, look.worst
     if reading.is_transposed:
         x, y = subject.x, subject.y
@@ -243,7 +243,7 @@ def _refuted(
 
 
 def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
-    """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
+    """Name the likeliest mistake in numbers at one point, if all of several numbers show it."""
     pairs = [(one.claimed, one.truth) for one in look.seen]
     if not pairs or any(truth.contains(0) for _, truth in pairs):
         return ""
@@ -259,7 +259,7 @@ def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
 
 
 def _difference(look: Look) -> str:
-    """The largest difference at a point, and the tolerance that would accept it."""
+    """Say the largest difference at a point, and the tolerance that would accept it."""
     apart = [one for one in look.seen if one.is_apart]
     largest = max(one.distance for one in apart)
     if math.isfinite(largest):
@@ -277,7 +277,7 @@ def _difference(look: Look) -> str:
 
 
 def _above(number: float) -> str:
-    """Two digits, rounded up.
+    """Round up to two digits.
 
     >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
     ('0.026', '1.3e-05', 'inf')

@@ -65,7 +65,7 @@ def numpy_script(
     comments: Mapping[str, Sequence[str]],
     numbers: Mapping[str, Numbers],
 ) -> str:
-    """The script that prints vᵀJ for each variable of `wrt`.
+    """Write the script that prints vᵀJ for each variable of `wrt`.
 
     Args:
         task: The function at its point.
@@ -136,7 +136,7 @@ class NumpyScript:
         self._parts: dict[Atom, tuple[str, ...]] = {}
 
     def text(self, comments: Mapping[str, Sequence[str]], numbers: Mapping[str, Numbers]) -> str:
-        """The whole script."""
+        """Write the whole script."""
         arrays = [self._defined(self.variables[name], array, repr(name)) for name, array in self.task.arrays.items()]
         for line in self.forward:
             self._add(line, is_kept=line.symbol in self.titles or self.uses[line.symbol] > 1)

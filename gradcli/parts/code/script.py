@@ -79,14 +79,14 @@ class Identifiers:
         self._temporaries = (f"t{number}" for number in count(1))
 
     def take(self, *wanted: str) -> str:
-        """The first of these names that is free, or else the first with a number behind it."""
+        """Take the first free name of these, else the first with a number after it."""
         words = list(map(_identifier, wanted))
         free = next(filter(self.is_free, chain(words, (f"{words[0]}_{number}" for number in count(2)))))
         self._taken.add(free)
         return free
 
     def temporary(self) -> str:
-        """The next free name of t1, t2, ..."""
+        """Take the next free name of t1, t2, ..."""
         return self.take(next(filter(self.is_free, self._temporaries)))
 
     def is_free(self, word: str) -> bool:
@@ -95,7 +95,7 @@ class Identifiers:
 
 
 def _identifier(word: str) -> str:
-    """The identifier as Python reads it (it takes `ｘ` for `x`), without the underscores that mean something to it.
+    """Normalize an identifier as Python does (`ｘ` is `x`), without leading underscores that have a meaning.
 
     >>> _identifier("fc1.weight")
     'fc1_weight'
@@ -117,7 +117,7 @@ MOST_INSIDE = WIDTH - 16
 
 
 def tensor(library: PyExpr, array: Array, name: str, dtype: str, *, requires_grad: bool = False) -> PyExpr:
-    """The expression of a tensor of torch's, or an array of NumPy's, with these numbers.
+    """Write the expression of a tensor of torch's, or an array of NumPy's, with these numbers.
 
     Raises:
         TooLargeError: They are many and follow no rule.
@@ -178,7 +178,7 @@ class TorchScript:
         self._waiting: list[Atom] = []
 
     def text(self) -> str:
-        """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
+        """Write the whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
         self.function()
         y, mask, prints = self.titles[self.program.output], self.reached.get(self.program.output, 0), []
         for n, variable in enumerate(map(self.variables.__getitem__, self.task.wrt)):
@@ -195,7 +195,7 @@ class TorchScript:
         self.values[output] = PyExpr(self.titles[output], self.shapes.get(output, ()))
 
     def assembled(self, y: str, prints: Sequence[str]) -> str:
-        """The leaves, the statements so far, the backward pass if y depends on a variable, and these prints."""
+        """Join the leaves, the statements, the backward pass if y depends on a variable, and these prints."""
         if self.reached.get(self.program.output, 0):
             self.write_v()
             self.written.append(f"{y}.backward({'' if self.task.v is None else f'gradient={self.gradient}'})")
@@ -269,7 +269,7 @@ class TorchScript:
         self.assign(name, value)
 
     def write_v(self) -> None:
-        """The statements that define v, where it is given."""
+        """Write the statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
             self.assign(self.gradient, tensor(TORCH, v, "'v'", self.task.dtype))
@@ -281,7 +281,7 @@ class TorchScript:
 
 
 def torch_script(task: Task) -> str:
-    """The script that prints what `x.grad` holds for each variable of `wrt`.
+    """Write the script that prints `x.grad` for each variable of `wrt`.
 
     Raises:
         TooLargeError: Values that follow no rule are too many to be written out.
@@ -310,7 +310,7 @@ def torch_script(task: Task) -> str:
 
 
 def latex_document(answer: VJP) -> str:
-    r"""The answer of `vjp` as a whole document, which needs amsmath and nothing else.
+    r"""Write the answer of `vjp` as a whole document, which needs amsmath and nothing else.
 
     >>> from gradcli import Function
     >>> latex_document(Function("x**2").vjp({"x": 3}, check=False)).splitlines()[:3]
@@ -322,14 +322,14 @@ def latex_document(answer: VJP) -> str:
 
 
 def _named_by(task: Task) -> dict[str, Array]:
-    """The values that only v names, as far as it does."""
+    """Select the values that v alone names."""
     names = [] if task.v is None or isinstance(task.v, np.ndarray) else task.v.names
     known = {*task.arrays, task.program.output_name}
     return {name: task.named[name] for name in names if name not in known}
 
 
 def _with_v(task: Task, arrays: Mapping[str, Array]) -> tuple[Program, Atom]:
-    """The function, behind it the lines of v where that is an expression, and the value of v; y if it is none."""
+    """Append the lines of v to the function, where v is an expression; give the value of v, or y if it is none."""
     program, v = task.program, task.v
     if v is None or isinstance(v, np.ndarray):
         return program, program.output
@@ -343,7 +343,7 @@ def _with_v(task: Task, arrays: Mapping[str, Array]) -> tuple[Program, Atom]:
 
 
 def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
-    """The variables that each value has a derivative by in torch, as the bits of their places in `wrt`."""
+    """Map each value to the variables that torch differentiates it by, as bits of their places in `wrt`."""
     whole = expansion(program)
     found = {symbol: 1 << wrt.index(str(symbol)) for symbol in program.variables if str(symbol) in wrt}
     for line in whole.program.lines:
@@ -360,7 +360,7 @@ def assembled(*blocks: Sequence[str]) -> str:
 
 
 def used_imports(script: str) -> str:
-    """The script below the imports of the modules that it names."""
+    """Put the imports of the modules that a script names before it."""
     code = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
     used = [text for module, text in IMPORTS.items() if re.search(rf"(?<![\w.]){module}\.", code)]
     return assembled(used, [script.rstrip()])

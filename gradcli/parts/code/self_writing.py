@@ -37,7 +37,7 @@ _EXACT = 2**53
 
 
 def rule_of(array: Array, name: str) -> tuple[str, LibraryValue]:
-    """The function that makes exactly these numbers, and its arguments; `tensor`, and the nested list, where none does.
+    """Find the function that makes exactly these numbers, and its arguments; else `tensor` and the nested list.
 
     Args:
         array: The numbers.
@@ -72,12 +72,12 @@ def _same(a: Array, b: Array) -> bool:
 
 
 def _nested(array: Array) -> LibraryValue:
-    """The numbers as they are held, in lists."""
+    """Convert numbers to nested lists, as their dtype holds them."""
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
 def decimal(value: LibraryValue, library: PyTree | str = "torch") -> str:
-    """A number as a literal that reads back as the same float of its precision, an infinity as the library has it.
+    """Write a number as a literal that reads back as the same float, an infinity as the library has it.
 
     >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
     ('0.1', '-torch.inf', '2')
@@ -92,7 +92,7 @@ def decimal(value: LibraryValue, library: PyTree | str = "torch") -> str:
 
 
 def held(numbers: Array | float, dtype: str) -> Array:
-    """Numbers as a dtype holds them; those beyond its range are infinite."""
+    """Round numbers to a dtype; those beyond its range are infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers).astype(dtype)
 
@@ -104,7 +104,7 @@ _QUOTED = re.compile(r"""".*?"|'.*?'""")
 
 
 def unparsed(node: ast.AST) -> str:
-    """A tree of Python's as text, with powers close.
+    """Write a tree of Python's as text, with powers close.
 
     >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2 - -x**2"))
     '2 * x[i] * total**2 + (y**(-n))**2 - -x**2'
@@ -113,7 +113,7 @@ def unparsed(node: ast.AST) -> str:
 
 
 def laid_out(statement: str) -> str:
-    """A statement `name = expression`; one that is too long in parentheses, on as many lines as it needs.
+    """Lay out `name = expression`, a long one in parentheses on as many lines as it needs.
 
     >>> print(laid_out("y = torch.stack([torch.sin(first_angle), torch.sin(second_angle), torch.sin(third_angle)])"))
     y = (
@@ -160,12 +160,12 @@ class PyTree:
         return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name))
 
     def __call__(self, *arguments: LibraryValue, **named: LibraryValue) -> PyExpr:
-        """The call of this function."""
+        """Return the call of this function."""
         keywords = [ast.keyword(name, node_of(argument)) for name, argument in named.items()]
         return PyExpr(ast.Call(self.node, [*map(node_of, arguments)], keywords))
 
     def __iter__(self) -> LibraryValue:
-        """Several results as they are handed on: `f(*g(x))`."""
+        """Yield the starred results, as they are handed on: `f(*g(x))`."""
         yield PyExpr(ast.Starred(self.node))
 
     def __getitem__(self, key: LibraryValue) -> PyExpr:
@@ -202,7 +202,7 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
     """
 
     def __new__(cls, value: float, *_: LibraryValue, **__: LibraryValue) -> PyNumber:
-        """The number, whatever its text."""
+        """Make the number, whatever its text."""
         return float.__new__(cls, value)
 
     def __init__(self, value: float, node: str | ast.expr) -> None:
@@ -210,7 +210,7 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
 
 
 def constant(value: Atom, library: PyTree | str = "torch") -> PyNumber:
-    """A constant of a Program, in the words of a library.
+    """Write a constant of a Program, in the words of a library.
 
     >>> [str(constant(value)) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
     ['-1 / 3', 'torch.pi', '-torch.inf']
@@ -225,7 +225,7 @@ def constant(value: Atom, library: PyTree | str = "torch") -> PyNumber:
 
 
 def node_of(value: LibraryValue, library: PyTree | str = "torch") -> ast.expr:
-    """Any value of Python as a tree, its infinities in the words of a library.
+    """Convert any value of Python to a tree, its infinities in the words of a library.
 
     >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
     ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']

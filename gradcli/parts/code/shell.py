@@ -24,7 +24,7 @@ def output_options(
     color: Color = "auto",
     output: OutputFile = None,
 ) -> None:
-    """Where a script is written; its numbers have all digits."""
+    """Declare the option for the file of a script, whose numbers have all digits."""
 
 
 @shares(output_options, remark_options)

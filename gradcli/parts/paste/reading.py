@@ -34,7 +34,7 @@ from gradcli.parts.paste.text_statements import LINES, last_value
 
 @dataclass(frozen=True)
 class HowToRead:
-    """How the statements of a text are to be read.
+    """Settings of reading the statements of a text.
 
     Attributes:
         generator: Makes a generator of random numbers; None refuses them.

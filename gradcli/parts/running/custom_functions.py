@@ -281,7 +281,7 @@ def alone(recorded: RecordedFunction, application: Application) -> CustomFunctio
 
 
 class _Enclosed(NamedTuple):
-    """What the enclosure of the truth says of gradients: the arguments by which they are wrong, or not decided."""
+    """Comparison of gradients with the enclosure of the truth: the arguments by which they are wrong, or undecided."""
 
     contradicted: set[str]
     undecided: set[str]

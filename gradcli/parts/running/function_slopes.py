@@ -225,7 +225,7 @@ class MovedFunction:
 
     @cached_property
     def is_seen(self) -> bool:
-        """Whether the function has a value at any point next to this one: it may fail at each."""
+        """True if the function has a value at some point next to this one: it may fail at each."""
         return any(np.isfinite(value).any() for one in self.directions for value in one.values.values())
 
     def points(self) -> Iterator[Mapping[str, Array]]:

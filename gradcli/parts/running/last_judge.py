@@ -80,7 +80,7 @@ class Movement:
 
     @cached_property
     def has_slopes_of_torch(self) -> bool:
-        """Whether the function has torch's slopes on both sides, so sharply that a kink would be seen."""
+        """True if the function has torch's slopes on both sides, so sharply that a kink would be seen."""
         return all(self.function.resolves(one) for one in self.known if one.blocks)
 
     def denies(self, entry: Entry) -> bool:

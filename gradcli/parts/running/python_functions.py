@@ -103,7 +103,7 @@ class PythonFunction(Function):
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
 
     def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Argument) -> Argument:
-        """As of any function; what has no value is recorded in the corner of its box."""
+        """Check as for any function; without a point it is recorded in the corner of its box."""
         values = self._by_name(at)
         for name, text in (options.get("box") or {}).items():
             if name not in values:
@@ -117,7 +117,7 @@ class PythonFunction(Function):
         dtype: Dtype | None,
         shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
     ) -> Inquiry:
-        """As of any function; it is recorded at zeros, as only the shapes of what has columns count."""
+        """Ask as for any function, recorded at zeros, as only the shapes of columns count."""
         given = self._by_name(at)
         zeros = {
             name: np.zeros(shape) for name, shape in shapes([n for n in self.parameters if n not in given]).items()

@@ -75,7 +75,7 @@ class RecordedFunction(Protocol):
 
     @property
     def has_unseen(self) -> bool:
-        """Whether something that the function does is not in the recording."""
+        """True if something that the function does is not in the recording."""
 
     @property
     def held_values(self) -> Mapping[Atom, str]:
@@ -87,7 +87,7 @@ class RecordedFunction(Protocol):
 
     @property
     def is_of_point(self) -> bool:
-        """Whether values decided the lines."""
+        """True if values decided the lines."""
 
     @property
     def doubt(self) -> str:

@@ -32,7 +32,7 @@ ArrowData = Any
 
 
 def pyarrow() -> ArrowData:
-    """The package, with its modules `compute` and `parquet`.
+    """Import the package, with its modules `compute` and `parquet`.
 
     Raises:
         InputError: It is not installed.
@@ -93,7 +93,7 @@ class ParquetRows:
         yield Start(total)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows, counted from 1.
+        """Yield the rows in blocks, counted from 1.
 
         Args:
             wanted: The columns to read as numbers.
@@ -281,7 +281,7 @@ def arrays_of(frame: ArrowData, chosen: list[str]) -> dict[str, Array]:
 
 
 def alike(frame: ArrowData, columns: Mapping[str, Array]) -> ArrowData:
-    """A table of the same kind, with the same index where it has one."""
+    """Make a table of the same kind, with the same index where it has one."""
     if hasattr(frame, "from_pydict"):  # pyarrow's
         return type(frame).from_pydict(columns)
     index = {"index": frame.index} if hasattr(frame, "index") else {}

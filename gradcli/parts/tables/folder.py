@@ -183,7 +183,7 @@ def _brief(value: object) -> str:
 
 
 def _as_json(value: object) -> Any:
-    """An array as nested lists, or a large one by its checksum."""
+    """Write an array as nested lists, or a large one by its checksum."""
     array = np.asarray(value)
     return array.tolist() if array.size <= 64 else hashlib.sha256(array.tobytes()).hexdigest()
 

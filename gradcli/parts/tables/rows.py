@@ -24,7 +24,7 @@ from gradcli.results.record import Record
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
-    """The format of a file: as given, or as its suffix says; CSV without a name.
+    """Return the format of a file: as given, or by its suffix; CSV without a name.
 
     Raises:
         InputError: The suffix says nothing.
@@ -123,7 +123,7 @@ class PointSource(Record):
 
     @classmethod
     def from_path(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> PointSource:
-        """The files that a path, a folder or a pattern names.
+        """List the files that a path, a folder or a pattern names.
 
         Raises:
             InputError: There is none, or they have several formats.
@@ -165,7 +165,7 @@ class PointSource(Record):
 
     @contextmanager
     def opened(self, file: str, files: Files) -> Iterator[FileRows]:
-        """The rows of one file, its header read.
+        """Open the rows of one file, and read its header.
 
         Raises:
             GradcliError: It cannot be read, its header is not one, or its columns are named twice.
@@ -187,7 +187,7 @@ class PointSource(Record):
 
     @contextmanager
     def rows(self, path: str, files: Files) -> Iterator[Joined]:
-        """The rows of all files, one file after the other.
+        """Yield the rows of all files, one file after the other.
 
         Args:
             path: What messages call them together.
@@ -230,7 +230,7 @@ class Joined:
         return (self._place + own) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows, numbered on from file to file."""
+        """Yield the rows in blocks, numbered on from file to file."""
         for place, file in enumerate(self._points.files):
             self._place, before = place, self.passed
             with ExitStack() as stack:
@@ -271,7 +271,7 @@ class Cut(NamedTuple):
 
 
 def rows_of(text: str) -> Cut:
-    """The rows of a range.
+    """Read a range of rows.
 
     Raises:
         InputError: It is none.
@@ -290,7 +290,7 @@ def rows_of(text: str) -> Cut:
 
 
 def part_of(text: str, points: PointSource) -> Cut:
-    """The rows of a part, `K/N` of all.
+    """Read `K/N`, a part of all rows.
 
     Raises:
         InputError: It is none, or the rows cannot be counted.
@@ -304,7 +304,7 @@ def part_of(text: str, points: PointSource) -> Cut:
 
 
 def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
-    """Some of the rows, of blocks that lack at most some of those before the first of them."""
+    """Clip a stream of blocks to the rows of a Cut."""
     first, last, _ = cut
     for block in blocks:
         if not len(block.numbers):

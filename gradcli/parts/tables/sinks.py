@@ -38,7 +38,7 @@ _ROWS, _BYTES = 2**20, 2**26
 
 @contextmanager
 def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
-    """A writer of rows; the file has its name when all are written, and does not exist if that fails.
+    """Open a writer of rows; the file gets its name when all are written, and does not exist if that fails.
 
     Args:
         path: Of the file, or `-` for standard output.
@@ -141,7 +141,7 @@ def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> AnyArray:
 
 
 def numeric(cells: Sequence[Any], shape: tuple[int, ...], column: str | None = None) -> Array:
-    """The cells of a column as numbers, NaN where one is empty, or is none, as those of a variable in a row at fault.
+    """Convert the cells of a column to numbers, NaN where one is empty or no number.
 
     Args:
         cells: Numbers, lists of them, or texts.
@@ -206,7 +206,7 @@ class DelimitedWriter:
             self._has_header = True
 
     def _quoted(self, cell: str) -> str:
-        """A cell, in quotes if it would else be read as something else."""
+        """Quote a cell if it would else be read as something else."""
         return '"' + cell.replace('"', '""') + '"' if self._special.search(cell) else cell
 
 
@@ -228,7 +228,7 @@ class ObjectWriter:
         self._file.flush()
 
     def finish(self) -> None:
-        """There is nothing after the last row."""
+        """Write nothing after the last row."""
 
 
 def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -250,7 +250,7 @@ def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] = M
 
 
 def _split(cells: Sequence[object], shape: tuple[int, ...]) -> list[list[str]]:
-    """A list of texts for each element of some cells, empty in rows whose cell has another shape."""
+    """List the texts of each element of some cells, empty in rows whose cell has another shape."""
     columns = whole_cells(cells, shape).reshape(len(cells), -1).T.tolist() if shape else [cells]
     return [list(map(_cell, column)) for column in columns]
 
@@ -260,7 +260,7 @@ def _index(index: tuple[int, ...]) -> str:
 
 
 def _cell(value: object) -> str:
-    """A cell of a table: texts as they are, what JSON has else as JSON."""
+    """Write a cell of a table: a text as it is, anything else as JSON."""
     match value:
         case str():
             return value
@@ -279,7 +279,7 @@ def _word(value: object) -> str:
 
 
 def _json_of_text(cell: str) -> str:
-    """A cell of a table as JSON: a number if it is one, null if it is empty, else a string."""
+    """Write a cell of a table as JSON: a number if it is one, null if it is empty, else a string."""
     word = cell.strip()
     return (word if _JSON_NUMBER.fullmatch(word) else _JSON_NAMES.get(word) or _json_of_value(cell)) if word else "null"
 
@@ -289,7 +289,7 @@ def _json_of_value(value: object) -> str:
 
 
 def _finite(value: object) -> object:
-    """A value with text in UTF-8, and with strings for the numbers that JSON has not."""
+    """Convert a value for JSON: text in UTF-8, and strings for the numbers that JSON lacks."""
     match value:
         case list():
             return list(map(_finite, value))
@@ -408,7 +408,7 @@ class ColumnWriter:
         self._waiting, self._rows, self._bytes = [], 0, 0
 
     def _empty(self) -> ArrowData:
-        """A table without rows."""
+        """Make a table without rows."""
         pa, layout = self._pa, self._layout
         kinds = {name: pa.float64() if name in layout.numbers else pa.string() for name in layout.kept}
         kinds |= {name: kind for name, kind in layout.source.types.items() if name in kinds}

@@ -55,7 +55,7 @@ _MOST_ROWS = 2**16
 
 
 def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
-    """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
+    """Return the size of a regular file, or the descriptor of a pipe, whose other end may let one wait."""
     if not isinstance(stream, io.BufferedReader):  # such as text in memory
         return None, None
     found = os.fstat(stream.fileno())
@@ -89,7 +89,7 @@ class TextRows:
         self.passed = 0
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows; a chunk is a block.
+        """Yield the rows, a block a chunk.
 
         Args:
             wanted: The columns to read as numbers.
@@ -127,11 +127,11 @@ class TextRows:
         return self._position / max(1, self._size) if self._size is not None else None
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
-        """The rows of a text that begins and ends with one."""
+        """Yield the rows of a text that begins and ends with a row."""
         raise NotImplementedError
 
     def _texts(self) -> Iterator[str]:
-        """The texts that are read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
+        """Yield the texts read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
         held, line = "", 1
         for first, text in itertools.chain(self._chunks, [(0, "\n")]):
             if not text:
@@ -176,7 +176,7 @@ class TextRows:
                 number += text.count("\n")
 
     def _read(self) -> bytes:
-        """Some bytes, none at the end; a pipe gives what it has, and no more is waited for.
+        """Read some bytes, none at the end; a pipe gives all that it has at once.
 
         Raises:
             InputError: The system refuses, as it says.
@@ -267,7 +267,7 @@ class Delimited(TextRows):
         raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
 
     def _unwritten(self, cells: list[str], line: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:
-        """The names of columns that the text does not name; none if the first row is their names.
+        """Return the names of columns that the text lacks; none if the first row has them.
 
         Raises:
             InputError: There are names twice, or none.

@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
 
 
 def render(document: doc.Document, _: Screen) -> str:
-    """The parts from top to bottom, behind a remark on what they need."""
+    """Write the parts from top to bottom, after a remark on the packages that they need."""
     match document:
         case (doc.ScriptText(language="latex", source=source),):
             return source
@@ -42,7 +42,7 @@ def render(document: doc.Document, _: Screen) -> str:
 
 
 def body(document: doc.Document) -> str:
-    """The same without the remark."""
+    """Write the parts without the remark."""
     return "\n\n".join(part for node in document for part in _parts(node)) + "\n"
 
 
@@ -82,7 +82,7 @@ def _is_of_equations(table: doc.Table) -> bool:
 
 
 def _equations_of(table: doc.Table) -> Iterator[str]:
-    """The equations in the cells, column by column; what else the rows have, their left sides say."""
+    """Write the equations in the cells, column by column; their left sides say what else the rows have."""
     rows = [[part for cell in row for part in cell if isinstance(part, doc.EquationCell)] for row in table.rows if row]
     yield from _cells([part for column in zip_longest(*rows) for part in column])
     if table.is_numeric:
@@ -111,7 +111,7 @@ def _equation(cell: doc.EquationCell) -> Iterator[_Sides]:
 
 
 def _tensor(label: str, array: Array, factors: Sequence[Array] = (), at: tuple[int, ...] = ()) -> Iterator[_Sides]:
-    """An equation for an array, its factors before it where they fit, or one for each matrix in it."""
+    """Write an equation for an array, its factors before it where they fit, or one for each matrix in it."""
     if array.ndim <= 2 or array.size == 0:
         rest = (*at, *(":",) * array.ndim) if at else ()
         shown, before = matrix(array), " ".join(map(matrix, factors))
@@ -156,7 +156,7 @@ def _grid(rows: Sequence[Sequence[str]]) -> str:
 
 
 def matrix(array: Array) -> str:
-    r"""A number, a column vector or a matrix; the corners of a large one.
+    r"""Write a number, a column vector or a matrix; the corners of a large one.
 
     >>> import numpy as np
     >>> matrix(np.array([1.0, 1e-5]))
@@ -207,7 +207,7 @@ def _lines_of_code(words: str) -> str:
 
 
 def _tabular(table: doc.Table) -> str:
-    """A table of words, numbers and matrices, whose last column wraps where it has reasons."""
+    """Write a table of words, numbers and matrices, whose last column wraps where it has reasons."""
     rows = list(map(_row, table.body))
     columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
     last = [row[-1] for row in table.rows if row]
