@@ -21,22 +21,22 @@ _steps: dict[str, tuple[str, int, int]] = {}
 """The step being done ("inner"), and the item of several that it is part of ("outer")."""
 
 
-def doing(what: str, done: int = 0, total: int = 0) -> None:
+def set_step(what: str, done: int = 0, total: int = 0) -> None:
     """Set the step being done, and how much of it is done, if that is known.
 
-    >>> doing("proving", 512, 1024)
-    >>> said()
+    >>> set_step("proving", 512, 1024)
+    >>> step_text()
     'proving 512 of 1,024'
     """
     _steps["inner"] = what, done, total
 
 
-def counted(what: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
+def tracked(what: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
     """Yield items that take long each; the steps done meanwhile are shown as part of the item.
 
-    >>> for _ in counted("point", "abc", 3):
-    ...     doing("proving")
-    ...     said()
+    >>> for _ in tracked("point", "abc", 3):
+    ...     set_step("proving")
+    ...     step_text()
     'point 1 of 3: proving'
     'point 2 of 3: proving'
     'point 3 of 3: proving'
@@ -49,8 +49,8 @@ def counted(what: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
         _steps.pop("outer", None)
 
 
-def said() -> str:
-    """Return the last step in words."""
+def step_text() -> str:
+    """Write the last step, and the item that it is part of."""
     return ": ".join(_words(*_steps[part]) for part in ("outer", "inner") if part in _steps)
 
 
@@ -86,7 +86,7 @@ def budget(seconds: float | None) -> Iterator[None]:
     """Bound the time of all checks and searches within a block that answers one question; by `SECONDS` if None.
 
     >>> with budget(10.0):
-    ...     patience()
+    ...     budget_factor()
     2.0
     """
     token = BUDGET.set(Budget(seconds))
@@ -104,7 +104,7 @@ def each_with_time() -> Iterator[None]:
         yield
 
 
-def patience() -> float:
+def budget_factor() -> float:
     """Return the factor by which a check may exceed its usual limits of time and operations."""
     own = BUDGET.get()
     return 1.0 if own is None or own.seconds is None else own.seconds / SECONDS

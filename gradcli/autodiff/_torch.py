@@ -6,7 +6,7 @@ import os
 
 from gradcli import progress
 from gradcli.errors import InputError
-from gradcli.progress import doing
+from gradcli.progress import set_step
 
 
 def _require_folder() -> None:
@@ -23,11 +23,11 @@ def _require_folder() -> None:
 
 
 _require_folder()
-doing("importing torch")
+set_step("importing torch")
 with progress.collector_paused():
     import torch
 
     progress.count_as_old()
-doing("differentiating")
+set_step("differentiating")
 
 __all__ = ["torch"]

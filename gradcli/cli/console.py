@@ -249,7 +249,7 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
     if terminal is None:
         yield
         return
-    progress.doing("reading")
+    progress.set_step("reading")
     line = _Line(terminal, (columns(sys.stderr) or 1) - 1)
     thread = threading.Thread(target=line.show, daemon=True)
     thread.start()
@@ -277,7 +277,7 @@ class _Line:
             return
         self._is_written = True
         while not self.ended.is_set():
-            words = f"{progress.said()}, {time.monotonic() - start:.0f} s"
+            words = f"{progress.step_text()}, {time.monotonic() - start:.0f} s"
             self.write(words[: self._width].encode("ascii", "replace"))
             self.ended.wait(RENEWED)
 

@@ -29,7 +29,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.progress import patience
+from gradcli.progress import budget_factor
 from gradcli.reference.array_values import Values
 from gradcli.reference.ball_arrays import BallArray, RoundedArray
 from gradcli.reference.balls import Ball, precision
@@ -247,7 +247,7 @@ class BoundedProof:
         return (
             self.refines
             and kinds.isdisjoint((Kind.DEFINED, Kind.SPECTRAL))
-            and self.sweeps * self.elements <= MOST_BALLS * max(1.0, patience())
+            and self.sweeps * self.elements <= MOST_BALLS * max(1.0, budget_factor())
         )
 
     def _next_bits(self, bits: int) -> int:

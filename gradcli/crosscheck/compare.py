@@ -16,7 +16,7 @@ from flint import arb, fmpq
 
 from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
-from gradcli.progress import doing
+from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Columns, Direction, EnclosedDerivatives
@@ -124,7 +124,7 @@ def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> 
         truth_of, is_last, waiting = truths(bits, entries), bits == LAST_BITS, list[Entry]()
         with precision(bits):
             for n, entry in enumerate(entries):
-                doing("proving", n, len(entries))
+                set_step("proving", n, len(entries))
                 truth = truth_of(entry)
                 # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
                 if isinstance(truth, Undefined) and (truth.decided or is_last):

@@ -21,7 +21,7 @@ from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
 from gradcli.crosscheck.summary import PartCheck, summarize, with_findings
-from gradcli.progress import collector_paused, patience
+from gradcli.progress import budget_factor, collector_paused
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import EnclosedDerivatives
@@ -196,7 +196,7 @@ class JacobianJudge:
         derived = [name for name in proof.lost if name or survey.kind == "value"]
         more = count({name: proof.lost[name] for name in derived})
         is_open = {name: ~(proof.blocks[name] | looked[name] | proof.lost[name]) for name in derived}
-        most = int(MOST_OPEN * max(1.0, patience()))
+        most = int(MOST_OPEN * max(1.0, budget_factor()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
             others = self._decided_by_balls(survey, places)

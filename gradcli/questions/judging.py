@@ -26,7 +26,7 @@ from gradcli.language.program.expansion import PADDING
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.option_words import Words, option
 from gradcli.parts import all_parts
-from gradcli.progress import doing
+from gradcli.progress import set_step
 from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, NumberKind, Quantity, Verdict, by_name, quantities_of
@@ -176,12 +176,12 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
         return judgement
 
     def judge_form(text: str) -> Verdict | None:
-        doing("trying another way to write it")
+        set_step("trying another way to write it")
         return verdict_of_form(question, text, v, tolerance)
 
     try:
         with time_limit():
-            doing("looking for what is to blame")
+            set_step("looking for what is to blame")
             found = judgement
             for adviser in _advisers():
                 found = adviser.advised(advised_point(question), found, v, judge_form)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from gradcli.progress import BUDGET, INTERRUPTING, SECONDS, patience
+from gradcli.progress import BUDGET, INTERRUPTING, SECONDS, budget_factor
 
 EXTRA = 4.0
 """Seconds of the limit to explain entries that lack a truth or are wrong: twice what the admitted work takes."""
@@ -60,12 +60,12 @@ def time_limit() -> Iterator[None]:
     if _LIMIT.get() is not None:
         yield
         return
-    budget, seconds = BUDGET.get(), SECONDS * patience()
+    budget, seconds = BUDGET.get(), SECONDS * budget_factor()
     clock = time.thread_time if budget is None or budget.seconds is None else time.monotonic
     end = clock() + seconds if budget is None or budget.end is None else budget.end
     if budget is not None:
         budget.end = end
-    with _limited(_Limit(clock, end, seconds, extra=EXTRA * patience())):
+    with _limited(_Limit(clock, end, seconds, extra=EXTRA * budget_factor())):
         yield
 
 

@@ -20,7 +20,7 @@ from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line, number
-from gradcli.progress import doing
+from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
@@ -99,7 +99,7 @@ class EnclosurePass:
         for n, line in enumerate(lines):
             if line.symbol in self.plan.needed:
                 require_time()
-                doing("enclosing line", n + 1, len(lines))
+                set_step("enclosing line", n + 1, len(lines))
                 found = self._line_values(line, self.plan.needed[line.symbol])
                 self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
 
@@ -288,7 +288,7 @@ class EnclosurePass:
             if line.symbol not in self.plan.edges:
                 continue
             require_time()
-            doing("enclosing derivatives of line", n + 1, len(lines))
+            set_step("enclosing derivatives of line", n + 1, len(lines))
             found = moving.setdefault(line.symbol, {})
             passed = _passed(line)
             for k, out, source, slope in self.edges(line):

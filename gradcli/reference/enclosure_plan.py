@@ -25,7 +25,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
-from gradcli.progress import patience
+from gradcli.progress import budget_factor
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
@@ -135,7 +135,7 @@ class Reference:
         self.program, self.renamed = lower(program, shapes)
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
-        self.budget = int(BUDGET * max(1.0, patience()))
+        self.budget = int(BUDGET * max(1.0, budget_factor()))
         self.dependencies = Dependencies(self.shapes, self.budget)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:

@@ -24,7 +24,7 @@ from sympy import Expr, Integer, KroneckerDelta
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.progress import doing, may_end
+from gradcli.progress import may_end, set_step
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
@@ -103,7 +103,7 @@ class OutputElement:
 
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
         """Differentiate by one variable; see `differentiate`."""
-        doing("deriving the formula")
+        set_step("deriving the formula")
         written, rows, element = self.output_entries
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)

@@ -27,8 +27,8 @@ def _run(
 
     def slow(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
         found = real(self, *arguments, **options)
-        for _ in progress.counted("point", "ab", 2):
-            progress.doing("proving", 512, 1024)
+        for _ in progress.tracked("point", "ab", 2):
+            progress.set_step("proving", 512, 1024)
             time.sleep(seconds / 2)
         if fails:
             raise InputError("no such luck")

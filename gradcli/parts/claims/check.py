@@ -25,7 +25,7 @@ from gradcli.parts.claims.claim_readings import read, read_numbers
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met
-from gradcli.progress import counted, each_with_time
+from gradcli.progress import each_with_time, tracked
 from gradcli.questions import judging
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole, rounded
@@ -337,7 +337,7 @@ def _sampled(
     is_whole, note = True, ""
     counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
     failing: set[results.Verdict] = set()
-    for n, drawn in enumerate(counted("point", draws, points)):
+    for n, drawn in enumerate(tracked("point", draws, points)):
         try:
             with each_with_time():
                 look = _contradicted(looked(drawn))

@@ -130,15 +130,15 @@ class Region:
     @property
     def assumed(self) -> tuple[Assumption, ...]:
         """Assumed signs, after the substitutions for the boundaries."""
-        return tuple((self.here(expression), sign) for expression, sign in self.signs)
+        return tuple((self.with_boundaries(expression), sign) for expression, sign in self.signs)
 
-    def beside(self, condition: Condition, sign: Sign) -> Region:
+    def with_sign(self, condition: Condition, sign: Sign) -> Region:
         """Return the region in which left minus right of a condition has this sign."""
         truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
         assumed = () if condition.is_equality or condition.is_of_indices else ((condition.difference, sign),)
         return replace(self, truth=truth, claim=claim, slopes=slopes, signs=(*self.signs, *assumed))
 
-    def on(self, condition: Condition) -> Iterator[Region]:
+    def on_boundary(self, condition: Condition) -> Iterator[Region]:
         """Return the regions in which the two sides of a condition are equal."""
         for equal in condition.equal:
             truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
@@ -151,7 +151,7 @@ class Region:
                 signs = (*self.signs, (condition.difference, 0))
                 yield replace(self, truth=truth, claim=claim, signs=signs, equal=(*self.equal, equal))
 
-    def here(self, expression: Expr) -> Expr:
+    def with_boundaries(self, expression: Expr) -> Expr:
         """Substitute the equations of the boundaries into an expression."""
         for equal in self.equal:
             expression = expression.xreplace(equal)
@@ -183,23 +183,23 @@ class Regions:
             return self._agree_on_boundary(region) if region.equal else vanishes(region.truth - region.claim)
         if condition.difference.is_number:
             sign = self._sign(region, condition.difference)
-            return sign is not None and self.agree(region.beside(condition, sign))
+            return sign is not None and self.agree(region.with_sign(condition, sign))
         return all(map(self.agree, self._cases(region, condition)))
 
     def _cases(self, region: Region, condition: Condition) -> Iterator[Region]:
         """Yield the parts of a region on both sides of a boundary, and on it."""
-        yield from (region.beside(condition, sign) for sign in ((1,) if condition.is_equality else (1, -1)))
-        yield from () if self.is_open and not condition.is_of_indices else region.on(condition)
+        yield from (region.with_sign(condition, sign) for sign in ((1,) if condition.is_equality else (1, -1)))
+        yield from () if self.is_open and not condition.is_of_indices else region.on_boundary(condition)
 
     def _agree_on_boundary(self, region: Region) -> bool:
         """Tell whether the claim is the derivative on boundaries, or there is none wherever it is not."""
         if region.target is None:
-            return vanishes(region.here(region.truth) - region.here(region.claim))
+            return vanishes(region.with_boundaries(region.truth) - region.with_boundaries(region.claim))
         try:
             before, behind = (self._slope(region, side) for side in (-1, 1))
         except _OpenError as error:
             return error.condition is not None and all(map(self.agree, self._cases(region, error.condition)))
-        claim = region.here(region.claim)
+        claim = region.with_boundaries(region.claim)
         is_slope = vanishes(before - claim), vanishes(behind - claim)
         self.has_kinks |= not all(is_slope)
         if any(is_slope) or vanishes(before + behind - 2 * claim):
@@ -215,11 +215,11 @@ class Regions:
         """
         slopes = region.slopes
         while (condition := next(iter(conditions(slopes)), None)) is not None:
-            sign = self._sign(region, region.here(condition.difference))
+            sign = self._sign(region, region.with_boundaries(condition.difference))
             if sign is None:
                 raise _OpenError(condition)
             slopes = condition.decided(slopes, sign or side * self._rate(region, condition.difference))
-        return region.here(slopes)
+        return region.with_boundaries(slopes)
 
     def _rate(self, region: Region, difference: Expr) -> Sign:
         """Return the sign of the rate at which a difference grows with x; 0 where it does not move.
@@ -228,7 +228,7 @@ class Regions:
             _OpenError: it may be one or another, or is 0 and the difference moves all the same.
         """
         slope = tidied(assemble(linear(difference.diff(region.target), self.ranges)))
-        rate = region.here(slope)
+        rate = region.with_boundaries(slope)
         if rate.has(KroneckerDelta):
             raise _OpenError(None)
         sign = self._sign(region, rate)

@@ -15,7 +15,7 @@ from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
-from gradcli.progress import counted
+from gradcli.progress import tracked
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import judged_adjoint, of_v
 from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
@@ -330,7 +330,7 @@ def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
     verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
     ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
     with time_limit():
-        for atom, one in counted("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
+        for atom, one in tracked("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
             try:
                 is_late, value = len(verdicts) > MOST_JUDGED, walk.trace.values[atom]
                 own = None if is_late else judged_adjoint(ran, atom, one.name, value, v, one.value)

@@ -17,7 +17,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.option_words import option
 from gradcli.parts.improve.magnitudes import Spread, spread
-from gradcli.progress import doing
+from gradcli.progress import set_step
 from gradcli.questions.judging import judged, whole_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
@@ -121,7 +121,7 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
 def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
     from gradcli.parts.improve.measuring import ENOUGH, Measure
 
-    doing("finding out what is lost")
+    set_step("finding out what is lost")
     program = sample.program
 
     def measured(points: Sequence[Point], asked: int) -> Measure:
@@ -307,7 +307,7 @@ def _none_found(question: Question) -> str:
 
 def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     """Tell whether all these forms, on which the answer rests, are proved to equal the function."""
-    doing("proving that they are the same")
+    set_step("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:
         others = [parse(text, given=shadowed(program.names), shapes=shapes) for text in forms]

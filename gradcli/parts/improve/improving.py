@@ -24,7 +24,7 @@ from gradcli.parts.improve.advice import is_same_at
 from gradcli.parts.improve.exploring import SECONDS, Measured, Side, best_of, better, readable, searched
 from gradcli.parts.improve.forms import Form, FormWriter
 from gradcli.parts.improve.measuring import ENOUGH, Measure
-from gradcli.progress import doing, patience
+from gradcli.progress import budget_factor, set_step
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Array
 
@@ -92,11 +92,11 @@ def improved(
     if original is None or not forms:
         return None
     if not measure.agrees(best_of(forms).loss):
-        doing("joining two forms")
+        set_step("joining two forms")
         forms += switched(original, forms, measure, measure_at)
     with suppress(OverTimeError):
         for one in better(forms)[:MOST_TRIED]:
-            doing("comparing the forms")
+            set_step("comparing the forms")
             parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
                 return BetterForm(
@@ -114,14 +114,14 @@ def _is_same(
 
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     """Yield the typed form, then the finds of a search for all points, and for the points that still lose digits."""
-    doing("looking for other ways to write it")
-    found = searched(original, measure, SECONDS * patience())
+    set_step("looking for other ways to write it")
+    found = searched(original, measure, SECONDS * budget_factor())
     yield from found
     if not found or measure.asked or measure.agrees(best_of(found).loss):
         return
     part = measure.part([n for n, bits in enumerate(best_of(found).loss.bits) if bits > ENOUGH])
     known = {one.form.text for one in found}
-    for one in searched(original, part, SECONDS * patience() / 2):
+    for one in searched(original, part, SECONDS * budget_factor() / 2):
         if one.form.text not in known and (loss := measure.lost_bits(one.form.program)) is not None:
             yield replace(one, loss=loss)
 

@@ -16,7 +16,7 @@ from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
-from gradcli.progress import SECONDS, patience
+from gradcli.progress import SECONDS, budget_factor
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.dependencies import Flat, OverBudgetError
@@ -132,7 +132,7 @@ class Measure:
         known: dict[int, _Known] = {}
         order = sorted(range(len(points)), key=lambda n: (n >= asked, (n - asked) % SPREAD if n >= asked else 0, n))
         self.untried = len(points)
-        with suppress(OverTimeError), part_limit(SHARE * SECONDS * patience()):
+        with suppress(OverTimeError), part_limit(SHARE * SECONDS * budget_factor()):
             for n in order:
                 numbers = self._truth(program, points[n])
                 self.untried -= 1

@@ -17,7 +17,7 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.program.wengert import show
 from gradcli.notation import PARTIAL, Element, Named, Notation, second
 from gradcli.option_words import option
-from gradcli.progress import doing
+from gradcli.progress import set_step
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.questions.question import Dtype, Question, rounded
@@ -286,12 +286,12 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
     missing = ""
     with time_limit():
         low, high = line.shown_range() if ends is None else ends
-        doing("looking for kinks and poles")
+        set_step("looking for kinks and poles")
         try:
             marks, spans = curves.classify_places(line.subject, line.places(low, high), low, high)
         except OverTimeError as error:
             missing = f"{MISSING_PLACES} was {error}"
-        doing("drawing")
+        set_step("drawing")
         points, numbers = curves.sample(line.subject, marks, spans, low, high)
         shown = curves.windows(points, numbers, marks, spans)
         try:

@@ -26,7 +26,7 @@ from gradcli.parts.running.faults import tried, words
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.parts.running.variants import variants
-from gradcli.progress import patience
+from gradcli.progress import budget_factor
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.user_files import line_of_file
 from gradcli.results import Array
@@ -65,7 +65,7 @@ def trials(recorded: RecordedFunction) -> list[Trial]:
     """Try each custom function of a recording by itself, where it is first applied."""
     first = {application.function: application for application in reversed(recorded.applications)}
     asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
-    end, found = time.thread_time() + SECONDS * patience(), []
+    end, found = time.thread_time() + SECONDS * budget_factor(), []
     with (
         warnings.catch_warnings(action="ignore"),  # a variant may be of no use to the function, which may say so
         contextlib.redirect_stdout(io.StringIO()),
@@ -96,7 +96,7 @@ def _trial(recorded: RecordedFunction, application: Application, end: float) -> 
     if not name:
         return Trial(said, "", is_here=False)
     is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
-    custom.end, custom.most_variants = time.thread_time() + WORDS_SECONDS * patience(), WORDS_VARIANTS
+    custom.end, custom.most_variants = time.thread_time() + WORDS_SECONDS * budget_factor(), WORDS_VARIANTS
     fault = f"{called} {words(custom, name, results)}"
     if is_here and _is_meant(recorded):
         whole = f"{recorded.call.called} as a whole, moved a little, has the slope that torch gives it"

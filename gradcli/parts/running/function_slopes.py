@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gradcli.errors import GradcliError
 from gradcli.parts.running.measured_slopes import SEED, is_constant, one_sided, random_direction
-from gradcli.progress import patience
+from gradcli.progress import budget_factor
 from gradcli.results import Array
 
 DIRECTIONS = 2
@@ -267,7 +267,7 @@ class MovedFunction:
             }
             direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
             began, found = time.monotonic(), np.empty(0)
-            if self._calls < MOST_CALLS and self._seconds < SECONDS * patience():
+            if self._calls < MOST_CALLS and self._seconds < SECONDS * budget_factor():
                 self._calls += 1
                 with contextlib.suppress(GradcliError):  # it may fail there
                     found = self.values(x).astype(np.float64)

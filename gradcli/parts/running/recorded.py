@@ -37,7 +37,7 @@ from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, i
 from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.targets import guarded
-from gradcli.progress import patience
+from gradcli.progress import budget_factor
 from gradcli.questions.question import Dtype, Question
 from gradcli.questions.recorded_protocol import Released
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
@@ -235,7 +235,7 @@ class Recorded:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit = TimeLimit(self.call.called, SECONDS * patience())
+        limit = TimeLimit(self.call.called, SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
                 return self.forward({**self.arrays, **arrays}, wrt)

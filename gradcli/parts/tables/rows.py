@@ -303,7 +303,7 @@ def part_of(text: str, points: PointSource) -> Cut:
     return Cut(total * (part - 1) // parts + 1, total * part // parts, part == 1)
 
 
-def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
+def clip_to_rows(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
     """Clip a stream of blocks to the rows of a Cut."""
     first, last, _ = cut
     for block in blocks:

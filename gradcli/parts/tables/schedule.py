@@ -28,7 +28,7 @@ from gradcli.files import Files
 from gradcli.files.decoding import Start
 from gradcli.function import Function
 from gradcli.parts.tables.folder import MANIFEST, Folder, FolderPart, input_facts
-from gradcli.parts.tables.rows import Cut, Joined, PointSource, within
+from gradcli.parts.tables.rows import Cut, Joined, PointSource, clip_to_rows
 from gradcli.parts.tables.sinks import Layout, open_sink
 from gradcli.results import RowSource
 from gradcli.results.record import Record
@@ -98,7 +98,7 @@ def function_of(expression: str, code: str | None) -> TypedFunction:
     return cast("TypedFunction", function_with_code(expression, code) or Function(expression))
 
 
-def apply(
+def write_derivatives(
     work: Work,
     function: TypedFunction,
     rows: Joined,
@@ -127,7 +127,7 @@ def apply(
     of_plan = (plan.columns, plan.quantities, plan.question.dtype)
     layout = Layout(source, work.keep, *of_plan, cut.has_names, about)
     with open_sink(output, work.form, layout) as sink:
-        blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
+        blocks = clip_to_rows(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
         with contextlib.closing(stream.over(blocks)) as parts:
             for part in parts:
                 sink.write(part)
@@ -202,7 +202,7 @@ def into_folder(
         The stream that all rows have gone through.
 
     Raises:
-        GradcliError: As for `apply`; the folder is not empty, or is of another run; the workers are not to be had.
+        GradcliError: As for `write_derivatives`; the folder is not empty, or is of another run; there are no workers.
         OutputError: Parts could not be written.
     """
     points.require_files("not cut into parts")
@@ -255,7 +255,7 @@ def write_part(
     """Write the part of a piece.
 
     Raises:
-        GradcliError: As for `apply`.
+        GradcliError: As for `write_derivatives`.
         OSError: It cannot be written.
     """
     (file,), path, before = piece.points.files, os.path.join(folder, name), piece.points.before
@@ -263,7 +263,7 @@ def write_part(
     with piece.points.rows(file, Files()) as rows:
         if piece.start is not None:
             rows.seek(piece.start)
-        stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
+        stream = write_derivatives(work, function or function_of(work.expression, work.code), rows, path, cut)
     return FolderPart.from_rows(path, file, (piece.first, piece.last), stream.tally)
 
 

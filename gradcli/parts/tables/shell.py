@@ -164,7 +164,7 @@ def answer_map(line: CommandLine) -> Callable[[], int]:
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
-    from gradcli.parts.tables.schedule import Work, apply, into_folder
+    from gradcli.parts.tables.schedule import Work, into_folder, write_derivatives
 
     start = time.perf_counter()
     function = cast("TypedFunction", line.function)
@@ -193,7 +193,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
             _require_kept(path, output, is_kept=keep)
         cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
-            stream = apply(
+            stream = write_derivatives(
                 work, function, rows, output, cut,
                 advance=lambda tally: advance(tally.read, rows.share),
             )  # fmt: skip
@@ -243,7 +243,7 @@ def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, float |
     def advance(read: int, share: float | None) -> None:
         rate = read / max(1e-9, time.perf_counter() - start)
         part = f", {100 * share:.0f} %" if share is not None else ""
-        progress.doing(f"{read:,} rows, {rate:,.0f} a second{part}")
+        progress.set_step(f"{read:,} rows, {rate:,.0f} a second{part}")
 
     with waiting(["map", *["--quiet"] * (is_quiet or shows_rows)]):
         yield advance

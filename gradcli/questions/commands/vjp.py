@@ -21,7 +21,7 @@ from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
-from gradcli.progress import counted
+from gradcli.progress import tracked
 from gradcli.questions.answering import answer_product
 from gradcli.questions.judging import beside, compared, of_passes, of_v, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
@@ -133,7 +133,7 @@ def answered(
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
-    for number, v in enumerate(counted("product", weights, len(weights))):
+    for number, v in enumerate(tracked("product", weights, len(weights))):
         product, found = answer_product(question, v)
         zeroed, adds = steps[number]
         added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
