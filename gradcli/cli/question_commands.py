@@ -38,8 +38,8 @@ def vjp(
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
-    and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
-    of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
+    and the verdict of the cross-check; with --json a line for each --v. --format plain prints only the numbers of
+    vᵀJ, or of .grad with --accumulate: one row per line, v by v and variable by variable.
 
     \b
     Examples:

@@ -157,7 +157,7 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
         elif reason := confirmation.refuted:
             found.refuted[block], found.omitted[block] = reason, f"it disagrees with the reference: {reason}"
         else:
-            found.omitted[block] = "the reference could not confirm it"
+            found.omitted[block] = "it could not be confirmed here"
     return found
 
 

@@ -167,7 +167,13 @@ def _without_names(context: Context, name: Token) -> str:
     separator, value = context.source.tokens[behind : behind + 2]
     example = f"{name.text}={value.text or 'VALUE'}"
     hint = hints.of_variable(context.source.name, example) if separator.text in (":", "=") else None
-    return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
+    small = name.text.lower()
+    is_number = small in ("nan", "inf", "infinity")
+    return (
+        hint
+        or juxtaposed_names.meant(name.text)
+        or (f"write {small[:3]}" if is_number else "a value holds numbers only")
+    )
 
 
 def _modules(context: Context, token: Token, trailers: Sequence[Trailer]) -> int:

@@ -122,7 +122,8 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
                 raise _unexpected(text, span.start + bad - 1, source)
             if word.startswith("__") and word not in DUNDERS:
                 place = Place(text, span, source)
-                raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
+                hint = "this is Python code, not a formula: save it in FILE.py, and gradcli run FILE.py"
+                raise LanguageError(f"the name '{word}' is not allowed", place=place, hint=hint)
             if word in ("j", "J"):
                 _require_real(tokens, span, text, source)
             tokens.append(Token("keyword" if keyword.iskeyword(word) else "name", word, span))

@@ -189,7 +189,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
             return alike, shapes  # as for X.T, which would be x itself for a vector
         if unknown:
             raise InputError(
-                "a constant of the expression is a size, and a formula has it as a number",
+                f"the expression needs the sizes of {', '.join(unknown)} as numbers",
                 hint=f"give values, or sizes: {option('shape', *(f'{name}=3' for name in unknown[:4]))}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}

@@ -107,7 +107,7 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     names = inquiry.snippet.program.names
     if names and not (inquiry.at or inquiry.snippet.values):
-        message = "digits are lost at some numbers and not at others, and there is neither a value nor a range"
+        message = "improve needs a point, or a range: where digits are lost depends on it"
         hint = (
             f"give a point, {option('at', f'{names[0]}=1e-8')}, or a range, {option('in', f'{names[0]}=1e-300..1e300')}"
         )

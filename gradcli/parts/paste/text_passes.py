@@ -139,7 +139,7 @@ def asked_passes(text: TextState, context: Context) -> list[SnippetPass]:
     for one in found:
         if context.builder.shares and one.output != found[0].output:
             instead = "join them: (a*y1.sum() + b*y2.sum()).backward()"
-            raise context.source.code("a pass of a second output", one.span, instead)
+            raise context.source.code("calling backward() on a second output", one.span, instead)
     return found
 
 

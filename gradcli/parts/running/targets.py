@@ -68,10 +68,10 @@ def require_no_file(text: str) -> None:
     path = text.strip()
     if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
         return
-    hint = f"write @{path} for the text in it"
     if path.endswith((".py", ".pyw")):
         hint = f"name a function of it: gradcli check {path}::{_first_function(path)} --at VALUE"
-    raise InputError(f"{path} is a file, and no expression", hint=hint)
+        raise InputError(f"{path} is a script; gradcli run {path} checks its backward passes", hint=hint)
+    raise InputError(f"{path} is a file, not an expression", hint=f"write @{path} for the text in it")
 
 
 def _first_function(path: str) -> str:

@@ -78,7 +78,7 @@ def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iter
                 legend[words] = None
             yield line
         if numbers.shape != one.numbers.shape:
-            legend["each sign is the largest of some next to each other"] = None
+            legend["each sign is the largest entry of a block"] = None
     yield Text(screen.in_characters("; ".join(legend)))
 
 
