@@ -21,7 +21,7 @@ BY_VARIABLE = ("at", "u", "shape", "in", "along", "claim", "expect")
 LISTS = ("wrt", "show", "allow", "columns")
 """Options whose value is a list of names."""
 
-FORMATS = ("full", "json")
+FORMAT_SWITCHES = ("full", "json")
 """Switches of the shell that are formats of an answer in Python."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -99,7 +99,7 @@ def _python(found: re.Match[str]) -> str:
         return f"{of}(" if of else ")"
     if name.startswith("no-"):
         return f"{name.removeprefix('no-')}=False"
-    if name in FORMATS or name == "format":
+    if name in FORMAT_SWITCHES or name == "format":
         return f'f"{{answer:{values[0] if values else name}}}"'
     keyword = NAMES.get(name, name)
     if of:

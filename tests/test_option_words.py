@@ -12,11 +12,11 @@ import pytest
 
 import gradcli
 from gradcli import Function, GradcliError
-from gradcli.cli.signatures import BY_VARIABLE, every_option
+from gradcli.cli.signatures import KINDS_BY_VARIABLE, every_option
 from gradcli.errors import InputError
 from gradcli.option_words import (
     BY_VARIABLE as BY_VARIABLE_NAMES,
-    FORMATS,
+    FORMAT_SWITCHES,
     LISTS,
     NAMES,
     Words,
@@ -75,9 +75,9 @@ def test_names_are_those_of_the_options() -> None:
     options = {one.flag.removeprefix("--"): one for _, one in every_option() if one.flag}
     for name, keyword in NAMES.items():
         assert options[name].name == keyword
-    for name in (*BY_VARIABLE_NAMES, *LISTS, *FORMATS):
+    for name in (*BY_VARIABLE_NAMES, *LISTS, *FORMAT_SWITCHES):
         assert name in options
-    by_variable = {name for name, one in options.items() if one.kind in BY_VARIABLE}
+    by_variable = {name for name, one in options.items() if one.kind in KINDS_BY_VARIABLE}
     assert by_variable == {*BY_VARIABLE_NAMES}
 
 

@@ -69,7 +69,7 @@ def gradient(
     """Differentiate a Program.
 
     Args:
-        program: The function, in primitives and operations of `matrix_rules.WHOLE`.
+        program: The function, in primitives and operations of `matrix_rules.OWN_ADJOINTS`.
         shapes: Of all of its symbols, and of the symbols of the seeds.
         wrt: The variables to differentiate by.
         seeds: The weights v of outputs: lines of the function, each with a variable or number of its shape.  New
@@ -77,7 +77,7 @@ def gradient(
         masks: Whether an operand that a choice does not take has the adjoint 0, whatever its slope is, as in
             mathematics; else as in torch, where 0*inf is nan.
         guards: Whether the adjoint is nan where an operation has no derivative: at kinks, jumps, and edges of domains.
-        keeps_defined: Whether adjoints may be made of operations of `matrix_rules.WHOLE`; else of primitives alone.
+        keeps_defined: Whether adjoints may use operations of `matrix_rules.OWN_ADJOINTS`; else primitives alone.
         by_inverses: Whether the adjoint of a determinant, as in torch, may need the inverse of its matrix.
 
     Raises:

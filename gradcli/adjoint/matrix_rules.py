@@ -19,7 +19,7 @@ from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Atom, Call, Program
 
-WHOLE = frozenset(["cholesky", "with_eigenvalues"])
+OWN_ADJOINTS = frozenset(["cholesky", "with_eigenvalues"])
 """Operations with a definition that have an adjoint as one line, too."""
 
 MOST_ROWS = 8

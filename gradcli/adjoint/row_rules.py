@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import lru_cache
 
-from gradcli.adjoint.matrix_rules import WHOLE
+from gradcli.adjoint.matrix_rules import OWN_ADJOINTS
 from gradcli.adjoint.writing import LineWriter
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
@@ -36,7 +36,7 @@ def _in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 def _stays(call: Call) -> bool:
     op = call.op
-    return op.is_primitive or op.is_condition or op.name in WHOLE or has_own_adjoint(call) or _is_smooth(call)
+    return op.is_primitive or op.is_condition or op.name in OWN_ADJOINTS or has_own_adjoint(call) or _is_smooth(call)
 
 
 def has_own_adjoint(call: Call) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.cli.options import OptionKind
-from gradcli.cli.signatures import BY_VARIABLE, Option
+from gradcli.cli.signatures import KINDS_BY_VARIABLE, Option
 from gradcli.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
             continue
         if option.kind is OptionKind.SWITCH:
             found[option.name] = not option.default
-        elif option.kind in BY_VARIABLE:
+        elif option.kind in KINDS_BY_VARIABLE:
             named = _by_name(words, option.flag).items()
             found[option.name] = {
                 name: read_word(word, f"{option.flag} {name}".rstrip(), files) for name, word in named
@@ -104,10 +104,10 @@ def read(word: str, source: str, files: Files) -> str | Array:
     Raises:
         GradcliError: The file after `@` cannot be read, or the value is the name of a file.
     """
-    from gradcli.files.reader import FORMATS
+    from gradcli.files.reader import FILE_SUFFIXES
 
     found = typed_or_read(word, source, files.array)
-    if found is word and os.path.splitext(word)[1].lower() in FORMATS:
+    if found is word and os.path.splitext(word)[1].lower() in FILE_SUFFIXES:
         hint = f"write {source}=@{word}" if " " in source else f"write {source} @{word}"
         raise InputError(f"{source} is the name of a file, {word}", hint=hint)
     return ",".join(found.split()) if isinstance(found, str) and _LINES_OF_NUMBERS.fullmatch(found) else found

@@ -18,7 +18,7 @@ from gradcli.registry import all_commands
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BY_VARIABLE = frozenset(
+KINDS_BY_VARIABLE = frozenset(
     {
         OptionKind.INPUTS,
         OptionKind.VALUES,

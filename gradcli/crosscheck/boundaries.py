@@ -25,10 +25,10 @@ from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array, Assessment, Entry, Position, Verdict
 
-BITS = 512
+CONDITION_BITS = 512
 """Precision at which a condition is decided."""
 
-ROOM = 4
+CONDITION_ROOM = 4
 """Factor on the reference's budget for one condition."""
 
 
@@ -123,14 +123,14 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     All elements that may change it move together, as `(x == 0).any()` changes at no other place where x has two zeros.
     """
     own = Reference(point.program, point.shapes, point.inputs)
-    reference, directions = own.admitting(ROOM * own.budget), _directions(point, own, wrt)
+    reference, directions = own.admitting(CONDITION_ROOM * own.budget), _directions(point, own, wrt)
     values = reference.backward_closure({reference.program.output: np.arange(math.prod(point.shape))})
-    run = reference.wired(directions, values).run(BITS)
+    run = reference.wired(directions, values).run(CONDITION_BITS)
     if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):
         return "kink"
     found = numeric.run(point.program, {symbol: point.inputs[str(symbol)] for symbol in point.program.variables})
     floats = np.broadcast_to(found, point.shape).ravel()
-    with precision(BITS):
+    with precision(CONDITION_BITS):
         is_other = any(isinstance(ball, arb) and ball != floats[flat] for flat, ball in run.values.items())
     return "inaccurate" if is_other else None
 

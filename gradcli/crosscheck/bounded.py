@@ -20,8 +20,8 @@ from flint import arb
 
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.arrays import Array
-from gradcli.crosscheck.bounded_gradient import MOST_ELEMENTS, GradientBounds
-from gradcli.crosscheck.compare import FORMATS, Tolerance, compare
+from gradcli.crosscheck.bounded_gradient import MOST_ADJOINT_ELEMENTS, GradientBounds
+from gradcli.crosscheck.compare import FLOAT_FORMATS, Tolerance, compare
 from gradcli.crosscheck.minor import is_of_matrices, left_over
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.rounding import digits_left
@@ -44,7 +44,7 @@ MOST_AT_ONCE = 2**22
 MOST_NUMBERS = 2**26
 """Most numbers of all adjoints of a Jacobian together."""
 
-MOST_ENTRIES = 2**24
+MOST_PROVED_ENTRIES = 2**24
 """Most entries of a Jacobian, as each takes a few bytes to store whether it is proved."""
 
 MOST_PRODUCTS = 2**32
@@ -77,7 +77,7 @@ NEAR = 64.0
 NOTHING = 2.0**-53
 """Ratio of a truth to torch's number up to which the truth counts as 0."""
 
-WHOLE = slice(0, None)
+EVERY = slice(0, None)
 """All rows, or all columns, of a block."""
 
 MOST_SHOWN = 64
@@ -231,7 +231,7 @@ class BoundedProof:
         """Try the entries that float64 leaves open once more, with as many bits as they lack."""
         has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
         is_quick = self.sweeps * self.elements <= MOST_SLOW[0] and self.sweeps * self.products <= MOST_SLOW[1]
-        bits = self._next_bits(FORMATS["float64"].bits)
+        bits = self._next_bits(FLOAT_FORMATS["float64"].bits)
         if has_more and is_quick and not (self._has_unknown and self._width > WIDE):
             self.attempt(np.longdouble)
             bits = self._next_bits(int(np.finfo(np.longdouble).nmant))
@@ -279,8 +279,8 @@ class BoundedProof:
         given: Array,
         truth: Bounds,
         exists: Mask | np.bool_,
-        rows: slice = WHOLE,
-        columns: slice = WHOLE,
+        rows: slice = EVERY,
+        columns: slice = EVERY,
     ) -> _Off:
         """Collect the numbers of a block that are off for certain."""
         distance, at = abs(given - truth.middle), (rows, columns)
@@ -295,7 +295,7 @@ class BoundedProof:
 
     def _measured(self) -> dict[str, Array]:
         """Compute all numbers once more, as rounded as torch's are."""
-        with precision(FORMATS[self.torch.dtype].bits), suppress(OverTimeError):
+        with precision(FLOAT_FORMATS[self.torch.dtype].bits), suppress(OverTimeError):
             values = self._values(RoundedArray)
             found = {"": values.value.in_floats().middle.reshape(-1, 1)}
             for name, rows, columns, bounds in self._bounds(values):
@@ -334,7 +334,7 @@ class BoundedProof:
         axis = None if not off.name else 1
         errors = np.where(truth.is_known, abs(rounded[off.at] - truth.middle), 0.0).max(axis=axis, initial=0.0)
         largest = abs(truth.middle).max(axis=axis, initial=0.0)
-        noise = np.maximum(errors, largest * 2.0 ** -FORMATS[self.torch.dtype].bits)
+        noise = np.maximum(errors, largest * 2.0 ** -FLOAT_FORMATS[self.torch.dtype].bits)
         return np.asarray(noise, dtype=np.float64).reshape(-1, 1)
 
     @cached_property
@@ -363,8 +363,8 @@ class BoundedProof:
         given: Array,
         truth: Bounds,
         exists: Mask | np.bool_,
-        rows: slice = WHOLE,
-        columns: slice = WHOLE,
+        rows: slice = EVERY,
+        columns: slice = EVERY,
     ) -> None:
         """Mark torch's numbers that are within the tolerance of every number in the bound of the truth."""
         numbers = np.asarray(given, dtype=truth.middle.dtype)
@@ -414,18 +414,23 @@ class BoundedProof:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
                 for symbol, found in self.gradient.weighted(values, vs).items():
-                    yield str(symbol), WHOLE, WHOLE, found.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs))
+                    yield (
+                        str(symbol),
+                        EVERY,
+                        EVERY,
+                        found.mapped(_in_rows).routed(lambda x: summed(x, (0,)), len(vs)),
+                    )
         elif min(rows, columns) * self.elements > MOST_NUMBERS:
             return
         elif columns < rows:
             for symbol in self.sizes:
                 for part, units in self._units(self.point.shapes[symbol]):
                     found = self.gradient.along(values, symbol, units)
-                    yield str(symbol), WHOLE, part, found.mapped(_in_rows).mapped(np.transpose)
+                    yield str(symbol), EVERY, part, found.mapped(_in_rows).mapped(np.transpose)
         else:
             for part, weights in self._units(self.point.shape):
                 for symbol, found in self.gradient.weighted(values, weights).items():
-                    yield str(symbol), part, WHOLE, found.mapped(_in_rows)
+                    yield str(symbol), part, EVERY, found.mapped(_in_rows)
 
     def _units(self, shape: Shape) -> Iterator[tuple[slice, Array]]:
         """Yield the unit arrays of a shape, as many at once as have adjoints or tangents that fit into memory."""
@@ -449,9 +454,9 @@ def prove(
     See `BoundedProof` for the arguments.
     """
     rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
-    is_large = rows > 1 and rows * columns > MOST_ENTRIES
+    is_large = rows > 1 and rows * columns > MOST_PROVED_ENTRIES
     proof = BoundedProof(point, torch, variables, tolerance, refines)
-    if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ELEMENTS:
+    if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ADJOINT_ELEMENTS:
         return None
     with suppress(NoAdjointError, NoRuleError, OverTimeError):  # the numbers proved until then stay proved
         proof.attempt(np.float64)

@@ -23,7 +23,7 @@ from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.reference.array_values import Values
 from gradcli.reference.bounds import Bounds, NoRuleError, exact
 
-MOST_ELEMENTS = 2**25
+MOST_ADJOINT_ELEMENTS = 2**25
 """Most elements of the largest line, times the rows of weights at once."""
 
 _V = sympy.Symbol("v of y", real=True)
@@ -88,7 +88,7 @@ class GradientBounds:
     ) -> Iterator[tuple[sympy.Symbol, Bounds]]:
         """Yield the bounds of the adjoints of a Program, for rows of weights or directions."""
         rows = max(map(len, mapped.values()))
-        if rows * max(map(math.prod, self.shapes.values()), default=1) > MOST_ELEMENTS:
+        if rows * max(map(math.prod, self.shapes.values()), default=1) > MOST_ADJOINT_ELEMENTS:
             raise NoRuleError
         numbers = {str(symbol): array for symbol, array in mapped.items()}
         found = values.extended(program.program, program.shapes, numbers, list(program.of.values()))

@@ -19,7 +19,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import Flat, OverBudgetError
-from gradcli.reference.enclosure_pass import Columns, Direction, EnclosedDerivatives
+from gradcli.reference.enclosure_pass import DerivativeColumns, Direction, EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.results import Array, Assessment, Entry, Index, Verdict
@@ -27,22 +27,22 @@ from gradcli.results import Array, Assessment, Entry, Index, Verdict
 if TYPE_CHECKING:
     from gradcli.symbolic.derivative import Derivative
 
-BITS = (64, 128, 256, 1_152, 4_096)
+RISING_BITS = (64, 128, 256, 1_152, 4_096)
 """Precisions of the balls, one after the other until they can decide.
 
 At the last but one, a ball that contains 0 is smaller than any float, if its terms are of ordinary size.
 """
 
-FIRST_BITS, ZERO_BITS, LAST_BITS = BITS[0], BITS[-2], BITS[-1]
+FIRST_BITS, ZERO_BITS, LAST_BITS = RISING_BITS[0], RISING_BITS[-2], RISING_BITS[-1]
 
 KNOWN_BITS = 53
 """Bits of the truth that must be known before torch's number is called wrong, so that the truth can be printed."""
 
-FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
+FLOAT_FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
 """Rounding of each dtype."""
 
 
-MOST_ENTRIES = 40
+MOST_FORMULA_ENTRIES = 40
 """Most entries at which to compare one formula."""
 
 
@@ -84,7 +84,7 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
     if distance <= allowed:
         error = 0.0 if distance == 0 else to_float(distance.upper() / size.lower()) if size.lower() > 0 else None
         return _compared(entry, truth, "agree", error)
-    if distance < arb(2) ** FORMATS[tolerance.dtype].smallest:
+    if distance < arb(2) ** FLOAT_FORMATS[tolerance.dtype].smallest:
         return _compared(entry, truth, "agree")  # no number of this format is nearer
     if distance > allowed and is_known:
         error = to_float(distance.mid() / size.mid()) if size > 0 else math.inf
@@ -120,7 +120,7 @@ def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> 
         tolerance: How far a number may be from the truth.
     """
     found = Verdicts()
-    for bits in BITS if entries else ():
+    for bits in RISING_BITS if entries else ():
         truth_of, is_last, waiting = truths(bits, entries), bits == LAST_BITS, list[Entry]()
         with precision(bits):
             for n, entry in enumerate(entries):
@@ -219,12 +219,12 @@ class Evidence:
 
     @classmethod
     def of_columns(
-        cls, point: Point, directions: Sequence[Direction], columns: Columns, rows: Flat | None, bits: int
+        cls, point: Point, directions: Sequence[Direction], columns: DerivativeColumns, rows: Flat | None, bits: int
     ) -> Evidence:
         """Collect columns of a Jacobian, at these rows of y, None for all."""
         known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}
         reached: dict[tuple[str, int], list[int]] = {}
-        all_rows = range(min(point.rows, MOST_ENTRIES)) if rows is None else rows.tolist()
+        all_rows = range(min(point.rows, MOST_FORMULA_ENTRIES)) if rows is None else rows.tolist()
         for symbol, j in directions:
             column = columns.get((symbol, j), {})
             reached[str(symbol), j] = list(column)
@@ -250,7 +250,7 @@ class Evidence:
 
 def _chosen(nonzero: Sequence[object], zero: Sequence[object]) -> list[Any]:
     """Choose the entries at which a formula is compared."""
-    return [*spaced(nonzero, MOST_ENTRIES), *spaced(zero, MOST_ENTRIES // 4)]
+    return [*spaced(nonzero, MOST_FORMULA_ENTRIES), *spaced(zero, MOST_FORMULA_ENTRIES // 4)]
 
 
 def spaced(items: Sequence[object], most: int) -> list[Any]:

@@ -69,12 +69,16 @@ class Confirmation:
     points: int = 0
 
 
-Directions = Mapping[str, tuple[str, Array]]
+NamedDirections = Mapping[str, tuple[str, Array]]
 """Name of the direction of a variable in a formula, and the direction, by variable."""
 
 
 def confirm(
-    point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions | None = None, most: int = 1
+    point: Point,
+    derivative: Derivative,
+    evidence: Evidence | None,
+    directions: NamedDirections | None = None,
+    most: int = 1,
 ) -> Confirmation:
     """Compare a formula with the reference at the point, or else on probes.
 
@@ -100,7 +104,7 @@ def confirm(
 
 
 def _at_the_point(
-    point: Point, derivative: Derivative, evidence: Evidence, directions: Directions
+    point: Point, derivative: Derivative, evidence: Evidence, directions: NamedDirections
 ) -> Confirmation | None:
     """Compare a formula with the evidence at the point; None if the evidence neither confirms nor refutes it.
 
@@ -119,7 +123,7 @@ def has_cases_at(point: Point) -> bool:
     return has_own_cases or point.may_be_singular
 
 
-def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
+def _at_random(point: Point, derivative: Derivative, directions: NamedDirections) -> Iterator[Confirmation]:
     """Compare a formula at one random point after the other; points that say nothing of the formula are left out."""
     shapes, sizes = _probe(point, derivative)
     for seed, box in enumerate(BOXES * 3 if sum(map(math.prod, shapes.values())) <= MAX_ELEMENTS else ()):
@@ -243,7 +247,7 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
 
 
-def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, object]:
+def lookups(point: Point, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:
     """Map each symbol of a formula to its ball, or to a function of indices that is NaN outside instead of wrapping."""
     found: dict[sympy.Symbol, object] = {}
     for line in point.program.lines:

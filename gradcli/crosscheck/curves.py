@@ -53,7 +53,7 @@ FEW_TRUTHS, MOST_TRUTHS, NEAR = 40, 400, 10
 MOST_ENCLOSED, MOST_ELEMENTS = 100, 256
 """Places whose sides are enclosed, and elements of all lines of a function that is: of more, torch's numbers count."""
 
-BITS = 256
+CURVE_BITS = 256
 """Precision of the truth."""
 
 _BREAKS: Mapping[str, MarkKind] = {"infinite": "pole", "absent": "edge", "unknown": "undefined"}
@@ -95,10 +95,10 @@ class PlottedFunction:
         for n in range(len(parameter)):
             inputs = {**self.moving.start, **{name: array[n].astype(self.dtype) for name, array in moved.items()}}
             try:
-                run = Reference(program, shapes, inputs).plan(list(steps)).run(BITS)
+                run = Reference(program, shapes, inputs).plan(list(steps)).run(CURVE_BITS)
             except OverBudgetError:
                 return self.evaluate(parameter)[:2]
-            with precision(BITS):
+            with precision(CURVE_BITS):
                 for row in range(rows):
                     if isinstance(value := run.values.get(row), arb):
                         found[0, n, row] = to_float(value)

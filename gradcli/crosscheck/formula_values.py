@@ -16,15 +16,15 @@ from flint import arb
 from sympy import Expr
 
 from gradcli.crosscheck.compare import (
-    BITS,
     KNOWN_BITS,
+    RISING_BITS,
     ZERO_BITS,
     Block,
     Evidence,
     is_sharp,
     to_float,
 )
-from gradcli.crosscheck.confirming import Directions, has_cases_at, lookups, place_of
+from gradcli.crosscheck.confirming import NamedDirections, has_cases_at, lookups, place_of
 from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
@@ -56,7 +56,7 @@ class FormulaValues:
         derivatives: Mapping[Block, Derivative],
         v: Array | None = None,
         evidence: Evidence | None = None,
-        directions: Directions | None = None,
+        directions: NamedDirections | None = None,
     ) -> None:
         self.point = point
         self.derivatives = derivatives
@@ -87,7 +87,7 @@ class FormulaValues:
         weights = None if derivative is None else self._weights(derivative, entry)
         if derivative is None or weights is None:
             return None
-        for bits in BITS[:-1]:
+        for bits in RISING_BITS[:-1]:
             with precision(bits):
                 total, env = arb(0), self._environment(derivative, bits)
                 for row, weight in weights.items():

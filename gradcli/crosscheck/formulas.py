@@ -18,7 +18,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import KNOWN_BITS, Block, Evidence, number_of
-from gradcli.crosscheck.confirming import Confirmation, Directions, confirm, has_cases_at
+from gradcli.crosscheck.confirming import Confirmation, NamedDirections, confirm, has_cases_at
 from gradcli.crosscheck.formula_values import FormulaValues, mismatches
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
@@ -54,7 +54,7 @@ class Derived:
     """
 
     blocks: Mapping[Block, Derivative | str]
-    directions: Directions = field(default_factory=dict)
+    directions: NamedDirections = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def refutations(check: Check, refuted: Mapping[Block, str], derived: Derived) ->
 MAX_OPINIONS = 1_024
 """Most entries to list: as many as the judge looks at where it does not sample."""
 
-Differences = Mapping[Entry, tuple[float, float]]
+DifferenceQuotients = Mapping[Entry, tuple[float, float]]
 """Difference quotient of an entry and its error, by entry."""
 
 
@@ -290,7 +290,7 @@ def opinions(
     point: Point,
     entries: Iterable[Entry],
     derivatives: Mapping[str, Derivative],
-    differences: Differences,
+    differences: DifferenceQuotients,
     dtype: str,
     v: Array | None = None,
     evidence: Evidence | None = None,

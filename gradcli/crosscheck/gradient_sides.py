@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Case
-from gradcli.crosscheck.singular import ROOM, Limit, RaySeries
+from gradcli.crosscheck.singular import RAYS_ROOM, Limit, RaySeries
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import CurveOfElement, Element, Rays
@@ -155,7 +155,7 @@ class GradientSides:
         """Return the rays of one row of the gradient, along a direction and next to it."""
         reference = self.series.case.reference
         try:
-            plan = reference.admitting(reference.budget * ROOM).plan([direction, by], np.array([row]))
+            plan = reference.admitting(reference.budget * RAYS_ROOM).plan([direction, by], np.array([row]))
         except OverBudgetError:
             return None
         return Rays(plan, self.bits)
@@ -172,7 +172,7 @@ class GradientSides:
     def _rays(self, directions: tuple[Direction, ...]) -> Rays | None:
         if directions not in self._known:
             try:
-                plan = self.function.admitting(self.function.budget * ROOM).plan(directions, np.array([0]))
+                plan = self.function.admitting(self.function.budget * RAYS_ROOM).plan(directions, np.array([0]))
                 self._known[directions] = Rays(plan, self.bits)
             except OverBudgetError:
                 self._known[directions] = None

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
-from gradcli.crosscheck.compare import BITS, FIRST_BITS, Case, Singular, Tolerance, Truths, compare, number_of, to_float
+from gradcli.crosscheck.compare import (
+    FIRST_BITS,
+    RISING_BITS,
+    Case,
+    Singular,
+    Tolerance,
+    Truths,
+    compare,
+    number_of,
+    to_float,
+)
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import JacobianJudge
 from gradcli.crosscheck.minor import unless_minor
@@ -180,7 +190,7 @@ class HessianJudge(JacobianJudge):
             plan = reference.plan([], np.array([0]))
             if not plan.judges_value:
                 raise OverBudgetError
-            for bits in BITS[:-1]:
+            for bits in RISING_BITS[:-1]:
                 found = plan.run(bits).values.get(0, unknown)
                 if not isinstance(found, Undefined) or found.decided:
                     break
@@ -273,12 +283,12 @@ class HessianJudge(JacobianJudge):
     def _look(self, waiting: list[Entry], decided: list[Entry]) -> None:
         """Judge entries by series on both sides, with more bits for the undecided ones."""
         from gradcli.crosscheck.gradient_sides import GradientSides
-        from gradcli.crosscheck.singular import BITS as OF_SERIES, ROOM
+        from gradcli.crosscheck.singular import RAYS_ROOM, SERIES_BITS
 
-        for bits in OF_SERIES if waiting else ():
+        for bits in SERIES_BITS if waiting else ():
             rows = np.array(sorted({self.case.row(entry) for entry in waiting}), dtype=np.int64)
             directions = list(dict.fromkeys(self.case.direction(entry) for entry in waiting))
-            plan = self.reference.admitting(self.reference.budget * ROOM).plan(directions, rows)
+            plan = self.reference.admitting(self.reference.budget * RAYS_ROOM).plan(directions, rows)
             sides = GradientSides(self.case, self.function.reference, self._moved_by, plan, bits)
             for entry in list(waiting):
                 with precision(bits):

@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from gradcli.crosscheck.compare import Case, Singular, compare, noun, number_of
-from gradcli.crosscheck.singular import BITS, Limit, RaySeries, planned, shown_number
+from gradcli.crosscheck.singular import SERIES_BITS, Limit, RaySeries, planned, shown_number
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
@@ -49,7 +49,7 @@ def _is_one_sided_limit(case: Case, entry: Entry) -> bool:
     """Tell whether an element of y tends to torch's number on a ray into the point."""
     if entry.variable is not None or (plan := _plan_at_jump(case, entry)) is None:
         return False
-    series = RaySeries(case, plan, BITS[0])
+    series = RaySeries(case, plan, SERIES_BITS[0])
     seen = (series.along(n, sign).get(case.row(entry), Undecided()) for n in (0, 1) for sign in (1, -1))
     return any(
         ball is not None and _agrees(case, entry, ball) for ball in (Limit.from_element(one).ball for one in seen)
@@ -60,13 +60,13 @@ def _is_of_turned(turned: Case, entry: Entry) -> bool:
     """Tell whether torch's number is right for the function with its angles on the other side of their cut."""
     if (plan := _plan_at_jump(turned, entry)) is None:
         return False
-    with precision(BITS[0]):
-        truth = turned.truth(entry, plan.run(BITS[0]))
+    with precision(SERIES_BITS[0]):
+        truth = turned.truth(entry, plan.run(SERIES_BITS[0]))
         return not isinstance(truth, Undefined) and _agrees(turned, entry, truth)
 
 
 def _agrees(case: Case, entry: Entry, ball: Ball) -> bool:
-    with precision(BITS[0]):
+    with precision(SERIES_BITS[0]):
         found = compare(entry, ball, case.tolerance, is_last=True)
     return found is not None and found.verdict == "agree"
 

@@ -18,7 +18,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Truths, number_of
+from gradcli.crosscheck.compare import FLOAT_FORMATS, ZERO_BITS, Case, Truths, number_of
 from gradcli.crosscheck.point import STEP, Point
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
@@ -40,7 +40,7 @@ RESIDUE = 2
 ROWS_ALWAYS = 64
 """Most rows of y for torch to take a backward pass from each row."""
 
-MOST_ELEMENTS = 60_000
+MOST_PASS_ELEMENTS = 60_000
 """Most elements that the passes for several entries go through together."""
 
 DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
@@ -145,7 +145,7 @@ class _Passes:
     """
 
     def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
-        self.case, self.dtype, self.format = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
+        self.case, self.dtype, self.format = case, case.tolerance.dtype, FLOAT_FORMATS[case.tolerance.dtype]
         self.point, self.u, self.is_sound = point, case.u, is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
         self._recordings: dict[Way, _Recording | None] = {}
@@ -258,7 +258,7 @@ class _Recording:
         self.passes = passes
         shapes = {symbol: passes.inputs[str(symbol)].shape for symbol in passes.program.variables}
         self.reference = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
-        self.reference.budget = MOST_ELEMENTS
+        self.reference.budget = MOST_PASS_ELEMENTS
 
     def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known]) -> None:
         """Find the balls of some elements of one pass, half of the elements at a time where all are too many."""

@@ -25,7 +25,7 @@ from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
-from gradcli.reference.enclosure_plan import MOST, Reference
+from gradcli.reference.enclosure_plan import MOST_FOLLOWED_PAIRS, Reference
 from gradcli.results import Entry, NumberKind
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Survey:
                 columns = self._moving.get(symbol, np.empty(0, dtype=np.int64))
                 found[symbol] = np.full_like(columns, -1), columns
             return found
-        if max(self.sizes.values(), default=0) > MOST:
+        if max(self.sizes.values(), default=0) > MOST_FOLLOWED_PAIRS:
             return None
         ends = np.cumsum([0, *self.sizes.values()]).tolist()
         places = dict(zip(self.sizes, itertools.pairwise(ends), strict=True))

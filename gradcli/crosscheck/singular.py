@@ -29,13 +29,13 @@ from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
 
-BITS = (256, 1_152)
+SERIES_BITS = (256, 1_152)
 """Precisions of the series."""
 
 PICKED = "; torch put together what it picked"
 """Words for the reason, other than rounding, of a torch derivative that is not that of the whole function."""
 
-ROOM = 4
+RAYS_ROOM = 4
 """Factor on the reference's budget for values at the point, as these are computed once for all rays."""
 
 MOST_MEMBERS = 100_000
@@ -89,7 +89,7 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     """Plan the enclosure of these entries, with all inputs if a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
-    reference, program = case.reference.admitting(case.reference.budget * ROOM), case.reference.program
+    reference, program = case.reference.admitting(case.reference.budget * RAYS_ROOM), case.reference.program
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
             inside = reference.backward_closure({program.output: rows})
@@ -138,7 +138,7 @@ def shown_number(number: float) -> str:
     return repr(number + 0.0).removesuffix(".0")
 
 
-WHOLE = "whether that is so of the whole function"
+OPEN_QUESTION = "whether that is so of the whole function"
 """Words for the question that stays open."""
 
 
@@ -160,9 +160,9 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
             waiting.append(one)
     try:
         with extra_limit():
-            for bits in BITS:
+            for bits in SERIES_BITS:
                 plan, count = _affordable(case, waiting)
-                entries += [_unchecked(one, f"{WHOLE} was over the budget") for one in waiting[count:]]
+                entries += [_unchecked(one, f"{OPEN_QUESTION} was over the budget") for one in waiting[count:]]
                 del waiting[count:]
                 series = None if plan is None else RaySeries(case, plan, bits)
                 for one in list(waiting):
@@ -173,10 +173,10 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
                 if series is not None:
                     found |= _kinks_along_no_axis(series, found, waiting)
     except OverTimeError as error:
-        return entries + [*found.values()] + [_unchecked(one, f"{WHOLE} was {error}") for one in waiting]
+        return entries + [*found.values()] + [_unchecked(one, f"{OPEN_QUESTION} was {error}") for one in waiting]
     entries += found.values()
     if series is not None and series.is_over:
-        return entries + [_unchecked(one, f"{WHOLE} was over the budget") for one in waiting]
+        return entries + [_unchecked(one, f"{OPEN_QUESTION} was over the budget") for one in waiting]
     return entries + [_undecided(one, valued) for one in waiting]
 
 

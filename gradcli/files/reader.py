@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.arrays import Array
 
 
-FORMATS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".dat", ".json")
+FILE_SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".txt", ".dat", ".json")
 """The suffixes that say what format a file is in."""
 
 _LONGEST = 4_096
@@ -58,7 +58,7 @@ class FileReference:
             return cls.whole(text)
         colons = [position for position, character in enumerate(text) if character == ":"]
         existing = (at for at in reversed(colons) if text[:at] in _STDIN or os.path.lexists(text[:at]))
-        spelt = (at for at in colons if _suffix(text[:at]) in FORMATS)
+        spelt = (at for at in colons if _suffix(text[:at]) in FILE_SUFFIXES)
         at = next(itertools.chain(existing, spelt), None)
         return cls.whole(text) if at is None else cls(text, text[:at], text[at + 1 :])
 
@@ -162,11 +162,12 @@ class Files:
         """
         asked = FileReference.parse(reference)
         with self._opened(asked, source) as stream:
-            if asked.suffix in FORMATS or asked.is_stream:
+            if asked.suffix in FILE_SUFFIXES or asked.is_stream:
                 return _read(stream, asked)
             raise InputError(
                 f"the name {asked.name} does not say what format the file is in",
-                hint=f"name it {', '.join(FORMATS)}; or pipe it into @-, where .npy, JSON and tables are told apart",
+                hint=f"name it {', '.join(FILE_SUFFIXES)}; "
+                "or pipe it into @-, where .npy, JSON and tables are told apart",
             )
 
     def text(self, reference: str, source: str) -> str:

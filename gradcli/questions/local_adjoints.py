@@ -24,7 +24,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 from gradcli.notation import BRACKETED, Notation, Signs
 from gradcli.results import Array
-from gradcli.symbolic.operations import LONGEST, Operation, alone
+from gradcli.symbolic.operations import LONGEST_OPERATION, Operation, alone
 
 _SEED = sympy.Symbol("adjoint of the line", real=True)
 
@@ -58,7 +58,7 @@ class LocalAdjoint:
     @property
     def notation(self) -> Notation | None:
         """The same for people; None if it is longer than helps."""
-        return Operation(self.text) if len(self.text) <= LONGEST else None
+        return Operation(self.text) if len(self.text) <= LONGEST_OPERATION else None
 
     def times(self, adjoint: Notation, sign: Signs) -> Notation | None:
         """Write the product of the adjoint of the line and this slope; None if the slope is longer than helps.

@@ -33,7 +33,7 @@ from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, s
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Argument, Overload
 
-Value = Atom
+Lowered = Atom
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
 
 Rule = Callable[..., Any] | str
@@ -222,7 +222,7 @@ class AtenLowering:
                 renamed[line.symbol] = derived(copy, *call.operands)
         return renamed.get(atom, atom)
 
-    def row(self, name: str, *arguments: Value, **keywords: Value) -> Argument:
+    def row(self, name: str, *arguments: Lowered, **keywords: Lowered) -> Argument:
         """Append a call of a row with arguments in the order of its signature.
 
         Returns:
@@ -233,7 +233,7 @@ class AtenLowering:
             raise NoRowError
         named = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
         given = {**row.statics, **row.defaults, **{key: value for key, value in named.items() if value is not None}}
-        operands: list[Value] = []
+        operands: list[Lowered] = []
         for parameter in row.operands:
             value = given.get(parameter, ())
             operands += value if isinstance(value, list | tuple) else [value]
@@ -241,7 +241,7 @@ class AtenLowering:
         return result_of(self.context, row, [(as_atom(one), self.span) for one in operands], statics, self.span)[0]
 
     def call(
-        self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None
+        self, function: Overload, arguments: Mapping[str, Lowered], rules: Mapping[str, Rule] | None = None
     ) -> Argument:
         """Append a call of ATen.
 
@@ -265,7 +265,7 @@ class AtenLowering:
             return NotImplemented
 
 
-def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Value]) -> dict[str, Value]:
+def _by_parameter(row: Op, function: Overload, arguments: Mapping[str, Lowered]) -> dict[str, Lowered]:
     """Name the arguments of a call by the parameters of a row: those of equal names, and the others in order.
 
     Raises:

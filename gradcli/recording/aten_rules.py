@@ -14,7 +14,7 @@ from gradcli.errors import InputError
 from gradcli.language.program.movement import Positions, Slice, indexed
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_calls import Argument, Overload, name_of
-from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
+from gradcli.recording.aten_lowering import AtenLowering, Lowered, Rule
 
 _ALL = Slice(None, None)
 
@@ -27,12 +27,12 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 # -- arithmetic
 
 
-def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Value:
+def _div(a: AtenLowering, self: Lowered, other: Lowered, rounding_mode: str | None = None) -> Lowered:
     found = a.row("div", self, other)
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
-def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Value:
+def _clamp(a: AtenLowering, *, self: Lowered, **bounds: Lowered) -> Lowered:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
 
@@ -40,19 +40,19 @@ def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Value:
 # -- conditions
 
 
-def _truth(a: AtenLowering, atom: Value) -> Value:
+def _truth(a: AtenLowering, atom: Lowered) -> Lowered:
     return atom if a.is_condition(atom) else a.emit("ne", [atom, 0])
 
 
-def _logical(row: str, a: AtenLowering, **given: Value) -> Value:
+def _logical(row: str, a: AtenLowering, **given: Lowered) -> Lowered:
     return a.row(row, *(_truth(a, one) for one in given.values()))
 
 
-def _xor(a: AtenLowering, self: Value, other: Value) -> Value:
+def _xor(a: AtenLowering, self: Lowered, other: Lowered) -> Lowered:
     return a.emit("ne", [a.number(_truth(a, self)), a.number(_truth(a, other))])
 
 
-def _joined(row: str, a: AtenLowering, self: Value, dim: Argument = None, keepdim: bool = False) -> Atom:
+def _joined(row: str, a: AtenLowering, self: Lowered, dim: Argument = None, keepdim: bool = False) -> Atom:
     """Fold conditions over dimensions, one half with the other: where one decides, the others are not asked."""
     shape, found = a.shape(self), _truth(a, self)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
@@ -69,12 +69,12 @@ def _joined(row: str, a: AtenLowering, self: Value, dim: Argument = None, keepdi
     return found
 
 
-def _heaviside(a: AtenLowering, self: Value, values: Value) -> Value:
+def _heaviside(a: AtenLowering, self: Lowered, values: Lowered) -> Lowered:
     """Write the step as choices, which pass on the derivative by the values at 0."""
     return a.text("where(x == 0, v, where(x < 0, 0, 1))", x=self, v=values)
 
 
-def _copied(a: AtenLowering, self: Value, dtype: object = None, **_: object) -> Value:
+def _copied(a: AtenLowering, self: Lowered, dtype: object = None, **_: object) -> Lowered:
     """Take a condition as 1 and 0 where the copy is of numbers, and numbers as conditions where it is of truths."""
     if dtype is torch.bool:
         return _truth(a, self)
@@ -84,13 +84,18 @@ def _copied(a: AtenLowering, self: Value, dtype: object = None, **_: object) -> 
 # -- the same elements, elsewhere
 
 
-def _select(a: AtenLowering, self: Value, dim: int, index: int | Slice) -> Value:
+def _select(a: AtenLowering, self: Lowered, dim: int, index: int | Slice) -> Lowered:
     return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))
 
 
 def _slice(
-    a: AtenLowering, self: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Value:
+    a: AtenLowering,
+    self: Lowered,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Lowered:
     size = a.shape(self)[dim]
     first, last, by = slice(start, end, step).indices(size)
     if (first, last, by) == (0, size, 1):
@@ -98,7 +103,7 @@ def _slice(
     return _select(a, self, dim, Slice(first or None, None if last == size else last, by))
 
 
-def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Argument) -> Argument:
+def _split(a: AtenLowering, self: Lowered, dim: int = 0, **sizes: Argument) -> Argument:
     """Write pieces as slices."""
     (given,), whole = sizes.values(), a.shape(self)[dim]
     each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
@@ -106,13 +111,13 @@ def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Argument) -> Arg
     return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
 
 
-def _padded(a: AtenLowering, self: Value, pad: Argument, mode: str = "constant", value: object = 0) -> Argument:
+def _padded(a: AtenLowering, self: Lowered, pad: Argument, mode: str = "constant", value: object = 0) -> Argument:
     if mode != "constant" or not any(pad):
         return NotImplemented if any(pad) else self
     return a.row("pad", self, pad, "constant", value or 0)
 
 
-def _roll(a: AtenLowering, self: Value, shifts: object, dims: object = ()) -> Value:
+def _roll(a: AtenLowering, self: Lowered, shifts: object, dims: object = ()) -> Lowered:
     """Shift along dimensions, or without any the elements in their order."""
     if dims:
         return a.row("roll", self, shifts, dims)
@@ -125,7 +130,7 @@ INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _
 """Operations whose positions are taken as plain numbers, unless they are arguments of the function."""
 
 
-def _index(a: AtenLowering, self: Value, indices: Sequence[object]) -> Value:
+def _index(a: AtenLowering, self: Lowered, indices: Sequence[object]) -> Lowered:
     items: list[Argument] = []
     operands = {"x": self}
     for n, one in enumerate(indices):
@@ -140,8 +145,13 @@ def _index(a: AtenLowering, self: Value, indices: Sequence[object]) -> Value:
 
 
 def _index_put(
-    a: AtenLowering, self: Value, indices: Sequence[Argument], values: Value, accumulate: bool = False, **_: object
-) -> Value:
+    a: AtenLowering,
+    self: Lowered,
+    indices: Sequence[Argument],
+    values: Lowered,
+    accumulate: bool = False,
+    **_: object,
+) -> Lowered:
     shape = a.shape(self)
     if not all(one is None or isinstance(one, np.ndarray) for one in indices):
         return NotImplemented
@@ -159,13 +169,18 @@ def _index_put(
 # -- networks and matrices
 
 
-def _embedding(a: AtenLowering, weight: Value, indices: Value, padding_idx: int = -1, **_: Value) -> Value:
+def _embedding(a: AtenLowering, weight: Lowered, indices: Lowered, padding_idx: int = -1, **_: Lowered) -> Lowered:
     return a.row("embedding", indices, weight, padding_idx=padding_idx if padding_idx >= 0 else None)
 
 
 def _bce(
-    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
-) -> Value:
+    a: AtenLowering,
+    self: Lowered,
+    target: Lowered,
+    weight: Lowered = None,
+    pos_weight: Lowered = None,
+    reduction: int = 1,
+) -> Lowered:
     """Take the row without or with a weight for each class; those for each target are decomposed."""
     if weight is not None:
         return NotImplemented
@@ -173,46 +188,53 @@ def _bce(
     return a.row(name, self, target, pos_weight=pos_weight, reduction=reduction)
 
 
-def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Value) -> Value:
+def _batch_norm(a: AtenLowering, *, training: bool = False, **given: Lowered) -> Lowered:
     kept = {name: one for name, one in given.items() if not (training and name.startswith("running"))}
     return a.row("batch_norm", training=training, **kept)
 
 
 def _group_norm(
-    a: AtenLowering, *, weight: Value, bias: Value, N: int, group: int, eps: float, **given: Value
-) -> Value:
+    a: AtenLowering,
+    *,
+    weight: Lowered,
+    bias: Lowered,
+    N: int,
+    group: int,
+    eps: float,
+    **given: Lowered,
+) -> Lowered:
     """Give the means and the inverse deviations of the groups too."""
     parts = a.row("reshape", given["input"], (N, group, -1))
     rstd = a.text(f"1/sqrt(var(x, -1, correction=0) + {eps})", x=parts)
     return [a.row("group_norm", given["input"], group, weight, bias, eps), a.row("mean", parts, -1), rstd]
 
 
-def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Value) -> Value:
+def _convolution(a: AtenLowering, *, transposed: bool = False, **given: Lowered) -> Lowered:
     return a.row(f"conv{'_transpose' * transposed}{len(a.shape(given['weight'])) - 2}d", **given)
 
 
-def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Value:
+def _solve(a: AtenLowering, *, A: Lowered, B: Lowered, left: bool = True, **_: Lowered) -> Lowered:
     return a.row("solve", A, B) if left and len(a.shape(A)) == 2 else NotImplemented
 
 
-def _cholesky(a: AtenLowering, self: Value, upper: bool = False, **_: Value) -> Value:
+def _cholesky(a: AtenLowering, self: Lowered, upper: bool = False, **_: Lowered) -> Lowered:
     return a.row("cholesky", self, upper) if len(a.shape(self)) == 2 else NotImplemented
 
 
-def _unfold(a: AtenLowering, self: Value, **how: int) -> Value:
+def _unfold(a: AtenLowering, self: Lowered, **how: int) -> Lowered:
     return a.row("windows", self if a.shape(self) else a.row("reshape", self, (1,)), *how.values())
 
 
-def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> Value:
+def _eigh(a: AtenLowering, *, A: Lowered, compute_v: bool = True, **_: Lowered) -> Lowered:
     return [a.row("eigvalsh", A), a.row("eigenvectors", A) if compute_v else None]
 
 
-def _slogdet(a: AtenLowering, A: Value) -> Value:
+def _slogdet(a: AtenLowering, A: Lowered) -> Lowered:
     det = a.row("det", A)
     return [a.row("sign", det), a.row("log", a.row("abs", det))]
 
 
-def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Value:
+def _svd(a: AtenLowering, *, A: Lowered, full_matrices: bool = False, compute_uv: bool = True, **_: Lowered) -> Lowered:
     shape = a.shape(A)
     if compute_uv and full_matrices and shape[-1] != shape[-2]:
         message = f"of a matrix of shape {show(shape)} the vectors beyond its rank are not determined"
@@ -273,8 +295,14 @@ RULES: Mapping[str, Rule] = {
 
 
 def _fourier(
-    a: AtenLowering, self: Value, dim: Sequence[int], normalization: int, sign: int, half: bool = False, size: int = 0
-) -> Value:
+    a: AtenLowering,
+    self: Lowered,
+    dim: Sequence[int],
+    normalization: int,
+    sign: int,
+    half: bool = False,
+    size: int = 0,
+) -> Lowered:
     """Append a discrete Fourier transform.
 
     Args:
@@ -310,14 +338,14 @@ def _sines(turns: Sequence[Sequence[int]], quarters: int, count: int) -> str:
     return f"[{', '.join(listed)}]"
 
 
-def _power(a: AtenLowering, self: Value, exponent: Value) -> Value:
+def _power(a: AtenLowering, self: Lowered, exponent: Lowered) -> Lowered:
     """Multiply for a whole exponent from 1 on."""
     if not (isinstance(exponent, int | float) and exponent == int(exponent) and 1 <= exponent <= _MOST_FACTORS):
         return NotImplemented
     return functools.reduce(lambda x, y: a.text(_PRODUCT, a=x, b=y), [self] * int(exponent))
 
 
-def _product(a: AtenLowering, self: Value, mat2: Value) -> Value:
+def _product(a: AtenLowering, self: Lowered, mat2: Lowered) -> Lowered:
     """Append a product of complex matrices, by their real and imaginary parts."""
     return a.text(
         "r = a[..., 0]; i = a[..., 1]; s = b[..., 0]; j = b[..., 1]; stack([r @ s - i @ j, r @ j + i @ s], -1)",
@@ -366,7 +394,9 @@ _PARTWISE = frozenset(
 """Operations that do to the real parts, and to the imaginary parts, what they do to real numbers."""
 
 
-def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, object], atoms: Mapping[str, Value]) -> Value:
+def complex_call(
+    a: AtenLowering, function: Overload, given: Mapping[str, object], atoms: Mapping[str, Lowered]
+) -> Lowered:
     """Append a call on complex numbers.
 
     Args:
@@ -385,7 +415,7 @@ def complex_call(a: AtenLowering, function: Overload, given: Mapping[str, object
     return found[0] if NotImplemented in found else a.row("stack", found, -1)
 
 
-def _part(a: AtenLowering, key: str, given: object, atom: Value, n: int) -> Value:
+def _part(a: AtenLowering, key: str, given: object, atom: Lowered, n: int) -> Lowered:
     """Give the real (0) or imaginary part (1) of an argument."""
     if isinstance(given, list | tuple):
         return [_part(a, key, one, inner, n) for one, inner in zip(given, atom, strict=True)]
@@ -397,7 +427,7 @@ def _part(a: AtenLowering, key: str, given: object, atom: Value, n: int) -> Valu
     return a.row("mul", 0, atom) if is_real else atom
 
 
-def _with_parts(a: AtenLowering, given: Mapping[str, Argument], atoms: Mapping[str, Value]) -> dict[str, Value]:
+def _with_parts(a: AtenLowering, given: Mapping[str, Argument], atoms: Mapping[str, Lowered]) -> dict[str, Lowered]:
     """Append the two parts of the operands of a complex operation, also of real ones and of numbers of Python."""
     found = dict(atoms)
     for key in ("self", "other"):

@@ -40,7 +40,7 @@ NUMBERS_LEAVE = "numbers leave torch by"
 MOST_COMPARED_NUMBERS = 1000
 """Most conditions of one pass with which comparisons of numbers that leave torch are looked at."""
 
-LONGEST = 120
+LONGEST_CONDITION = 120
 """Most characters of a condition in a message."""
 
 
@@ -247,7 +247,11 @@ class RecordedDecisions:
 
 def _shortened(text: str) -> str:
     """Leave out the middle of a long condition, for messages."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST * 2 // 3]} … {text[-LONGEST // 3 :]}"
+    return (
+        text
+        if len(text) <= LONGEST_CONDITION
+        else f"{text[: LONGEST_CONDITION * 2 // 3]} … {text[-LONGEST_CONDITION // 3 :]}"
+    )
 
 
 def _below(given: Mapping[str, Argument]) -> Tensor | None:

@@ -28,13 +28,13 @@ from gradcli.recording.aten_calls import Argument
 from gradcli.recording.call_recorder import MakeRecorder
 from gradcli.recording.places import TensorNames
 
-MOST_ELEMENTS = 2**20
+MOST_CALL_ELEMENTS = 2**20
 """Most elements of an operand, and of a result, of a call that is replaced by other operations."""
 
-MOST_PARTS = 10_000
+MOST_UNBOUND_PARTS = 10_000
 """Most elements of a tensor that may be taken apart one by one."""
 
-MOST_PRODUCTS = 2**27
+MOST_POSITION_PRODUCTS = 2**27
 """Largest product of the sizes of its operands: positions are compared with one another."""
 
 
@@ -59,15 +59,15 @@ def ask(
     if is_inlined:
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
         counts = [math.prod(shape) for shape in shapes]
-        most = MOST_PARTS if call.op.name == "unbind" else MOST_ELEMENTS
+        most = MOST_UNBOUND_PARTS if call.op.name == "unbind" else MOST_CALL_ELEMENTS
         _require_at_most(call.op.name, max(counts, default=0), most)
-        _require_at_most(call.op.name, math.prod(counts), MOST_PRODUCTS)
+        _require_at_most(call.op.name, math.prod(counts), MOST_POSITION_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
     torch_call = _TorchCall(call.op.name, numbers, call.typed, shapes)
     results = _result_shapes(torch_call)
     if is_inlined:
-        _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_ELEMENTS)
+        _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_CALL_ELEMENTS)
     parts = [functools.partial(_part, make_recorder, torch_call, n) for n, _ in enumerate(results)]
     made = zip(results, parts, strict=True)
     return tuple(None if shape is None else AskedMeaning(shapes, numbers, shape, part) for shape, part in made)

@@ -19,7 +19,7 @@ from gradcli.autodiff.run import Tensor
 
 Ints = Sequence[int]
 
-MOST_TERMS = 2**24
+MOST_WINDOW_PRODUCTS = 2**24
 """Largest product of the elements of windows and of a kernel for which their products are written out."""
 
 
@@ -99,7 +99,7 @@ def convolution(
             x = padded(x, axis, span - pad, span - pad + more - (step - 1))
         stride, padding = (1,), (0,)
     x = _windows(x, count, weight.shape[2:], stride, padding, dilation)
-    if groups > 1 or x.numel() * weight.numel() > MOST_TERMS:
+    if groups > 1 or x.numel() * weight.numel() > MOST_WINDOW_PRODUCTS:
         letters, places = "abc"[:count], "xyz"[:count]
         parts = x.unflatten(1, (groups, -1)), weight.unflatten(0, (groups, -1))
         found = torch.einsum(f"ngi{places}{letters},goi{letters}->ngo{places}", *parts).flatten(1, 2)

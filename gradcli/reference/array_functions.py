@@ -57,7 +57,7 @@ from gradcli.reference.deadline import require_time
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-BITS = 128
+BALL_BITS = 128
 """Precision of the balls."""
 
 MOST_BALLS = 4_096
@@ -82,7 +82,7 @@ def _ball_by_ball(function: Callable[..., Ball], *operands: Bounds) -> Bounds:
     kind = np.result_type(*(operand.middle for operand in operands)).type
     if math.prod(shape) > MOST_BALLS:
         raise NoRuleError
-    with precision(BITS):
+    with precision(BALL_BITS):
         columns = (_as_balls(operand.spread(shape)) for operand in operands)
         found = []
         for each in zip(*columns, strict=True):
@@ -93,7 +93,7 @@ def _ball_by_ball(function: Callable[..., Ball], *operands: Bounds) -> Bounds:
 
 def _sinc(a: Bounds) -> Bounds:
     """Compute the sine of pi*x over pi*x; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
-    with precision(BITS):
+    with precision(BALL_BITS):
         angle = multiply(a, _as_bounds([arb.pi()], (), a.middle.dtype.type))
     far = divide(of_angle(np.sin, angle), angle)
     size = abs(a.middle) + a.radius
@@ -153,8 +153,8 @@ _FUNCTIONS: Mapping[type, Callable[..., Bounds]] = {
 }
 """The functions that meanings and their derivatives are made of, with rules for arrays."""
 
-Environment = Mapping[sympy.Symbol, Bounds]
-Compiled = Callable[[Environment], Bounds]
+BoundsEnvironment = Mapping[sympy.Symbol, Bounds]
+Compiled = Callable[[BoundsEnvironment], Bounds]
 
 
 @lru_cache(maxsize=4096)
@@ -216,7 +216,7 @@ def determinant(a: Bounds) -> Bounds:
     if math.prod(front) * max(1, order) ** 3 > MOST_WORK:
         raise NoRuleError
     size = order * order
-    with precision(BITS):
+    with precision(BALL_BITS):
         every = list(_as_balls(a))
         found = [balls.determinant(every[n * size : (n + 1) * size], order) for n in range(math.prod(front))]
         return _as_bounds(found, tuple(front), a.middle.dtype.type)

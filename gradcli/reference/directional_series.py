@@ -30,7 +30,7 @@ from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, EnclosurePass
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_series import ExactSeries
-from gradcli.reference.pass_views import Form
+from gradcli.reference.pass_views import ValueForm
 from gradcli.reference.rules import Undefined, curvature, known_balls, rule_of
 from gradcli.reference.series import (
     ANALYTIC,
@@ -255,7 +255,7 @@ class Rays:
         """
         members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
         is_compared = line.call.op.is_extreme or bool(line.call.op.sense)
-        same: dict[tuple[int, Form], Ball] = {}
+        same: dict[tuple[int, ValueForm], Ball] = {}
         values = self.run.values[line.symbol]
         is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
         for k, position, source in self.reference.dependencies.source_chunks(line, elements):

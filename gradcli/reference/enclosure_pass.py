@@ -33,10 +33,10 @@ from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, needs
 Direction = tuple[sympy.Symbol, int]
 """A variable and the flat position of one of its elements."""
 
-Columns = Mapping[Direction, Mapping[int, Outcome]]
+DerivativeColumns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
-Edge = tuple[int, int, int, Outcome]
+ElementEdge = tuple[int, int, int, Outcome]
 """Edge from an element of an operand to one of a line: number of the operand, the two elements, and the slope."""
 
 Moving = dict[int, dict[int, Outcome]]
@@ -56,7 +56,7 @@ class EnclosedDerivatives:
     """
 
     values: Mapping[int, Outcome]
-    columns: Columns
+    columns: DerivativeColumns
 
 
 class EnclosurePass:
@@ -203,7 +203,7 @@ class EnclosurePass:
 
     # -- slopes and tangents
 
-    def edges(self, line: Line) -> Iterator[Edge]:
+    def edges(self, line: Line) -> Iterator[ElementEdge]:
         """Yield the edges of a line, each with its slope."""
         for k, out, source in self.plan.edges[line.symbol]:
             for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):

@@ -77,13 +77,13 @@ def _flat(array: Array) -> npt.NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64).ravel()
 
 
-BUDGET = 60_000
+BALL_OPERATIONS = 60_000
 """Ball operations of a plan, and half as many more for y: at 3 to 5 µs each, a tenth of what importing torch takes."""
 
 ALL_ROWS = 1_024
 """Most elements of y that are all judged, whether or not a direction reaches them."""
 
-MOST = 2**18
+MOST_FOLLOWED_PAIRS = 2**18
 """Most elements, or pairs of them, that are followed through one line without a value, in some milliseconds."""
 
 CHEAPER = 10
@@ -135,14 +135,14 @@ class Reference:
         self.program, self.renamed = lower(program, shapes)
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
-        self.budget = int(BUDGET * max(1.0, budget_factor()))
+        self.budget = int(BALL_OPERATIONS * max(1.0, budget_factor()))
         self.dependencies = Dependencies(self.shapes, self.budget)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
         """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
 
         Raises:
-            OverBudgetError: more than `BUDGET` ball operations.
+            OverBudgetError: more than `BALL_OPERATIONS` ball operations.
         """
         plan, wanted = Plan(self, directions, _units(directions)), None
         with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
@@ -210,7 +210,7 @@ class Reference:
     @cached_property
     def wide(self) -> Reference:
         """Copy of the reference whose budget admits all elements that move."""
-        return self.admitting(MOST * max(1, len(self.program.lines)), MOST)
+        return self.admitting(MOST_FOLLOWED_PAIRS * max(1, len(self.program.lines)), MOST_FOLLOWED_PAIRS)
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
         """Add the elements whose values the slopes need, and check the budget."""

@@ -23,7 +23,7 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import fraction
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.pass_views import Form, PassValues
+from gradcli.reference.pass_views import PassValues, ValueForm
 from gradcli.reference.piecewise import Extreme
 from gradcli.reference.rules import Outcome, Undefined
 
@@ -40,7 +40,7 @@ MOST_FACTORS = 8
 """Factors of a whole power that is multiplied out."""
 
 
-def constant_of(form: Form) -> Fraction | None:
+def constant_of(form: ValueForm) -> Fraction | None:
     """Return the rational number of a form without numbered values; None of another."""
     if not form:
         return Fraction(0)
@@ -65,15 +65,15 @@ class Numbering:
     def __init__(self, run: PassValues, *, by_value: bool = True) -> None:
         self.run, self.reference, self.by_value = run, run.reference, by_value
         self._opaque_inputs = frozenset(() if by_value else run.plan.directions)
-        self._forms: dict[Atom, dict[int, Form]] = {}
+        self._forms: dict[Atom, dict[int, ValueForm]] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._squares: dict[int, Form] = {}
+        self._squares: dict[int, ValueForm] = {}
         self._lines = iter(self.reference.program.lines)
         for variable in self.reference.program.variables:
             of_variable = self.run.values.get(variable, {})
             self._forms[variable] = {e: self._of_input(variable, e, v) for e, v in of_variable.items()}
 
-    def form(self, operand: Atom, element: int) -> Form:
+    def form(self, operand: Atom, element: int) -> ValueForm:
         """Return the form of an element; one without a value has an opaque form."""
         if not isinstance(operand, sympy.Symbol):
             return self._of_atom(operand)
@@ -88,11 +88,11 @@ class Numbering:
         """Return the exact rational value of an element, if it is known to have one."""
         return constant_of(self.form(symbol, element))
 
-    def total(self, terms: Iterable[tuple[Form, Fraction]]) -> Form:
+    def total(self, terms: Iterable[tuple[ValueForm, Fraction]]) -> ValueForm:
         """Add up forms, each times a rational number."""
         return self._sum((n, c * factor) for form, factor in terms for n, c in form)
 
-    def product(self, first: Form, second: Form) -> Form:
+    def product(self, first: ValueForm, second: ValueForm) -> ValueForm:
         """Multiply two forms: term by term where one is rational, or both are made of square roots."""
         for form, other in ((first, second), (second, first)):
             constant = constant_of(form)
@@ -103,7 +103,7 @@ class Numbering:
             return self.total((self._pair(n, m), c * d) for n, c in first for m, d in second)
         return self._opaque(("mul", tuple(sorted((first, second))), ()))
 
-    def quotient(self, first: Form, second: Form) -> Form:
+    def quotient(self, first: ValueForm, second: ValueForm) -> ValueForm:
         """Divide a form by another, which is 0 only where the quotient has no value."""
         constant = constant_of(second)
         if constant:
@@ -117,7 +117,7 @@ class Numbering:
             return self.quotient(self.product(first, second), self.product(second, second))
         return self._opaque(("div", (first, second), ()))
 
-    def root(self, form: Form) -> Form:
+    def root(self, form: ValueForm) -> ValueForm:
         """Return the square root of a form, which is below 0 only where the root has no value."""
         number = constant_of(form)
         if number is None:
@@ -132,7 +132,7 @@ class Numbering:
                 return ((known, factor),)
         return self._radical(form)
 
-    def power(self, form: Form, exponent: Fraction) -> Form | None:
+    def power(self, form: ValueForm, exponent: Fraction) -> ValueForm | None:
         """Raise a form to a power that is a small multiple of 1/2; None for any other."""
         if exponent.denominator > 2 or abs(exponent.numerator) > MOST_FACTORS:
             return None
@@ -140,12 +140,12 @@ class Numbering:
         found = reduce(self.product, [base] * abs(exponent.numerator), self._number(1))
         return found if exponent >= 0 else self.quotient(self._number(1), found)
 
-    def _radical(self, form: Form) -> Form:
+    def _radical(self, form: ValueForm) -> ValueForm:
         found = self._opaque(("sqrt", (form,), ()))
         self._squares[found[0][0]] = form
         return found
 
-    def _pair(self, n: int, m: int) -> Form:
+    def _pair(self, n: int, m: int) -> ValueForm:
         """Multiply two numbers, of which each is 1 or a square root."""
         if n == m and n:
             return self._squares[n]
@@ -157,26 +157,26 @@ class Numbering:
             return self._opaque(("mul", pair, ()))
         return self.root(self._number(radicands[0] * radicands[1]))
 
-    def _of_input(self, variable: Atom, element: int, value: Outcome) -> Form:
+    def _of_input(self, variable: Atom, element: int, value: Outcome) -> ValueForm:
         is_opaque = (variable, element) in self._opaque_inputs or isinstance(value, Undefined)
         exact = None if is_opaque or isinstance(value, Undefined) else fraction(value)
         return self._opaque(("input", variable, element)) if exact is None else self._number(exact)
 
-    def _of_atom(self, atom: Atom) -> Form:
+    def _of_atom(self, atom: Atom) -> ValueForm:
         if atom.is_Float:
             return self._number(float(atom))
         return self._number(Fraction(atom)) if atom.is_Rational else self._opaque(("number", atom))
 
-    def _number(self, number: Fraction | float) -> Form:
+    def _number(self, number: Fraction | float) -> ValueForm:
         """Return the form of an exact number, or of an infinite one."""
         if isinstance(number, float) and not math.isfinite(number):
             return self._opaque(("number", str(number)))
         return self._sum([(0, Fraction(number))])
 
-    def _opaque(self, key: Hashable) -> Form:
+    def _opaque(self, key: Hashable) -> ValueForm:
         return ((self._numbers.setdefault(key, len(self._numbers) + 1), Fraction(1)),)
 
-    def _sum(self, terms: Iterable[tuple[int, Fraction]]) -> Form:
+    def _sum(self, terms: Iterable[tuple[int, Fraction]]) -> ValueForm:
         total: dict[int, Fraction] = {}
         for number, coefficient in terms:
             total[number] = total.get(number, Fraction(0)) + coefficient
@@ -184,16 +184,16 @@ class Numbering:
         is_long = any(c.numerator.bit_length() + c.denominator.bit_length() > MOST_BITS for _, c in form)
         return self._opaque(("sum", form)) if len(form) > LONGEST_FORM or is_long else form
 
-    def _scaled(self, form: Form, factor: Fraction) -> Form:
+    def _scaled(self, form: ValueForm, factor: Fraction) -> ValueForm:
         return self._sum((n, c * factor) for n, c in form)
 
-    def _of_line(self, line: Line) -> dict[int, Form]:
+    def _of_line(self, line: Line) -> dict[int, ValueForm]:
         """Compute the forms of the elements of a line that are needed, from the lines before."""
         elements, call = self.run.plan.needed[line.symbol], line.call
         if call.op.kind in (Kind.COUNT, Kind.SOURCE):
             values = self.run.values[line.symbol]
             return {e: self._of_input(line.symbol, e, values[e]) for e in elements.tolist()}
-        found: dict[int, Form] = {}
+        found: dict[int, ValueForm] = {}
         for e, those in self.reference.dependencies.sources_by_element(line, elements).items():
             possible = self._possible(call.op, those) if call.op.is_extreme and self.by_value else those
             forms = [self.form(*member) for member in possible]
@@ -212,7 +212,7 @@ class Numbering:
             return members
         return [members[n] for n in Extreme(balls, largest=op.monoid is Monoid.LARGEST).possible]
 
-    def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:
+    def _of_members(self, line: Line, element: int, forms: list[ValueForm]) -> ValueForm:
         op = line.call.op
         if op.kind is Kind.ELEMENTWISE:
             return self._elementwise(line, forms)
@@ -226,12 +226,12 @@ class Numbering:
             return self._number(fill_of(line.call))
         return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
 
-    def _is_of_pi(self, form: Form, parts: int) -> bool:
+    def _is_of_pi(self, form: ValueForm, parts: int) -> bool:
         """Tell whether a form is a whole number of times pi/parts."""
         ((pi, _),) = self._opaque(("number", sympy.pi))
         return all(n == pi and (c * parts).denominator == 1 for n, c in form)
 
-    def _elementwise(self, line: Line, forms: list[Form]) -> Form:
+    def _elementwise(self, line: Line, forms: list[ValueForm]) -> ValueForm:
         op, first, last = line.call.op, forms[0], forms[-1]
         constants = [constant_of(form) for form in forms]
         if op.coefficients:

@@ -22,14 +22,14 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, EnclosurePass
 from gradcli.reference.exact_forms import constant_of
-from gradcli.reference.pass_views import Form
-from gradcli.reference.series import MOST_TERMS
+from gradcli.reference.pass_views import ValueForm
+from gradcli.reference.series import MOST_SERIES_TERMS
 
 MOST_PRODUCTS = 20_000
 """Products of coefficients on a ray, which take some twenty microseconds each."""
 
-Coefficients = tuple[Form, ...]
-"""Coefficients of t**0, t**1, ... up to `MOST_TERMS` of them; what comes after is not known."""
+Coefficients = tuple[ValueForm, ...]
+"""Coefficients of t**0, t**1, ... up to `MOST_SERIES_TERMS` of them; what comes after is not known."""
 
 _ONE = Fraction(1)
 
@@ -62,7 +62,7 @@ class ExactSeries:
             if line.symbol in self.reached and line.symbol in self.run.plan.needed:
                 self._known[line.symbol] = self._of_line(line)
         series = self._known[symbol].get(element)
-        return series is not None and order < MOST_TERMS and not series[order]
+        return series is not None and order < MOST_SERIES_TERMS and not series[order]
 
     def _of_line(self, line: Line) -> dict[int, Coefficients | None]:
         members = self.run.reference.dependencies.sources_by_element(line, self.reached[line.symbol])
@@ -80,9 +80,9 @@ class ExactSeries:
         """Return the series of an element that is constant along the ray."""
         if self._value(operand, element) is None:
             return None
-        return (self.numbering.form(operand, element), *[()] * (MOST_TERMS - 1))
+        return (self.numbering.form(operand, element), *[()] * (MOST_SERIES_TERMS - 1))
 
-    def _number(self, number: Fraction) -> Form:
+    def _number(self, number: Fraction) -> ValueForm:
         return self.numbering.total([(((0, _ONE),), number)])
 
     def _of_members(self, line: Line, element: int, members: list[tuple[Atom, int]]) -> Coefficients | None:
@@ -130,7 +130,7 @@ class ExactSeries:
         columns = zip(*series, strict=True)
         return tuple(self.numbering.total(zip(forms, weights, strict=True)) for forms in columns)
 
-    def _mixed(self, first: Coefficients, second: Coefficients, order: int, begin: int = 0) -> Form:
+    def _mixed(self, first: Coefficients, second: Coefficients, order: int, begin: int = 0) -> ValueForm:
         """Add up the products of two coefficients whose orders have this sum, those of the first from `begin` on."""
         pairs = [(first[n], second[order - n]) for n in range(begin, order + 1 - begin)]
         pairs = [(a, b) for a, b in pairs if a and b]
@@ -138,11 +138,11 @@ class ExactSeries:
         return self.numbering.total((self.numbering.product(a, b), _ONE) for a, b in pairs)
 
     def _product(self, first: Coefficients, second: Coefficients) -> Coefficients:
-        return tuple(self._mixed(first, second, order) for order in range(MOST_TERMS))
+        return tuple(self._mixed(first, second, order) for order in range(MOST_SERIES_TERMS))
 
     def _quotient(self, first: Coefficients, second: Coefficients) -> Coefficients:
-        found: list[Form] = []
-        for order in range(MOST_TERMS):
+        found: list[ValueForm] = []
+        for order in range(MOST_SERIES_TERMS):
             known = self._mixed((*found, ()), second, order)
             rest = self.numbering.total([(first[order], _ONE), (known, -_ONE)])
             found.append(self.numbering.quotient(rest, second[0]) if rest else ())
@@ -152,17 +152,17 @@ class ExactSeries:
         """Compute the root of a series that is not 0 at the point, coefficient by coefficient of its square."""
         found = [self.numbering.root(square[0])]
         double = self.numbering.total([(found[0], Fraction(2))])
-        for order in range(1, MOST_TERMS):
+        for order in range(1, MOST_SERIES_TERMS):
             known = self._mixed((*found, ()), (*found, ()), order, 1)
             rest = self.numbering.total([(square[order], _ONE), (known, -_ONE)])
             found.append(self.numbering.quotient(rest, double) if rest else ())
         return tuple(found)
 
     def _power(self, base: Coefficients, exponent: Fraction | None, value: Ball) -> Coefficients | None:
-        is_small = exponent is not None and exponent.denominator <= 2 and abs(exponent.numerator) <= MOST_TERMS
+        is_small = exponent is not None and exponent.denominator <= 2 and abs(exponent.numerator) <= MOST_SERIES_TERMS
         if exponent is None or not is_small or not (value > 0 or (exponent.denominator == 1 and exponent >= 0)):
             return None
         root = base if exponent.denominator == 1 else self._root(base)
-        one: Coefficients = (self._number(_ONE), *[()] * (MOST_TERMS - 1))
+        one: Coefficients = (self._number(_ONE), *[()] * (MOST_SERIES_TERMS - 1))
         found = reduce(self._product, [root] * abs(exponent.numerator), one)
         return found if exponent >= 0 else self._quotient(one, found)

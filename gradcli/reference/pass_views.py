@@ -14,7 +14,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.dependencies import Dependencies, Flat
 from gradcli.reference.rules import Outcome, Rounding
 
-Form = tuple[tuple[int, Fraction], ...]
+ValueForm = tuple[tuple[int, Fraction], ...]
 """Numbers of values with their coefficients; the number 0 stands for the value 1."""
 
 
@@ -45,22 +45,22 @@ class ProgramWithInputs(Protocol):
 class ValueForms(Protocol):
     """Exact forms, by which values are known to be equal: see `exact_forms.Numbering`."""
 
-    def form(self, operand: Atom, element: int) -> Form:
+    def form(self, operand: Atom, element: int) -> ValueForm:
         """Give the form of an element."""
 
     def constant(self, operand: Atom, element: int) -> Fraction | None:
         """Give the rational number that an element is, if its form tells."""
 
-    def total(self, terms: Iterable[tuple[Form, Fraction]]) -> Form:
+    def total(self, terms: Iterable[tuple[ValueForm, Fraction]]) -> ValueForm:
         """Add forms with factors."""
 
-    def product(self, first: Form, second: Form) -> Form:
+    def product(self, first: ValueForm, second: ValueForm) -> ValueForm:
         """Multiply two forms."""
 
-    def quotient(self, first: Form, second: Form) -> Form:
+    def quotient(self, first: ValueForm, second: ValueForm) -> ValueForm:
         """Divide two forms."""
 
-    def root(self, form: Form) -> Form:
+    def root(self, form: ValueForm) -> ValueForm:
         """Give the square root of a form."""
 
 

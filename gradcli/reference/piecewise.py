@@ -21,7 +21,7 @@ from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
-from gradcli.reference.pass_views import Form, PassValues
+from gradcli.reference.pass_views import PassValues, ValueForm
 from gradcli.reference.rules import Outcome, Undefined, known_balls
 from gradcli.reference.spectral import Symmetric, block_triangular, unit
 
@@ -146,7 +146,7 @@ class Group:
     order: int
     elements: Sequence[int]
     values: list[Ball]
-    form: Callable[[int], Form] | None
+    form: Callable[[int], ValueForm] | None
     part_of: str = ""
     missing: Undefined | None = None
 

@@ -34,7 +34,7 @@ MOST_FACTORS = 30
 ARCS = 512
 """Arcs of the circle, each enclosed by a ball."""
 
-BITS = 192
+POWER_SERIES_BITS = 192
 """Precision of the balls."""
 
 
@@ -48,7 +48,7 @@ def series_precision() -> Iterator[None]:
     before = ctx.cap
     ctx.cap = 2 * ORDER
     try:
-        with precision(BITS):
+        with precision(POWER_SERIES_BITS):
             yield
     finally:
         ctx.cap = before
@@ -57,7 +57,7 @@ def series_precision() -> Iterator[None]:
 @lru_cache(maxsize=16)
 def _circle(radius: fmpq) -> tuple[acb, ...]:
     """Build balls around arcs, each as wide as its chord is long."""
-    with precision(BITS):
+    with precision(POWER_SERIES_BITS):
         half = arb.pi() / ARCS
         width = arb(0, (arb(radius) * half).upper())
         angles = (arb(2 * n) * half for n in range(ARCS))

@@ -27,7 +27,7 @@ from flint import acb_series, arb, arb_series, fmpq_series
 
 from gradcli.reference.balls import Ball, fraction, integer_power, is_nothing
 
-MOST_TERMS = 8
+MOST_SERIES_TERMS = 8
 """Most terms of a series, enough to see a difference that cancels to the sixth order."""
 
 _Coefficients = TypeVar("_Coefficients", arb_series, acb_series, fmpq_series)
@@ -206,8 +206,8 @@ def ray(ball: Ball, weight: Ball) -> Series:
 
 def _collected(terms: Mapping[Power, Ball], rest: Power | None, *, is_continuous: bool) -> Series:
     kept = sorted((p, c) for p, c in terms.items() if (rest is None or p < rest) and not is_nothing(c))
-    if len(kept) > MOST_TERMS:
-        rest, kept = kept[MOST_TERMS][0], kept[:MOST_TERMS]
+    if len(kept) > MOST_SERIES_TERMS:
+        rest, kept = kept[MOST_SERIES_TERMS][0], kept[:MOST_SERIES_TERMS]
     return Series(tuple(kept), rest, is_continuous)
 
 
@@ -224,7 +224,7 @@ def power(a: Series, exponent: Fraction) -> Series:
         Undecided: The first term may be 0.
     """
     # Take products, as a whole power needs no first term that is certainly not 0.
-    if exponent.denominator == 1 and 0 <= exponent <= MOST_TERMS:
+    if exponent.denominator == 1 and 0 <= exponent <= MOST_SERIES_TERMS:
         return reduce(Series.__mul__, [a] * int(exponent), _UNIT)
     sign = a.sign()
     if sign == 0 and exponent > 0:
@@ -236,7 +236,7 @@ def power(a: Series, exponent: Fraction) -> Series:
     (e, m), first = a.terms[0]
     if (m * exponent).denominator != 1:
         raise Undecided
-    steps = range(MOST_TERMS - 1)
+    steps = range(MOST_SERIES_TERMS - 1)
     coefficients = [*accumulate(steps, lambda c, k: c * exact(exponent - k) / (k + 1), initial=arb(1))]
     times = e * exponent
     leading = (times.numerator if times.denominator == 1 else times, int(m * exponent))
@@ -324,7 +324,7 @@ def log(a: Series) -> Series:
     (e, m), first = a.terms[0]
     if m:
         raise Undecided
-    coefficients = [arb(0), *(exact(Fraction((-1) ** (k + 1), k)) for k in range(1, MOST_TERMS))]
+    coefficients = [arb(0), *(exact(Fraction((-1) ** (k + 1), k)) for k in range(1, MOST_SERIES_TERMS))]
     lead = [((0, -1), exact(-e))] if e else []
     return Series((*lead, *constant(first.log()).terms)) + composed(coefficients, _over_first(a))
 
@@ -430,17 +430,17 @@ def _bessel(order: int) -> Callable[[arb_series], arb_series]:
         terms = [
             sum(math.comb(k, j) * at.bessel_i(abs(order - k + 2 * j)) for j in range(k + 1))
             / (2**k * math.factorial(k))
-            for k in range(MOST_TERMS)
+            for k in range(MOST_SERIES_TERMS)
         ]
-        return arb_series(terms, prec=MOST_TERMS)
+        return arb_series(terms, prec=MOST_SERIES_TERMS)
 
     return bessel
 
 
 def _sinc(x: arb_series) -> arb_series:
     if x[0] == 0:
-        whole = arb_series([0, arb.pi()], prec=MOST_TERMS + 1).sin()
-        return arb_series([whole[k + 1] / arb.pi() for k in range(MOST_TERMS)], prec=MOST_TERMS)
+        whole = arb_series([0, arb.pi()], prec=MOST_SERIES_TERMS + 1).sin()
+        return arb_series([whole[k + 1] / arb.pi() for k in range(MOST_SERIES_TERMS)], prec=MOST_SERIES_TERMS)
     angle = x * arb.pi()
     return angle.sin() / angle
 
@@ -467,7 +467,7 @@ def coefficients_of(name: str, at: Ball) -> list[Ball]:
     The coefficients are nan where the balls are too wide for a division in the operation.
     """
     try:
-        found = ANALYTIC[name](arb_series([at, 1], prec=MOST_TERMS))
+        found = ANALYTIC[name](arb_series([at, 1], prec=MOST_SERIES_TERMS))
     except ValueError:  # tanh = sinh/cosh at 1e100, where the balls of both are all numbers
-        return [arb("nan")] * MOST_TERMS
-    return [arb(found[k]) for k in range(MOST_TERMS)]
+        return [arb("nan")] * MOST_SERIES_TERMS
+    return [arb(found[k]) for k in range(MOST_SERIES_TERMS)]

@@ -25,7 +25,7 @@ from gradcli.language.program import sympy_functions
 from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import may_end, set_step
-from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
+from gradcli.symbolic.element import FORMULA_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 
@@ -356,7 +356,7 @@ def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], 
     """Differentiate a derivative of the only element of y, whose sums have their own bound indices, by a variable.
 
     Raises:
-        NoFormulaError: One or the other is longer than `MAX_NODES`; or it is of sinc, whose cases have no slope at 0.
+        NoFormulaError: One of them is longer than `FORMULA_NODES`; or it is of sinc, whose cases have no slope at 0.
     """
     columns = entries.indices("j", entries.shapes[variable])
     element = element_of(entries, [sympy.S.Zero for _ in entries.shapes.get(entries.program.output, ())])
@@ -371,9 +371,9 @@ def _twice(entries: Entries, variable: sympy.Symbol, slope_of: Callable[[Expr], 
 
 
 def _require_short(expression: Expr) -> None:
-    """Refuse an expression beyond `MAX_NODES`: a second derivative of n factors has n*n terms of n factors."""
-    if any(True for _ in itertools.islice(sympy.preorder_traversal(expression), MAX_NODES, None)):
-        raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors")
+    """Refuse an expression beyond `FORMULA_NODES`: a second derivative of n factors has n*n terms of n factors."""
+    if any(True for _ in itertools.islice(sympy.preorder_traversal(expression), FORMULA_NODES, None)):
+        raise NoFormulaError(f"it would have more than {FORMULA_NODES:,} terms and factors")
 
 
 def _in_own_heads(expression: Expr) -> Expr:

@@ -37,9 +37,9 @@ from gradcli.language.program.sympy_functions import (
 )
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape, broadcast
 from gradcli.progress import may_end
-from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
+from gradcli.symbolic.origins import LARGE, NoFormulaError, SymbolicIndex, aligned, sources_of
 
-MAX_NODES = 1_500
+FORMULA_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""
 
 EXACT_BITS = 1_000
@@ -56,7 +56,7 @@ _AGGREGATES = {Monoid.PRODUCT: Multiplied, Monoid.LARGEST: Largest, Monoid.SMALL
 _RUNNING = _AGGREGATES | {Monoid.PRODUCT: RunningProduct}
 """Extremes, each of two elements, of all along an index, and of those up to one."""
 
-MAX_DEPTH = 120
+FORMULA_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
 
 
@@ -114,14 +114,16 @@ class Entries:
         """Make a fresh index for each dimension of a shape."""
         return tuple(self.index(name, size) for size in shape)
 
-    def entry(self, atom: Atom, index: Index) -> Expr:
+    def entry(self, atom: Atom, index: SymbolicIndex) -> Expr:
         """Return the element of a variable, a line or a number at this index.
 
         Raises:
-            NoFormulaError: it would be longer than `MAX_NODES` or deeper than `MAX_DEPTH`, or has no index notation.
+            NoFormulaError: longer than `FORMULA_NODES`, deeper than `FORMULA_DEPTH`, or without index notation.
         """
         if atom in self.too_long:
-            raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors, or {MAX_DEPTH} levels")
+            raise NoFormulaError(
+                f"it would have more than {FORMULA_NODES:,} terms and factors, or {FORMULA_DEPTH} levels"
+            )
         may_end()
         line = self.lines.get(atom)
         if line is not None:
@@ -133,7 +135,7 @@ class Entries:
             return atom
         return sympy.IndexedBase(str(atom), real=True)[index] if index else atom
 
-    def _line(self, line: Line, index: Index) -> Expr:
+    def _line(self, line: Line, index: SymbolicIndex) -> Expr:
         call = line.call
         shapes = [self.shapes.get(a, ()) for a in call.operands]
         match call.op.kind:
@@ -168,7 +170,7 @@ class Entries:
             case _:
                 raise NoFormulaError(f"{call.op.name} has no formula for one element")
 
-    def _reduced(self, call: Call, shape: Shape, index: Index) -> Expr:
+    def _reduced(self, call: Call, shape: Shape, index: SymbolicIndex) -> Expr:
         dim, keepdim = call.statics
         axes = axes_of(shape, dim)
         rest = iter(i for d, i in enumerate(index) if not (keepdim and d in axes))
@@ -190,7 +192,7 @@ class Entries:
         points = itertools.product(*(range(int(size)) for size in sizes))
         return [body.xreplace({k: Integer(n) for k, n in zip(bound, at, strict=True)}) for at in points]
 
-    def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
+    def _scanned(self, call: Call, shape: Shape, index: SymbolicIndex) -> Expr:
         """Write a running fold as the fold up to the index itself."""
         axis = axis_of_scan(call, shape)
         if axis is None:
@@ -215,7 +217,7 @@ class Entries:
             return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(size))))
         return Total(body, (k, 0, size - 1))
 
-    def _product(self, operands: Sequence[Atom], shapes: Sequence[Shape], index: Index) -> Expr:
+    def _product(self, operands: Sequence[Atom], shapes: Sequence[Shape], index: SymbolicIndex) -> Expr:
         (a, b), (left, right) = operands, shapes
         k = self.index("k", left[-1])
         rest = list(index)
@@ -226,7 +228,7 @@ class Entries:
         second = self.entry(b, (*aligned(batch, full, right[:-2]), k, *column))
         return self.total(first * second, k)
 
-    def _stacked(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+    def _stacked(self, call: Call, shapes: Sequence[Shape], index: SymbolicIndex) -> Expr:
         axis = axis_of(max(shapes, key=len), call.statics[0], extra=1)
         at, rest = index[axis], (*index[:axis], *index[axis + 1 :])
         if at.is_Integer:
@@ -236,7 +238,7 @@ class Entries:
         parts = [self.entry(a, rest[len(rest) - len(s) :]) for a, s in zip(call.operands, shapes, strict=True)]
         return sympy.Piecewise(*((part, sympy.Eq(at, n)) for n, part in enumerate(parts[:-1])), (parts[-1], True))
 
-    def _joined(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+    def _joined(self, call: Call, shapes: Sequence[Shape], index: SymbolicIndex) -> Expr:
         """Join tensors one after the other: each holds the indices from the end of the one before it."""
         if len(shapes) > LARGE:
             raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
@@ -255,7 +257,7 @@ class Entries:
             return sympy.S.Zero
         return sympy.Piecewise(*cases[:-1], (cases[-1][0], True))
 
-    def _moved(self, line: Line, shape: Shape, index: Index) -> Expr:
+    def _moved(self, line: Line, shape: Shape, index: SymbolicIndex) -> Expr:
         call, result = line.call, self.shapes[line.symbol]
         sources = sources_of(call, index, result, shape, self.sizes)
         cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in sources]
@@ -265,14 +267,14 @@ class Entries:
         rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)
         return sympy.Piecewise(*cases, (rest, True))
 
-    def _matrix(self, call: Call, shape: Shape, index: Index) -> Expr:
+    def _matrix(self, call: Call, shape: Shape, index: SymbolicIndex) -> Expr:
         p, q = self.index("k", shape[-1]), self.index("l", shape[-1])
         limits = tuple((k, 0, self.ranges[k] - 1) for k in (p, q))
         if not call.op.keeps_shape:
             return MatrixDeterminant(self.entry(call.operands[0], (*index, p, q)), limits)
         return InverseElement(self.entry(call.operands[0], (*index[:-2], p, q)), limits, index[-2:])
 
-    def _constant(self, call: Call, index: Index) -> Expr:
+    def _constant(self, call: Call, index: SymbolicIndex) -> Expr:
         """Return an element of a constant tensor: in closed form where it has one, else by the tensor's name."""
         statics = call.statics
         match call.op.name:
@@ -353,6 +355,6 @@ def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
         if has_list and call.op.kind in (Kind.REDUCTION, Kind.CONTRACTION):
             written = max((size for a in call.operands for size in shapes.get(a, ()) if size <= LARGE), default=1)
         inside = [known.get(operand, (1, 0)) for operand in call.operands]
-        length = min(1 + written * sum(one for one, _ in inside), MAX_NODES + 1)
+        length = min(1 + written * sum(one for one, _ in inside), FORMULA_NODES + 1)
         known[line.symbol] = length, 1 + max((depth for _, depth in inside), default=0)
-    return {symbol for symbol, (length, depth) in known.items() if length > MAX_NODES or depth > MAX_DEPTH}
+    return {symbol for symbol, (length, depth) in known.items() if length > FORMULA_NODES or depth > FORMULA_DEPTH}

@@ -83,7 +83,7 @@ def _power(polynomial: Polynomial, n: int) -> Polynomial:
 MOST_NODES = 1_200
 """Most operations of an expression to prove."""
 
-MOST_TERMS = 1_500
+MOST_EXPANDED_TERMS = 1_500
 """Terms that multiplying out may make."""
 
 MOST_PARTS = 40
@@ -174,7 +174,7 @@ def _terms(expression: Expr) -> int:
             return math.prod(map(_terms, expression.args))
         case sympy.Pow(exp=sympy.Integer()) if (n := abs(int(expression.exp))) > 1:
             terms = _terms(expression.base)
-            return 1 if terms == 1 else math.comb(terms + min(n, MOST_TERMS) - 1, terms - 1)
+            return 1 if terms == 1 else math.comb(terms + min(n, MOST_EXPANDED_TERMS) - 1, terms - 1)
     return 1
 
 
@@ -184,7 +184,7 @@ def _split_sum(expression: Expr) -> Expr:
         return expression
     body = expression.function
     for limit in expression.limits:
-        if _terms(body) > MOST_TERMS:
+        if _terms(body) > MOST_EXPANDED_TERMS:
             return expression  # as it was: what was done of it so far is of no use without the rest
         body = sympy.Add(*(summed(term, limit) for term in sympy.Add.make_args(sympy.expand(body))))
     return body
@@ -315,7 +315,7 @@ class _Parts:
         return self.rational((-1) ** (row + column) * minor) * determinant**-1
 
     def _normal(self, argument: Expr) -> Expr:
-        if isinstance(argument, Expr) and _terms(argument) <= MOST_TERMS:
+        if isinstance(argument, Expr) and _terms(argument) <= MOST_EXPANDED_TERMS:
             return sympy.expand(argument)
         return argument
 

@@ -30,14 +30,14 @@ from gradcli.language.program.sympy_functions import Aggregate, Limit, Total, ge
 from gradcli.symbolic.origins import LARGE
 
 Deltas = frozenset[Expr]
-Form = dict[Deltas, Expr]
+DeltaForm = dict[Deltas, Expr]
 Ranges = Mapping[sympy.Symbol, Expr]
 
 LONGEST_SUM = 100
 """Most nodes of a sum of fractions to put over a common denominator: a longer one takes minutes."""
 
 
-def linear(expression: Expr, ranges: Ranges) -> Form:
+def linear(expression: Expr, ranges: Ranges) -> DeltaForm:
     """Write an expression as {product of deltas: coefficient free of deltas}, its sums collapsed where that is sound.
 
     Args:
@@ -52,7 +52,7 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
         case sympy.Add():
             return _added(linear(term, ranges) for term in expression.args)
         case sympy.Mul():
-            product: Form = {frozenset(): S.One}
+            product: DeltaForm = {frozenset(): S.One}
             for factor in expression.args:
                 product = _multiplied(product, linear(factor, ranges), ranges)
             return product
@@ -72,7 +72,7 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
             return {frozenset(): expression}
 
 
-def assemble(form: Form) -> Expr:
+def assemble(form: DeltaForm) -> Expr:
     """Build the expression of a linear form."""
     return sympy.Add(*(sympy.Mul(coefficient, *deltas) for deltas, coefficient in form.items()))
 
@@ -103,15 +103,15 @@ def tidied(expression: Expr) -> Expr:
     return renamed[expression]
 
 
-def _added(forms: Iterable[Form]) -> Form:
-    total: Form = {}
+def _added(forms: Iterable[DeltaForm]) -> DeltaForm:
+    total: DeltaForm = {}
     for form in forms:
         for deltas, coefficient in form.items():
             total[deltas] = total.get(deltas, S.Zero) + coefficient
     return {deltas: c for deltas, c in total.items() if c != 0}
 
 
-def _multiplied(a: Form, b: Form, ranges: Ranges) -> Form:
+def _multiplied(a: DeltaForm, b: DeltaForm, ranges: Ranges) -> DeltaForm:
     return _added({_rejoined(p | q, ranges): c * d} for p, c in a.items() for q, d in b.items())
 
 
@@ -134,14 +134,14 @@ def _rejoined(deltas: Deltas, ranges: Ranges) -> Deltas:
     return deltas
 
 
-def _by_cases(values: Iterable[Expr], choose: Callable[..., Expr], ranges: Ranges) -> Form:
+def _by_cases(values: Iterable[Expr], choose: Callable[..., Expr], ranges: Ranges) -> DeltaForm:
     """Write a choice among linear forms as, delta by delta, a choice among coefficients."""
     forms = [linear(value, ranges) for value in values]
     keys = dict.fromkeys(deltas for form in forms for deltas in form)
     return _added({key: choose(*(form.get(key, S.Zero) for form in forms))} for key in keys)
 
 
-def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> Form:
+def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> DeltaForm:
     """Sum one term with deltas over an index."""
     k, first, last = limit
     for delta in sorted(deltas, key=sympy.default_sort_key):

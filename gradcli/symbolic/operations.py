@@ -29,7 +29,7 @@ from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
 
-LONGEST = 80
+LONGEST_OPERATION = 80
 """Most characters of a formula that is shown next to numbers."""
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -143,7 +143,7 @@ def notation_of(call: Call, name: Callable[[Atom], str]) -> Notation:
         text = text.removeprefix("stack(").removesuffix(")")
     elif call.op.name == "transpose" and call.statics in ((None, None), (-2, -1)):
         text = f"{next(iter(names.values()))}{'.T' if call.statics[0] is None else '.mT'}"
-    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    shown = text if len(text) <= LONGEST_OPERATION else f"{text[: LONGEST_OPERATION - 1]}…"
     is_typed = re.match(r"(?!(abs|sqrt)\()[\w.]+[(\[]", shown)  # a call, or places
     return (Typed if is_typed else Operation)(shown)
 
@@ -191,7 +191,7 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
         return None
     ((_, expression),) = found.cases
     factor = Printed(expression, is_factor=True)
-    return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
+    return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST_OPERATION else None
 
 
 def alone(

@@ -18,7 +18,7 @@ from gradcli.language.program.movement import axes_of, axis_of, indexed_axes, pa
 from gradcli.language.program.sympy_functions import quotient
 from gradcli.language.program.wengert import Call, Shape
 
-Index = tuple[Expr, ...]
+SymbolicIndex = tuple[Expr, ...]
 SizeOf = Callable[[int], Expr]
 
 LARGE = 16
@@ -36,12 +36,12 @@ class NoFormulaError(Exception):
 class Origin:
     """Source of an element: an index of the operand, the condition under which it holds, and the element's weight."""
 
-    index: Index
+    index: SymbolicIndex
     condition: Expr = sympy.true
     weight: Expr = sympy.S.One
 
 
-def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf) -> list[Origin]:
+def sources_of(call: Call, index: SymbolicIndex, shape: Shape, operand: Shape, sizes: SizeOf) -> list[Origin]:
     """List the sources of the element at `index` of a movement; the first whose condition holds counts, else the fill.
 
     Args:
@@ -96,7 +96,7 @@ def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: Si
     return [Origin(source, condition, weight)]
 
 
-def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
+def aligned(index: SymbolicIndex, shape: Shape, operand: Shape) -> SymbolicIndex:
     """Return the index into a broadcast operand: the last dimensions, with 0 where a size of 1 stretches."""
     start = len(shape) - len(operand)
     return tuple(
@@ -110,7 +110,7 @@ def _position(at: int, size: int, sizes: SizeOf) -> Expr:
     return sizes(size) - (size - at) if is_near_end else Integer(at)
 
 
-def _indexed(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Origin]:
+def _indexed(call: Call, index: SymbolicIndex, operand: Shape, sizes: SizeOf) -> list[Origin]:
     axes, dropped = indexed_axes(operand, call.statics[0])
     source = {axis: _position(at, operand[axis], sizes) for axis, at in dropped.items()}
     for axis, at in zip(axes, index, strict=True):
@@ -131,7 +131,7 @@ def _indexed(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Or
     return [Origin((*before, Integer(place), *behind), condition) for place, condition in chosen]
 
 
-def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Origin]:
+def _rolled(call: Call, index: SymbolicIndex, operand: Shape, sizes: SizeOf) -> list[Origin]:
     if call.statics[1] is None and len(operand) != 1:
         raise NoFormulaError("roll without dims has no closed form in index notation")
     pairs = rolls(operand, call) if call.statics[1] is not None else [(0, int(call.statics[0]))]
@@ -158,7 +158,7 @@ def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Ori
 # -- reshaped tensors
 
 
-def reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
+def reshaped(index: SymbolicIndex, new: Shape, old: Shape, sizes: SizeOf) -> SymbolicIndex:
     """Map an index of the new shape to the old one, by row-major positions, part by part.
 
     Args:
@@ -194,7 +194,7 @@ def _parts(new: Shape, old: Shape) -> Iterator[tuple[slice, slice]]:
         yield slice(first, i), slice(second, j)
 
 
-def _of_part(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
+def _of_part(index: SymbolicIndex, new: Shape, old: Shape, sizes: SizeOf) -> SymbolicIndex:
     """Return the old index of an element by its row-major position; dimensions of size 1 come and go freely."""
     kept = [i for i, size in zip(index, new, strict=True) if size != 1]
     # Only sizes of 1 differ: the indices stay what they are, and formulas stay free of quotients.
@@ -209,7 +209,7 @@ def _of_part(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
     return _unravelled(place, old, sizes)
 
 
-def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
+def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> SymbolicIndex:
     """Return the index of the element at a row-major position: quotients and remainders, from the last size on."""
     index: list[Expr] = []
     first = next((d for d, size in enumerate(shape) if size != 1), 0)

@@ -214,7 +214,7 @@ def test_what_cancels_in_a_large_matrix_agrees() -> None:
 
 def test_whether_a_residue_is_one_may_be_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it is no digit that was lost: nothing is known of it."""
-    monkeypatch.setattr(rounding, "MOST_ELEMENTS", 10)
+    monkeypatch.setattr(rounding, "MOST_PASS_ELEMENTS", 10)
     check = asked("vjp", "softmax(x)", {"x": "1,2,3"}, v="ones")
     assert check.verdict == "unchecked"
     assert {(finding.verdict, finding.note) for finding in check.findings} == {("unchecked", rounding.UNKNOWN_RESIDUE)}

@@ -19,7 +19,7 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Arguments, Items, Word, is_word
 from gradcli.language.text.tokens import Token
 
-MAX_ORDER = 20
+MAX_BESSEL_ORDER = 20
 """Largest order of a Bessel function, which is written out by those of orders 0 and 1."""
 
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
@@ -112,8 +112,8 @@ def special(context: Context, name: Token, span: Span, arguments: Arguments) -> 
             value = emit(context, "div", [*numbers, sympy.Integer(1)][:2], span)[0]
         case "besseli":
             order, x = by_name(context, arguments, ["n", "x"], "besseli").values()
-            if (place := as_whole(context, *order)) not in range(MAX_ORDER + 1):
-                raise context.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
+            if (place := as_whole(context, *order)) not in range(MAX_BESSEL_ORDER + 1):
+                raise context.source.error(f"besseli(n, x) is read for n from 0 to {MAX_BESSEL_ORDER}", span)
             steps = ["b0 = i0(x)", "b1 = i1(x)"]  # and by recurrence from these
             steps += [f"b{n + 1} = b{n - 1} - {2 * n}/x*b{n}" for n in range(1, place)]
             value = inline_text(context, "; ".join([*steps[: place + 1], f"b{place}"]), {"x": x[0]}, span)

@@ -17,7 +17,7 @@ from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import Program
 from gradcli.option_words import option
 
-LONGEST = 16
+LONGEST_JOINED = 16
 """Largest number of letters of a name that is taken apart."""
 
 NOT_EULER = "e is a variable here; Euler's number is E"
@@ -74,7 +74,7 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
     >>> apart("cost", ["t"]), apart("logp", ["p"])
     ('cos(t)', 'log(p)')
     """
-    if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) or not _CALLED.search(name):
+    if len(name) > LONGEST_JOINED or "_" in name or name in _GREEK or ops.find(name) or not _CALLED.search(name):
         return None
     names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
@@ -139,7 +139,9 @@ def of_call(name: str) -> str | None:
     """
     if (found := apart(f"{name}x")) is not None and found.endswith("(x)"):
         return f"write {found.removesuffix('x)')}...)"
-    pair = re.fullmatch(f"({_any(_OTHERS | _ELEMENTARY | {'log'})})({_any(_ELEMENTARY | {'log'})})", name[:LONGEST])
+    pair = re.fullmatch(
+        f"({_any(_OTHERS | _ELEMENTARY | {'log'})})({_any(_ELEMENTARY | {'log'})})", name[:LONGEST_JOINED]
+    )
     return f"write {pair[1]}({pair[2]}(...))" if pair else None
 
 

@@ -32,7 +32,7 @@ NamedShape = tuple[Size, ...]
 MOST_DIMENSIONS = 6
 """Largest number of unknown sizes for which all ways are tried in which some of them may be the same."""
 
-MOST_ELEMENTS = 2**24
+MOST_INDEXED = 2**24
 """Largest number of elements that a formula is tried with where an index needs so many."""
 
 _NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
@@ -195,8 +195,8 @@ def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape
     fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
     names = {*program.names, *program.assigned, *fixed}
     unknown = [name for name in program.names if name not in given]
-    if max(elements.values(), default=0) > MOST_ELEMENTS:
-        raise TooLargeError(f"an index needs a vector of more than {MOST_ELEMENTS:,} elements", hint="use smaller ones")
+    if max(elements.values(), default=0) > MOST_INDEXED:
+        raise TooLargeError(f"an index needs a vector of more than {MOST_INDEXED:,} elements", hint="use smaller ones")
     exact = {name: elements[name] for name in unknown if name in elements}
     places = [(name, axis) for name in unknown if name not in exact for axis in range(dimensions.get(name, 0))]
     numbers = {size for shape in given.values() for size in shape if isinstance(size, int)}

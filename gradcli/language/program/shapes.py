@@ -31,10 +31,10 @@ from gradcli.language.program.wengert import (
 MAX_TOTAL_ELEMENTS = 2**26
 """Largest number of elements of the variables and lines together, y four times: 512 MiB; its check takes three more."""
 
-MAX_PRODUCTS = 2**34
+MAX_MULTIPLICATIONS = 2**34
 """Largest number of multiplications of one matrix product: a few seconds."""
 
-MAX_ORDER = 1_024
+MAX_MATRIX_ROWS = 1_024
 """Largest number of rows of a matrix whose determinant or inverse is taken."""
 
 
@@ -198,12 +198,14 @@ def require_work(call: Call, operands: list[Shape]) -> None:
     """Refuse a matrix product that would take minutes.
 
     Raises:
-        TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
+        TooLargeError: more than `MAX_MULTIPLICATIONS` products of numbers; the place is left to the caller.
     """
     if call.op.kind is Kind.CONTRACTION:
         products = math.prod(shape_of(call, operands)) * operands[0][-1]
-        if products > MAX_PRODUCTS:
-            message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
+        if products > MAX_MULTIPLICATIONS:
+            message = (
+                f"this matrix product takes {products:,} multiplications; at most {MAX_MULTIPLICATIONS:,} are made"
+            )
             raise TooLargeError(message, hint="use smaller inputs")
 
 
@@ -269,8 +271,8 @@ def _matrix(shape: Shape, call: Call) -> Shape:
     name = call.op.name
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(f"{name} needs a square matrix, and the shape is {show(shape)}")
-    if shape[-1] > MAX_ORDER:
-        raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_ORDER:,} are taken")
+    if shape[-1] > MAX_MATRIX_ROWS:
+        raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_MATRIX_ROWS:,} are taken")
     if call.op.keeps_shape:
         return shape
     return shape[:-1] if call.op.kind is Kind.SPECTRAL else shape[:-2]

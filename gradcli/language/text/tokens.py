@@ -37,7 +37,7 @@ MAX_TEXT = 400_000
 MAX_DIGITS = 400
 """Largest number of characters of one number; the largest float has 309 digits."""
 
-Kind = Literal["number", "name", "keyword", "string", "operator", "brace", "end"]
+TokenKind = Literal["number", "name", "keyword", "string", "operator", "brace", "end"]
 
 _PATTERN = re.compile(
     r"""(?P<space>(?:[ \t\r\f]|\\[ \t\r]*\n)+)
@@ -79,7 +79,7 @@ STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
 class Token:
     """Word of the text: its kind, its characters and their range."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     span: Span
 

@@ -387,7 +387,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 def _differences(
     question: Question, entries: Sequence[results.Entry], v: Array | None
-) -> tuple[formulas.Differences, str]:
+) -> tuple[formulas.DifferenceQuotients, str]:
     """Compute the difference quotients of these entries; with a remark if there was no time for all."""
     from gradcli.autodiff.batched import PRODUCT, difference
 

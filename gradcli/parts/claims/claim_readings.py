@@ -33,7 +33,7 @@ from gradcli.parts.claims.equations import read_equations, source_of
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.results import Array
 
-Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]
+ClaimKind = Literal["gradient", "Jacobian", "vector-Jacobian product"]
 
 _ROUNDED = ("linspace", "randn", "rand", "drawn")
 """Constant tensors of other numbers than the user means."""
@@ -48,7 +48,7 @@ class Reading:
 
     Attributes:
         of: What it is.
-        shape: Of what it claims, to which its own stretches.
+        shape: ClaimKind what it claims, to which its own stretches.
         note: How it was read, where that is not plain.
         program: Its formula; None for numbers.
         own: The shape of the formula or of the numbers, before they stretch.
@@ -56,7 +56,7 @@ class Reading:
         names_vector: Whether it holds for every v; a variable of the function that is called v is none.
     """
 
-    of: Of
+    of: ClaimKind
     shape: Shape
     note: str = ""
     program: Program | None = None

@@ -45,7 +45,7 @@ VISIBLE = 1e-9
 SHARP = 60
 """Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
 
-Inputs = Mapping[str, Array]
+InputArrays = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Look:
         limits: Why the enclosure has no truth for some of those that are seen.
     """
 
-    inputs: Inputs
+    inputs: InputArrays
     v: Array
     seen: tuple[Seen, ...]
     missing: Mapping[Entry, str]
@@ -155,7 +155,7 @@ class ClaimComparison:
         """Return the flat positions of an entry in y and in x."""
         return self.case.row(entry), self.case.direction(entry)[1]
 
-    def look(self, inputs: Inputs, v: Array, last_bits: int = BITS_AROUND) -> Look:
+    def look(self, inputs: InputArrays, v: Array, last_bits: int = BITS_AROUND) -> Look:
         """Truth and claim at a point, with as many bits as it takes to tell them apart or to see that they agree."""
         bits = FIRST_BITS
         while True:
@@ -263,7 +263,7 @@ class ClaimComparison:
         """Return the weights of the rows of the Jacobian: ones for a gradient, else v."""
         return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
 
-    def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+    def _truths(self, inputs: InputArrays, v: Array, bits: int) -> list[Outcome]:
         plan = moved(self.truth, inputs)
         found, case = plan.run(bits), Case(plan.reference, self.tolerance, self.weights(v))
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
@@ -275,7 +275,7 @@ class ClaimComparison:
 
         return [truth(entry) for entry in self.entries]
 
-    def claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+    def claims(self, inputs: InputArrays, v: Array, bits: int) -> list[Outcome]:
         """Evaluate the claim at a point, in the order of the entries."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101

@@ -46,7 +46,7 @@ MOST_COLUMNS = 64
 MOST_LINES = 30
 """Lines of a function or a claim that are looked at."""
 
-LONGEST = 40
+LONGEST_MISTAKE = 40
 """Characters of a formula that is shown."""
 
 _ROOTS = tuple(map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi)))
@@ -55,7 +55,7 @@ _CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy
 CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))
 """Numbers of which a forgotten or surplus factor may be a simple multiple."""
 
-Numbers = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 """A row for each point: numbers of its entries, values of a Program, or a whole Jacobian."""
 
 
@@ -77,11 +77,11 @@ class WrongClaim:
         program = self.subject.program
         self.typed = expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
 
-    def explains(self, numbers: Numbers | None) -> bool:
+    def explains(self, numbers: FloatArray | None) -> bool:
         """Tell whether these numbers are the claim at every point, and not all 0."""
         return numbers is not None and bool(np.any(self.claimed)) and same(numbers, self.claimed)
 
-    def measured(self, program: Program, variable: sympy.Symbol) -> tuple[Numbers, Numbers] | None:
+    def measured(self, program: Program, variable: sympy.Symbol) -> tuple[FloatArray, FloatArray] | None:
         """Compute a Program and its Jacobian by a variable at each point; None if that is too much."""
         shapes = self.subject.known
         size = math.prod(shapes[variable]) if variable in program.variables else 0
@@ -94,13 +94,13 @@ class WrongClaim:
         found = [_measured(plan, look) for look in self.looks] if plan.judges_value else []
         return (np.array([y for y, _ in found]), np.array([J for _, J in found])) if found else None
 
-    def part(self, atom: Atom) -> tuple[Numbers, Numbers] | None:
+    def part(self, atom: Atom) -> tuple[FloatArray, FloatArray] | None:
         """Return one value of the function, and its Jacobian by x."""
         part = replace(self.typed, lines=tuple(needed(self.typed.lines, atom)), output=atom)
         return self.measured(part, self.subject.variable)
 
     @cached_property
-    def lines(self) -> list[tuple[Line, Numbers, Numbers]]:
+    def lines(self) -> list[tuple[Line, FloatArray, FloatArray]]:
         """The lines that have a text of their own and depend on x, from the inner ones, as numbers for the entries."""
         moving: set[Atom] = {self.subject.variable}
         for line in self.typed.lines:
@@ -110,17 +110,17 @@ class WrongClaim:
         found = ((line, self.part(line.symbol)) for line in named[:MOST_LINES])
         return [(line, *parts) for line, parts in found if parts is not None]
 
-    def as_claimed(self, jacobians: Numbers, weights: Numbers) -> Numbers | None:
+    def as_claimed(self, jacobians: FloatArray, weights: FloatArray) -> FloatArray | None:
         """Jacobians in the form of the claim: their entries, or sums of their rows with weights."""
         _, height, width = jacobians.shape
         if width != self.width or height != (self.height if self.of == "Jacobian" else weights.shape[1]):
             return None
         if self.of == "Jacobian":
             return jacobians[:, self.rows, self.columns]
-        found: Numbers = np.einsum("pi,pij->pj", weights, jacobians)[:, self.columns]
+        found: FloatArray = np.einsum("pi,pij->pj", weights, jacobians)[:, self.columns]
         return found
 
-    def by_entry(self, numbers: Numbers) -> Numbers | None:
+    def by_entry(self, numbers: FloatArray) -> FloatArray | None:
         """Return a number for all entries, or one for each element of x: of values, or of diagonal Jacobians."""
         if numbers.ndim == 3 and numbers.shape[1] > 1:
             diagonal = np.einsum("pii->pi", numbers) if numbers.shape[1:] == (self.width,) * 2 else None
@@ -149,7 +149,7 @@ def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
         return next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
 
 
-def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, Numbers | None]]:
+def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray | None]]:
     """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
     subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
     yield "the sign: the claim is the truth times -1", -truth
@@ -181,7 +181,7 @@ def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, Numbers | None]]:
         yield from _factor(f"factor: {shown}", truth, evidence.by_entry(numbers))
 
 
-def _turned(evidence: WrongClaim, J: Numbers, weights: Numbers) -> Iterator[tuple[str, Numbers | None]]:
+def _turned(evidence: WrongClaim, J: FloatArray, weights: FloatArray) -> Iterator[tuple[str, FloatArray | None]]:
     """Transposed: a Jacobian, the one in a product, or a gradient by a square matrix."""
     x, is_product = evidence.subject.x, evidence.of == "vector-Jacobian product"
     what = "transposed: a row belongs to an element of y, a column to one of x"
@@ -193,7 +193,7 @@ def _turned(evidence: WrongClaim, J: Numbers, weights: Numbers) -> Iterator[tupl
         yield "transposed: the claim is the transpose of the truth", evidence.truth[:, turn]
 
 
-def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, Numbers | None]]:
+def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatArray | None]]:
     """x**(n-1) and n*x**n in place of n*x**(n-1)."""
     if not is_power(line.call) or line.call.operands[1].is_Symbol or line.call.operands[1] == 0:
         return
@@ -207,7 +207,7 @@ def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, Numbers | No
     yield what, None if lowered is None else evidence.truth * lowered
 
 
-def _factor(what: str, truth: Numbers, factor: Numbers | None) -> Iterator[tuple[str, Numbers]]:
+def _factor(what: str, truth: FloatArray, factor: FloatArray | None) -> Iterator[tuple[str, FloatArray]]:
     """Yield the truth without a factor, and with it once more, as possible mistakes."""
     if factor is not None:
         yield f"a missing {what}", truth / factor
@@ -247,10 +247,10 @@ def _formula(evidence: WrongClaim, line: Line) -> str:
     if line.call.op.kind is not Kind.ELEMENTWISE or x not in line.call.operands:
         return ""
     found = slope(line.call, {a: str(a) for a in line.call.operands}, x)
-    return f" is `{found.alone.text}`" if found is not None and len(found.alone.text) <= LONGEST else ""
+    return f" is `{found.alone.text}`" if found is not None and len(found.alone.text) <= LONGEST_MISTAKE else ""
 
 
-def same(a: Numbers, b: Numbers) -> bool:
+def same(a: FloatArray, b: FloatArray) -> bool:
     """Tell whether numbers are the same to `CLOSE`, relative to the largest of a point where they cancel."""
     if a.shape != b.shape or not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
         return False
@@ -258,7 +258,7 @@ def same(a: Numbers, b: Numbers) -> bool:
     return bool(np.all(np.abs(a - b) <= CLOSE * np.abs(b) + 1e-14 * largest))
 
 
-def _measured(plan: Plan, look: Look) -> tuple[Numbers, Numbers]:
+def _measured(plan: Plan, look: Look) -> tuple[FloatArray, FloatArray]:
     """Compute the values and the Jacobian of one plan at one point."""
     with precision(FIRST_BITS):
         run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)

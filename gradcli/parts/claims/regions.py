@@ -36,7 +36,7 @@ Sign = int
 Assumption = tuple[Expr, Sign]
 
 
-Form = tuple[Mapping[Expr, Rational], bool]
+LinearPart = tuple[Mapping[Expr, Rational], bool]
 """Coefficients of a linear form that is above 0 (True) or not below it."""
 
 
@@ -47,7 +47,7 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
     >>> exclude([(x - 1, 1), (x, -1)]), exclude([(x - 1, -1), (x, 1)])
     (True, False)
     """
-    forms: list[Form] = []
+    forms: list[LinearPart] = []
     for expression, sign in assumptions:
         coefficients = sympy.expand(expression).as_coefficients_dict()
         turned = {part: -c for part, c in coefficients.items()}
@@ -65,7 +65,7 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
     return any(number < 0 or (is_strict and number == 0) for number, is_strict in constants)
 
 
-def _without(part: Expr, a: Form, b: Form) -> Form:
+def _without(part: Expr, a: LinearPart, b: LinearPart) -> LinearPart:
     """Eliminate a part from two inequalities in which its coefficients have opposite signs."""
     p, q = -b[0][part], a[0][part]
     keys = {*a[0], *b[0]} - {part}

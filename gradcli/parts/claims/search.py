@@ -20,7 +20,7 @@ from gradcli.crosscheck.confirming import BOXES
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
-from gradcli.parts.claims.evaluation import ClaimComparison, Inputs, Look
+from gradcli.parts.claims.evaluation import ClaimComparison, InputArrays, Look
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
 
@@ -67,10 +67,10 @@ class Search:
     def __init__(
         self,
         comparison: ClaimComparison,
-        given: Inputs,
+        given: InputArrays,
         seed: int,
         dtype: str,
-        anew: Callable[[Inputs], ClaimComparison | None] | None = None,
+        anew: Callable[[InputArrays], ClaimComparison | None] | None = None,
     ) -> None:
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
@@ -104,7 +104,7 @@ class Search:
                 counted += bool(look.seen) and not is_met
         return counted + met, hidden
 
-    def look(self, inputs: Inputs, v: Array) -> Look | None:
+    def look(self, inputs: InputArrays, v: Array) -> Look | None:
         """Compare the claim at a point; None where the function is read again, and has no value or derivative there."""
         if self.anew is None:
             return self.comparison.look(inputs, v)
@@ -114,7 +114,7 @@ class Search:
             return None
         return None if there is None else there.look(inputs, v)
 
-    def points(self) -> Iterator[tuple[Inputs, Array]]:
+    def points(self) -> Iterator[tuple[InputArrays, Array]]:
         """Generate points: the same number everywhere, then numbers that count up, then random ones."""
         # What is near to a number of the texts, or a simple multiple of it, with both signs.
         near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
@@ -124,7 +124,7 @@ class Search:
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
         yield from self.generic()
 
-    def generic(self) -> Iterator[tuple[Inputs, Array]]:
+    def generic(self) -> Iterator[tuple[InputArrays, Array]]:
         """Random points: one after the other from a box for all, from a box for each variable, or near the given."""
         generator = np.random.default_rng(self.seed)
         for n in itertools.count():
@@ -143,7 +143,7 @@ class Search:
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
             yield self._point(drawn, None, generator)
 
-    def breakpoints(self) -> Iterator[tuple[Inputs, Array]]:
+    def breakpoints(self) -> Iterator[tuple[InputArrays, Array]]:
         """Generate points where branches of the function or the claim may meet, from the given point."""
         if not any(call.op.kinks or call.op.sense or call.op.is_extreme or call.op.is_step for call in self._calls):
             return
@@ -181,7 +181,7 @@ class Search:
 
     def _point(
         self, inputs: Mapping[str, Array], weight: float | None, generator: np.random.Generator | None = None
-    ) -> tuple[Inputs, Array]:
+    ) -> tuple[InputArrays, Array]:
         """Add the given v to inputs, or a random one if the claim is for every v."""
         v, shape = self.comparison.subject.weights, self.comparison.subject.y
         if self.comparison.reading.names_vector:

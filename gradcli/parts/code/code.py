@@ -29,7 +29,7 @@ from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.results import Array, Index, Language, Source, by_variable
 
-MAX_LINES = 10_000
+MAX_SCRIPT_LINES = 10_000
 """Operations of a function that is written as a script."""
 
 SAME = {"float64": 1e-10, "float32": 1e-4}
@@ -70,8 +70,10 @@ def code(
     """
     inquiry = self._asked(at, **options)
     question = inquiry.question(is_last=v is None)
-    if len(question.program.lines) > MAX_LINES:
-        message = f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}"
+    if len(question.program.lines) > MAX_SCRIPT_LINES:
+        message = (
+            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_SCRIPT_LINES:,}"
+        )
         raise TooLargeError(message, hint="vjp gives the numbers")
     cotangent = question.cotangent(v, inquiry.snippet.v)
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent

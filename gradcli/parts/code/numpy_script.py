@@ -53,7 +53,7 @@ LACKING: Mapping[str, Callable[..., PyExpr]] = {
 }
 """Calls of functions that NumPy does not have, or has by other arguments."""
 
-Numbers = Mapping[Index, float]
+NumbersByIndex = Mapping[Index, float]
 """Numbers of some elements of the gradient by a variable, by their indices."""
 
 
@@ -63,7 +63,7 @@ def numpy_script(
     seed: sympy.Symbol,
     found: GradientProgram,
     comments: Mapping[str, Sequence[str]],
-    numbers: Mapping[str, Numbers],
+    numbers: Mapping[str, NumbersByIndex],
 ) -> str:
     """Write the script that prints vᵀJ for each variable of `wrt`.
 
@@ -135,7 +135,7 @@ class NumpyScript:
         self.written: list[str] = []
         self._parts: dict[Atom, tuple[str, ...]] = {}
 
-    def text(self, comments: Mapping[str, Sequence[str]], numbers: Mapping[str, Numbers]) -> str:
+    def text(self, comments: Mapping[str, Sequence[str]], numbers: Mapping[str, NumbersByIndex]) -> str:
         """Write the whole script."""
         arrays = [self._defined(self.variables[name], array, repr(name)) for name, array in self.task.arrays.items()]
         for line in self.forward:
@@ -180,7 +180,7 @@ class NumpyScript:
                         break
         return bars
 
-    def _result(self, name: str, numbers: Numbers) -> str:
+    def _result(self, name: str, numbers: NumbersByIndex) -> str:
         """Give what is printed of a variable its name, and torch's numbers where the gradient gives others."""
         word, atom = self.variables[name], self.of[name]
         value = self.values.get(atom)

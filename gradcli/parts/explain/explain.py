@@ -23,7 +23,7 @@ from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Explanation, Formula, Step, Term, Verdict
-from gradcli.symbolic.operations import LONGEST, alone, constant, local, notation_of, rule_in_words
+from gradcli.symbolic.operations import LONGEST_OPERATION, alone, constant, local, notation_of, rule_in_words
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-MOST_ELEMENTS = 2**24
+MOST_STEP_ELEMENTS = 2**24
 """Elements of all lines that `explain` holds, each with its adjoint and local derivatives: 1 GiB in all."""
 
 MOST_LINES = 200
@@ -40,7 +40,7 @@ MOST_LINES = 200
 MOST_JUDGED = 30
 """Adjoints that are judged, each on a function of its own; more are left unchecked."""
 
-MOST_TERMS = 12
+MOST_CHAIN_TERMS = 12
 """Terms of one adjoint that an answer holds."""
 
 
@@ -82,7 +82,7 @@ def explain(
     """
     inquiry = self._asked(at, **options)
     vs = () if v is None else (v,)
-    question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_ELEMENTS)
+    question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_STEP_ELEMENTS)
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))
@@ -182,14 +182,14 @@ class Walk:
             yield Adjoint(name=name, notation=Bar(name), value=value, terms=found, terms_count=count)
 
     def _terms(self, atom: Atom, value: Array) -> tuple[tuple[Term, ...], int]:
-        """Return the terms of one adjoint, at most `MOST_TERMS`, and their number."""
+        """Return the terms of one adjoint, at most `MOST_CHAIN_TERMS`, and their number."""
         if atom == self.output:  # y is the variable itself
             above = Bar(self.name)
             return (Term(source=self.name, derivative=Digits("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         looked_at: list[Term | None] = []
         for line in users:
-            if len(list(filter(None, looked_at))) < MOST_TERMS:
+            if len(list(filter(None, looked_at))) < MOST_CHAIN_TERMS:
                 looked_at.append(self._term(line, atom))
         return tuple(filter(None, looked_at)), len(users) - looked_at.count(None)
 
@@ -292,7 +292,7 @@ class Walk:
         if not confirm(Point.from_inputs(program, inside, inputs), derivative, None).holds:
             return term
         cell = formula(derivative, program).cells[0]
-        if len(cell.text) > LONGEST:
+        if len(cell.text) > LONGEST_OPERATION:
             return term
         return replace(term, derivative=cell.expression, entry=(cell.row, cell.column))
 

@@ -15,7 +15,7 @@ from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Question
 from gradcli.results import BackwardGraph, GraphTensor
 
-MAX_ELEMENTS = 2**25
+MAX_GRAPH_ELEMENTS = 2**25
 """Elements of all tensors of a graph together: 256 MiB in float64, and as much again for the gradients."""
 
 
@@ -48,8 +48,8 @@ def graph(
     named = _named(program)
     shapes = [question.shapes.get(atom, ()) for atom in named.values()]
     elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
-    if elements > MAX_ELEMENTS:
-        message = f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}"
+    if elements > MAX_GRAPH_ELEMENTS:
+        message = f"the tensors to show have {elements:,} elements together; the limit is {MAX_GRAPH_ELEMENTS:,}"
         raise TooLargeError(message, hint="the graph of smaller inputs is the same")
     # Without v, `backward()` runs on one element alone; the graph is there in any case.
     has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1

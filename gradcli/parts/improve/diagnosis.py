@@ -23,7 +23,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
 
-Kind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
+LossKind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
 
 ROUNDINGS = 64.0
 """Most roundings of an argument that may explain the error of an operation."""
@@ -59,7 +59,7 @@ class Blame:
         note: The finding in one sentence.
     """
 
-    kind: Kind
+    kind: LossKind
     span: Span
     note: str
 

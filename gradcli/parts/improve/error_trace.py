@@ -40,7 +40,7 @@ MOST_LINES = 1_000
 MOST_VALUES = 10_000_000
 """Most elements of all its lines together, and of all lines of its passes, with the terms of matrix products."""
 
-MOST_ELEMENTS = 20_000
+MOST_TRACED_ELEMENTS = 20_000
 """Most elements that a number is made of: each takes a ball at each precision."""
 
 MOST_TRIED = 50
@@ -214,7 +214,7 @@ class ErrorTrace:
             reference.inputs = {**reference.inputs, seed: weights.ravel()}
         self.start = self._start(weights.shape)
         self.needed = reference.backward_closure({self.start[0]: np.array([self.start[1]])})
-        if sum(map(len, self.needed.values())) > MOST_ELEMENTS:
+        if sum(map(len, self.needed.values())) > MOST_TRACED_ELEMENTS:
             raise OverBudgetError
         self.torch = evaluate(reference.program, leaves_of(reference.program, inputs, (), context.dtype), context.dtype)
         constants = {number(a): a for line in context.program.lines for a in line.call.operands if not a.is_Symbol}

@@ -31,7 +31,7 @@ RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fracti
 CIRCLES = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64), Fraction(1, 256))
 """Radii of circles on which a function is enclosed, to bound the remainder of a series inside; on the same scale."""
 
-MOST_TERMS = 8
+MOST_EXPANSION_TERMS = 8
 """Most terms of a series that is written down."""
 
 ERROR = arb(2) ** -54
@@ -168,7 +168,7 @@ def _made_of(form: Form, atom: Atom) -> Atom | None:
 
 def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]:
     """Yield the series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
-    fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
+    fewest, scale = MOST_EXPANSION_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
     require_time()
     with series_precision():
         known = _known(form, atom, u, center, scale)

@@ -36,7 +36,7 @@ MOST_MEASURED = 300
 MOST_STEPS = 6
 """Most identities one after the other."""
 
-SECONDS = 1.5
+EXPLORING_SECONDS = 1.5
 """Longest time of a search, within the time of its question."""
 
 GAIN = 1.0
@@ -132,7 +132,7 @@ def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
     yield together if fitting else None
 
 
-def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list[Measured]:
+def searched(original: Form, measure: Measure, seconds: float = EXPLORING_SECONDS) -> list[Measured]:
     """Search and measure forms: the form as typed, known cures, then others; none where it cannot be measured.
 
     Args:

@@ -21,7 +21,7 @@ import sympy
 from gradcli.crosscheck.compare import spaced
 from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.advice import is_same_at
-from gradcli.parts.improve.exploring import SECONDS, Measured, Side, best_of, better, readable, searched
+from gradcli.parts.improve.exploring import EXPLORING_SECONDS, Measured, Side, best_of, better, readable, searched
 from gradcli.parts.improve.forms import Form, FormWriter
 from gradcli.parts.improve.measuring import ENOUGH, Measure
 from gradcli.progress import budget_factor, set_step
@@ -115,13 +115,13 @@ def _is_same(
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     """Yield the typed form, then the finds of a search for all points, and for the points that still lose digits."""
     set_step("looking for other ways to write it")
-    found = searched(original, measure, SECONDS * budget_factor())
+    found = searched(original, measure, EXPLORING_SECONDS * budget_factor())
     yield from found
     if not found or measure.asked or measure.agrees(best_of(found).loss):
         return
     part = measure.part([n for n, bits in enumerate(best_of(found).loss.bits) if bits > ENOUGH])
     known = {one.form.text for one in found}
-    for one in searched(original, part, SECONDS * budget_factor() / 2):
+    for one in searched(original, part, EXPLORING_SECONDS * budget_factor() / 2):
         if one.form.text not in known and (loss := measure.lost_bits(one.form.program)) is not None:
             yield replace(one, loss=loss)
 

@@ -25,7 +25,7 @@ from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array
 
-BITS = (128, 512, 4_608)
+MEASURED_BITS = (128, 512, 4_608)
 """Precisions of the truth, one after the other until it is known."""
 
 KNOWN = 60
@@ -244,7 +244,7 @@ def enclosed(
     """
     plan = Reference(point.program, point.shapes, point.inputs).plan(columns, rows)
     found: list[Outcome] = []
-    for bits in BITS:
+    for bits in MEASURED_BITS:
         run, every = plan.run(bits), rows.tolist()
         found = [run.values.get(row, arb(0)) for row in every] if plan.judges_value else []
         found += [run.columns.get(one, {}).get(row, arb(0)) for one in columns for row in every]

@@ -34,7 +34,7 @@ from gradcli.results import Array
 MOST_FUNCTIONS = 8
 """Most functions that are tried by themselves."""
 
-SECONDS = 1.0
+TRIAL_SECONDS = 1.0
 """Seconds of processor time for the variants of all custom functions of a recording, in equal parts."""
 
 WORDS_VARIANTS = 128
@@ -65,7 +65,7 @@ def trials(recorded: RecordedFunction) -> list[Trial]:
     """Try each custom function of a recording by itself, where it is first applied."""
     first = {application.function: application for application in reversed(recorded.applications)}
     asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
-    end, found = time.thread_time() + SECONDS * budget_factor(), []
+    end, found = time.thread_time() + TRIAL_SECONDS * budget_factor(), []
     with (
         warnings.catch_warnings(action="ignore"),  # a variant may be of no use to the function, which may say so
         contextlib.redirect_stdout(io.StringIO()),

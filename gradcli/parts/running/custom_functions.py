@@ -36,7 +36,7 @@ from gradcli.recording.modes import TimeLimit
 from gradcli.recording.pass_recorder import record
 from gradcli.results import Array
 
-MOST_ELEMENTS = 100_000
+MOST_ARGUMENT_ELEMENTS = 100_000
 """Most elements of the arguments of one function."""
 
 CLOSE = {"float64": 1e-8, "float32": 1e-3}
@@ -265,7 +265,7 @@ def alone(recorded: RecordedFunction, application: Application) -> CustomFunctio
     given = dict(zip(names_of, application.arguments, strict=False))
     tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
     names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
-    if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
+    if sum(tensors[name].numel() for name in names) > MOST_ARGUMENT_ELEMENTS:
         raise TooLargeError("a custom function is applied to too much to be tried by itself")
     taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)

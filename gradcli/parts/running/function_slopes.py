@@ -30,7 +30,7 @@ STEP = 4.0
 """Length of the first step, in units of the square root of the machine epsilon: both errors of a slope, of rounding and
 of the curvature, are then of one size."""
 
-LONGEST = 0.05
+LONGEST_STEP = 0.05
 """Longest first step, relative to x, in low precision."""
 
 ROUNDINGS = 4
@@ -57,15 +57,15 @@ SMALL = 1e-3
 SMALL_STEPS = 16
 """The same in units of the first step, which is longer in low precision."""
 
-MOST_CALLS = 10
+MOST_CALLS_AROUND = 10
 """Most calls of a function next to its point: four along each direction, and two from near by."""
 
-SECONDS = 20.0
+CALLING_SECONDS = 20.0
 """Seconds after which a function that takes long is called no more."""
 
 Side = Literal[-1, 1]
 
-Kind = Literal["jump", "kink", "slope"]
+ContradictionKind = Literal["jump", "kink", "slope"]
 """Kind of a contradiction: y jumps, the sides differ, or both have one slope that is not torch's."""
 
 
@@ -147,7 +147,7 @@ class Contradiction:
         is_near: Whether this is no more than the usual first step, so that it counts as at the point.
     """
 
-    kind: Kind
+    kind: ContradictionKind
     row: int | None
     left: float
     right: float
@@ -207,7 +207,7 @@ class MovedFunction:
         self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
         self.sizes = np.maximum(np.abs(self.value), largest)
         self.rounding, self.effects = rounding, effects or {}
-        self.step = min(LONGEST, STEP * digits**0.5)
+        self.step = min(LONGEST_STEP, STEP * digits**0.5)
         self.is_complete = True
         self._calls, self._seconds = 0, 0.0
 
@@ -255,8 +255,8 @@ class MovedFunction:
             known = np.nan_to_num(one)
             largest = max(largest, float(known.max(initial=0.0)))
             most_of_small = max(most_of_small, float(known[self._small[name]].max(initial=0.0)))
-        step = self.step * (largest / most_of_small) ** 0.5 if most_of_small else LONGEST
-        return Direction(u, min(LONGEST, step))
+        step = self.step * (largest / most_of_small) ** 0.5 if most_of_small else LONGEST_STEP
+        return Direction(u, min(LONGEST_STEP, step))
 
     def _call(self, direction: Direction, steps: float) -> Array:
         """Call the function so many steps away; NaN where it fails or gives another number of values."""
@@ -267,11 +267,11 @@ class MovedFunction:
             }
             direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
             began, found = time.monotonic(), np.empty(0)
-            if self._calls < MOST_CALLS and self._seconds < SECONDS * budget_factor():
+            if self._calls < MOST_CALLS_AROUND and self._seconds < CALLING_SECONDS * budget_factor():
                 self._calls += 1
                 with contextlib.suppress(GradcliError):  # it may fail there
                     found = self.values(x).astype(np.float64)
-            elif self._calls < MOST_CALLS:
+            elif self._calls < MOST_CALLS_AROUND:
                 self.is_complete = False
             self._seconds += time.monotonic() - began
             is_same = found.shape == self.value.shape
@@ -334,7 +334,9 @@ class MovedFunction:
                         return replace(one, within=within, is_near=within <= self.step)
         return None
 
-    def _suspicions(self, direction: Direction, known: KnownDerivative, found: Slopes) -> dict[Kind, Array]:
+    def _suspicions(
+        self, direction: Direction, known: KnownDerivative, found: Slopes
+    ) -> dict[ContradictionKind, Array]:
         """Compare each kind of contradiction with its error, number by number; above 1 it may be there."""
         changes = {steps: self._change(direction, known, steps) for steps in (-2.0, -1.0, 1.0, 2.0)}
         with np.errstate(all="ignore"):
@@ -345,7 +347,7 @@ class MovedFunction:
                 once, twice = (changes[n * side] - n * side * direction.step * slope for n in (1, 2))
                 jumps.append(np.where(is_constant(once, twice), np.abs(once), 0.0))
             left, right = np.abs(found.left - found.product), np.abs(found.right - found.product)
-            suspicions: dict[Kind, Array] = {
+            suspicions: dict[ContradictionKind, Array] = {
                 "jump": np.fmax(*jumps) / (8 * noise),
                 "kink": np.abs(found.right - found.left) / (found.left_error + found.right_error),
                 "slope": np.fmin(left / found.left_error, right / found.right_error),
@@ -358,7 +360,7 @@ class MovedFunction:
         return np.nan_to_num(found.product, nan=0.0, posinf=0.0, neginf=0.0)
 
     def _suspect(
-        self, direction: Direction, known: KnownDerivative, found: Slopes, kind: Kind, number: int
+        self, direction: Direction, known: KnownDerivative, found: Slopes, kind: ContradictionKind, number: int
     ) -> Contradiction:
         """Describe what may contradict torch's derivative of a number."""
         row = number if known.weights is None or self.value.size == 1 else None

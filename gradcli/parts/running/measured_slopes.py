@@ -25,7 +25,7 @@ from gradcli.results import Array
 STEPS = (0.1, 1.0, 10.0, 100.0)
 """Steps, in units of the cube root of the machine epsilon: a function may itself move by small steps."""
 
-LONGEST = 0.02
+LONGEST_MEASURED_STEP = 0.02
 """Longest step."""
 
 CLEAR = 0.25
@@ -136,7 +136,7 @@ def slope_next_to(
         return SlopeOfNumber("unclear")
     jumps, rounded, best = 0, math.inf, OneSided(np.zeros(2), np.full(2, math.inf))
     for step in (factor * digits ** (1 / 3) for factor in STEPS):
-        if step > LONGEST or best.error.max() <= SHARP * gap:
+        if step > LONGEST_MEASURED_STEP or best.error.max() <= SHARP * gap:
             break
         once, twice = (np.array([value(side * count * step) - here for side in (-1, 1)]) for count in (1, 2))
         found = one_sided(once, twice, np.array([-step, step]), noise)

@@ -34,7 +34,7 @@ from gradcli.parts.running.blaming import blamed, trials
 from gradcli.parts.running.calling import Signature, argument, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, is_close, largest, replay
-from gradcli.parts.running.function_slopes import SECONDS, MovedFunction
+from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
@@ -235,7 +235,7 @@ class Recorded:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit = TimeLimit(self.call.called, SECONDS * budget_factor())
+        limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
                 return self.forward({**self.arrays, **arrays}, wrt)

@@ -26,7 +26,7 @@ from gradcli.recording.memory import Geometry, alias, geometry, memory
 MOST_DEEP = 500
 """Longest chain of calls; sums over a whole evaluation are longer, and are constants."""
 
-MOST_CALLS = 1000
+MOST_UNTRACKED_CALLS = 1000
 """Most calls that are run again for one tensor."""
 
 MOST_MEMORIES = 4096
@@ -292,7 +292,7 @@ def calls_behind(part: MemoryView) -> list[UntrackedCall]:
             if call.number not in found:
                 found[call.number] = call
                 waiting += [other for other in _operands(call) if isinstance(other, MemoryView)]
-        if len(found) > MOST_CALLS:
+        if len(found) > MOST_UNTRACKED_CALLS:
             raise NotRepeatableError
     return [found[number] for number in sorted(found)]
 

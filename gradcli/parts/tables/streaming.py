@@ -32,7 +32,7 @@ from gradcli.results import Array, Block, Cells, Check, ColumnGroup, Fault, Mapp
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
 
-MOST_ENTRIES = 2**20
+MOST_ROW_ENTRIES = 2**20
 """Elements of y and its derivatives at one point: 8 MiB in float64."""
 
 _ELEMENT = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\]")
@@ -219,9 +219,9 @@ def _choice(source: RowSource, wanted: Sequence[str]) -> str:
 def _quantities(question: Question) -> tuple[ColumnGroup, ...]:
     """Name the output and its derivatives; indices have brackets where two names would otherwise be the same."""
     entries = math.prod(question.shape) + question.jacobian_entries
-    if entries > MOST_ENTRIES:
+    if entries > MOST_ROW_ENTRIES:
         raise TooLargeError(
-            f"y and its derivatives have {entries:,} elements a row; at most {MOST_ENTRIES:,} are computed",
+            f"y and its derivatives have {entries:,} elements a row; at most {MOST_ROW_ENTRIES:,} are computed",
             hint=f"use {option('wrt')} for fewer variables, or an expression with a smaller y",
         )
     y = question.program.output_name
@@ -242,7 +242,7 @@ def _quantities(question: Question) -> tuple[ColumnGroup, ...]:
     raise InputError("two columns of the output would have one name", hint='name the output: "out = ..."')
 
 
-MOST_ELEMENTS = 2**17
+MOST_BLOCK_ELEMENTS = 2**17
 """Elements of a line at all rows of a block, one MiB in float64, so that operands stay in the caches."""
 
 
@@ -301,7 +301,7 @@ class Stream:
     @property
     def rows(self) -> int:
         """The rows of a block."""
-        return max(1, MOST_ELEMENTS // self.plan.elements)
+        return max(1, MOST_BLOCK_ELEMENTS // self.plan.elements)
 
     def over(self, blocks: Iterable[Block]) -> Generator[Mapped]:
         """Map the blocks in order.

@@ -41,7 +41,7 @@ CHUNK = 2**20
 PIECE = 2**26
 """Bytes of a part of a text that is computed by itself."""
 
-LONGEST = 2**24
+LONGEST_LINE_BYTES = 2**24
 """Bytes of a line: a row of half a million numbers of full length."""
 
 _LONGEST_RECORD = 2**20
@@ -153,7 +153,7 @@ class TextRows:
 
         Raises:
             InputError: The stream cannot be read, or is no text.
-            TooLargeError: A line is longer than `LONGEST`.
+            TooLargeError: A line is longer than `LONGEST_LINE_BYTES`.
         """
         rest, data = b"", b"\n"
         while data:
@@ -164,9 +164,9 @@ class TextRows:
             # Cut at a newline, in bytes: a chunk may end inside of a character.
             cut = data.rfind(b"\n") + 1 if data else len(rest)
             whole, rest = (rest + data[:cut], data[cut:]) if cut else (b"", rest + data)
-            if len(rest) > LONGEST:
+            if len(rest) > LONGEST_LINE_BYTES:
                 raise TooLargeError(
-                    f"line {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
+                    f"line {number} of {self._name} is longer than {LONGEST_LINE_BYTES // 2**20} MiB",
                     hint="a text of rows has a newline after each",
                 )
             if whole:

@@ -33,7 +33,7 @@ AT_IMPORT = (
 )
 """Prefixes of variables that the loader, Python, or a library heeds once, at its start."""
 
-LONGEST = 100
+LONGEST_SOCKET_PATH = 100
 """Most bytes of the path of a socket, of which systems take 103 to 107."""
 
 
@@ -45,10 +45,10 @@ def is_possible() -> bool:
 def folder() -> str:
     """Name the folder of the socket: in the user's run-time folder, or else a temporary one of the user's own."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(runtime) and len(runtime) + 40 < LONGEST and _is_ours(runtime):
+    if os.path.isabs(runtime) and len(runtime) + 40 < LONGEST_SOCKET_PATH and _is_ours(runtime):
         return os.path.join(runtime, "gradcli")
     temporary = os.environ.get("TMPDIR", "")
-    if not os.path.isabs(temporary) or len(temporary) + 60 > LONGEST:
+    if not os.path.isabs(temporary) or len(temporary) + 60 > LONGEST_SOCKET_PATH:
         temporary = "/tmp"  # noqa: S108 -- the folder in it is looked at before it is used
     return os.path.join(temporary, f"gradcli-{os.geteuid()}")
 

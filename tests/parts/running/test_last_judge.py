@@ -255,7 +255,7 @@ def test_a_function_that_is_slow_next_to_its_point_is_called_at_some_points_alon
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A remark says so, and nothing is proven; one that is slow at its point alone is called at all points."""
-    monkeypatch.setattr("gradcli.parts.running.function_slopes.SECONDS", 0.05)
+    monkeypatch.setattr("gradcli.parts.running.function_slopes.CALLING_SECONDS", 0.05)
 
     for is_slow_here in (False, True):
         check = check_of(record(_slow_in([is_slow_here] * 2 + [not is_slow_here] * 10), HELD).check())

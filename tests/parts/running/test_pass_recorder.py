@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from gradcli.autodiff.jacobians import hvp, jvp, vjp
-from gradcli.crosscheck.compare import FORMATS
+from gradcli.crosscheck.compare import FLOAT_FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
@@ -38,8 +38,8 @@ def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Ar
     atoms = {name: passes.results[name] or sympy.S.Zero for name in numbers}
     start = {reference.renamed.get(a, a): np.arange(numbers[n].size) for n, a in atoms.items() if a.is_Symbol}
     found: list[Any] = []
-    with precision(FORMATS[dtype].bits):
-        run = RoundedPass(reference, reference.backward_closure(start), FORMATS[dtype])
+    with precision(FLOAT_FORMATS[dtype].bits):
+        run = RoundedPass(reference, reference.backward_closure(start), FLOAT_FORMATS[dtype])
         for name, array in numbers.items():
             for e, number in enumerate(array.ravel().tolist()):
                 outcome = run.outcome(atoms[name], e)

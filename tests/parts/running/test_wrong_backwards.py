@@ -199,7 +199,7 @@ def test_each_of_several_functions_has_its_part_of_the_time() -> None:
 
 def test_the_words_for_a_fault_do_not_depend_on_the_speed_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many variants are tried for them, however long each takes."""
-    monkeypatch.setattr("gradcli.parts.running.blaming.SECONDS", 60.0)
+    monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 60.0)
 
     def slow(x: torch.Tensor) -> torch.Tensor:
         end = time.thread_time() + 0.01
