@@ -2,12 +2,17 @@
 
 A line that does not end with 0 says so, `# exit 1`; in the folder of errors all end with 2, and what is printed is
 their message.  `pytest --update-goldens -n 0` renews the files.
+
+Those of a part stand in its folder of tests, in files of the same names; what needs another part too has the name of
+that behind: `answers/check.improve.txt`.
 """
 
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests import of_parts
 
 GOLDENS = Path(__file__).parent / "goldens"
 _START = re.compile(r"^(?=\$ gradcli )", re.MULTILINE)
@@ -38,6 +43,11 @@ class Recorded:
         return self.path.parent.name == "errors"
 
     @property
+    def subject(self) -> str:
+        """What the file is named for: of an error, its kind."""
+        return self.path.name.partition(".")[0]
+
+    @property
     def code(self) -> int:
         """The exit code."""
         return 2 if self.is_error else int(self.command.partition("  # exit ")[2] or 0)
@@ -50,13 +60,19 @@ class Recorded:
 
 
 def recorded(folder: str) -> list[Recorded]:
-    """List the command lines of the files of a folder of goldens."""
+    """List the command lines of the files of a folder of goldens, and of those that parts add to it."""
     found = []
-    for path in sorted((GOLDENS / folder).glob("*.txt")):
+    of_others = [path for path in of_parts.files(f"goldens/{folder}/*.txt") if not of_parts.missing(_others(path))]
+    for path in (*sorted((GOLDENS / folder).glob("*.txt")), *of_others):
         for part in _parts(path.read_text(encoding="utf-8")):
             command, _, printed = part.partition("\n")
             found.append(Recorded(path, command, printed.removesuffix("\n")))
     return found
+
+
+def _others(path: Path) -> tuple[str, ...]:
+    """Name the parts that a file needs besides the one in whose folder it stands."""
+    return tuple(path.name.split(".")[1:-1])
 
 
 def words(command: str) -> list[str]:

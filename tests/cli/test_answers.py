@@ -14,7 +14,7 @@ from tests.conftest import Command
 from tests.transcripts import Recorded, recorded
 
 
-@pytest.mark.parametrize("one", recorded("answers"), ids=lambda one: f"{one.path.stem} {one.command}")
+@pytest.mark.parametrize("one", recorded("answers"), ids=lambda one: f"{one.subject} {one.command}")
 def test_the_answer_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
     """As in a pipe."""
     require_answered(one, gradcli)

@@ -10,12 +10,12 @@ from tests.conftest import Command
 from tests.transcripts import Recorded, recorded
 
 
-@pytest.mark.parametrize("one", recorded("errors"), ids=lambda one: f"{one.path.stem} {one.command}")
+@pytest.mark.parametrize("one", recorded("errors"), ids=lambda one: f"{one.subject} {one.command}")
 def test_the_message_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
     """As JSON, an object has the keys of the schema, and is of the kind that the file has the name of."""
     require_answered(one, gradcli)
     fields = json.loads(gradcli(*one.words, "--json").err)
-    assert (fields["schema"], fields["error"]["kind"]) == (1, one.path.stem)
+    assert (fields["schema"], fields["error"]["kind"]) == (1, one.subject)
     assert {"kind", "message"} <= set(fields["error"]) <= {"kind", "message", "position", "hint"}
 
 

@@ -18,3 +18,5 @@ DIFFERENTIATES = {
 ENTERED = {
     "check x**2 --at 1,2 --claim 2*x": "91 611",
 }
+
+RECORDED = dict.fromkeys(["check"])

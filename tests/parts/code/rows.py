@@ -21,3 +21,5 @@ NARROW = {
 }
 
 COMMAND_LINES = {("parts/code/code.py", " --to "): "a command to type"}
+
+RECORDED = dict.fromkeys(["code"])

@@ -9,3 +9,10 @@ RULES = {
     "parts/improve/matching.py": "the same operation in other words",
     "parts/improve/guards.py": "powers of constants",
 }
+
+SHOWN = {
+    "trap": 'grad "where(x > 0, sqrt(x), 0)" --at -1',
+    "lost": 'grad "(1-cos(x))/x**2" --at 1e-8',
+}
+
+RECORDED = dict.fromkeys(["improve"])
