@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from tests.parts.batch.asking import ask
 from tests.work import calls
 
 LINEAR = 2.6
@@ -35,8 +34,8 @@ def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls, where a quadratic part would show as four times."""
     once, twice = (TEXTS[kind](n) for n in (150, 300))
     for text, command, at in (once, twice):
-        calls(lambda t=text, c=command, a=at: ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
-    few, many = (calls(lambda q=q: ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
+        calls(lambda t=text, c=command, a=at: Function(t).ask(c, {"at": a}))  # type: ignore[misc]  # what is kept is there
+    few, many = (calls(lambda q=q: Function(q[0]).ask(q[1], {"at": q[2]})) for q in (once, twice))  # type: ignore[misc]
     assert many <= LINEAR * few + 2_000
 
 
@@ -44,7 +43,7 @@ def test_work_grows_with_the_text(kind: str) -> None:
 @pytest.mark.parametrize("form", ["exp2([x, {}])", "pow(2, [x, {}])", "erfinv([x, {}])", "x*polygamma(2, {})"])
 def test_a_huge_number_in_a_list_is_not_worked_out(form: str, number: str) -> None:
     """To its last digit, as SymPy would once an index picks it for an exponent."""
-    found = ask("jacobian", form.format(number), at={"x": 0.5}, check=False)
+    found = Function(form.format(number)).jacobian({"x": 0.5}, check=False)
     assert found.symbolic or found.symbolic_omitted
 
 

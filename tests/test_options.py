@@ -14,7 +14,6 @@ from gradcli.cli.app import application
 from gradcli.cli.commands import built
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import Option, all_options, every_option, request_options, shell_options
-from gradcli.parts.batch.asking import argument
 from gradcli.questions.question import Dtype
 from gradcli.registry import DERIVATIVES, all_commands, questions
 from gradcli.results import Drawing, Language, OnError
@@ -63,6 +62,7 @@ def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> Non
     _require_same({option.name: option for option in request_options(command).values()}, _parameters(*methods))
 
 
+@pytest.mark.part("tables")
 def test_a_stream_takes_what_the_table_says() -> None:
     """All but what is about files."""
     options = {option.name: option for option in request_options("map").values()}
@@ -106,17 +106,10 @@ def test_a_command_has_no_two_options_of_one_name() -> None:
         assert len(set(flags)) == len(flags)
 
 
-def test_every_option_of_a_question_is_read_from_json() -> None:
-    """Of every kind."""
-    for option in {option for command in questions() for option in request_options(command).values()}:
-        given = option.choices[0] if option.choices else KINDS[option.kind][1]
-        assert argument(option, given) is not None
-
-
 CHOICES = [
     ("dtype", get_args(Dtype)),
-    ("to", get_args(Language)),
-    ("on_error", get_args(OnError)),
+    pytest.param("to", get_args(Language), marks=pytest.mark.part("code")),
+    pytest.param("on_error", get_args(OnError), marks=pytest.mark.part("tables")),
     ("drawing", tuple(filter(None, get_args(Drawing)))),
 ]
 

@@ -11,6 +11,7 @@ import pytest
 
 import gradcli
 from gradcli.parts import FIRST, PARTS, all_parts
+from tests import of_parts
 from tests.conftest import Run, process
 
 ROOT = Path(__file__).parent.parent
@@ -71,15 +72,10 @@ def test_every_part_is_listed() -> None:
     assert len(all_parts()) == len(PARTS)
 
 
-def test_a_mark_names_parts_that_there_are() -> None:
-    """A test with the name of a part that there never was would never run."""
-    named = {
-        word
-        for path in (ROOT / "tests").rglob("*.py")
-        for names in re.findall(r"\bmark\.part\(([^)]*)\)", path.read_text(encoding="utf-8"))
-        for word in re.findall(r"""\w+""", names)
-    }
-    assert named <= {name.rpartition(".")[2] for name in PARTS}
+def test_a_mark_names_parts_that_there_are(request: pytest.FixtureRequest) -> None:
+    """Of all tests of this run: one with the name of a part that there never was would never run."""
+    marks = (mark for item in request.session.items for mark in item.iter_markers("part"))
+    assert of_parts.missing(tuple(name for mark in marks for name in mark.args)) == []
 
 
 def _installed(folder: Path, target: str = "gradcli_condition:PART") -> dict[str, str]:

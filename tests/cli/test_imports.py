@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.parts import PARTS
+from tests import of_parts
 from tests.conftest import process
 
 WATCH = """
@@ -19,16 +21,17 @@ for words in json.loads(sys.argv[1]):
     print(f"\\n{code}", *there, file=sys.stderr)
 """
 
-SECTIONS = re.findall(
-    r"^\[(.*)\]\n((?:.+\n)+)", Path(__file__).with_name("imports.txt").read_text("utf-8"), re.MULTILINE
-)
+LINES: dict[str, list[str]] = {}
+for _file in (Path(__file__).with_name("imports.txt"), *of_parts.files("imports.txt")):
+    for _kept_out, _lines in re.findall(r"^\[(.*)\]\n((?:.+\n)+)", _file.read_text("utf-8"), re.MULTILINE):
+        LINES.setdefault(_kept_out, []).extend(_lines.splitlines())
 
 
-@pytest.mark.parametrize(("kept_out", "lines"), SECTIONS, ids=[name for name, _ in SECTIONS])
-def test_what_is_not_imported(kept_out: str, lines: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kept_out", "lines"), LINES.items(), ids=[*LINES])
+def test_what_is_not_imported(kept_out: str, lines: list[str], tmp_path: Path) -> None:
     """By command lines one after the other in one process."""
     (tmp_path / "mistakes").write_text('{"command": "grad", "expression": "x +"}\ngrad "x**2"\n', encoding="utf-8")
-    asked = [line.rpartition(" => ") for line in lines.splitlines()]
+    asked = [line.rpartition(" => ") for line in lines]
     run = process(sys.executable, "-c", WATCH, json.dumps([shlex.split(line) for line, _, _ in asked]), cwd=tmp_path)
     ends = re.findall(r"^(\d+)((?: (?:torch|torch[.]_dynamo|sympy|numpy|flint))*)$", run.err, re.MULTILINE)
     for (line, _, code), (ended, packages) in zip(asked, ends, strict=True):
@@ -39,5 +42,5 @@ def test_parts_are_imported_without_what_is_heavy() -> None:
     """As a process of the shell imports them at its end, after a help too."""
     script = "import sys; from gradcli.parts import all_parts; all_parts(); print(*sys.modules)"
     run = process(sys.executable, "-c", script)
-    assert {"gradcli.parts.paste", "gradcli.parts.running"} <= {*run.out.split()}
+    assert {*PARTS} <= {*run.out.split()}
     assert not {"torch", "sympy", "numpy", "flint"} & {*run.out.split()}

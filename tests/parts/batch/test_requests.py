@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.cli.signatures import request_options
 from gradcli.errors import GradcliError
-from gradcli.parts.batch.asking import answer
+from gradcli.parts.batch.asking import answer, argument
 from gradcli.parts.batch.request_lines import LINE_BYTES, lines, read
+from gradcli.registry import questions
 from gradcli.results import VJP, Evaluation, Products
 from tests.parts.batch.asking import ask
+from tests.test_options import KINDS
 
 
 def _refused(line: bytes | str) -> GradcliError:
@@ -166,3 +169,10 @@ def test_lines_are_cut_without_holding_more_than_their_limit() -> None:
 def test_a_byte_order_mark_is_passed_over() -> None:
     """As of text that other systems write."""
     assert read(b'\xef\xbb\xbf{"id": 1}\r\n').head == {"id": 1}
+
+
+def test_every_option_of_a_question_is_read_from_json() -> None:
+    """Of every kind."""
+    for option in {option for command in questions() for option in request_options(command).values()}:
+        given = option.choices[0] if option.choices else KINDS[option.kind][1]
+        assert argument(option, given) is not None
