@@ -118,10 +118,8 @@ WORDS = """
 for while def return class with += is enumerate( zip( break del
 """.split()
 
-COMMANDS = (
-    *("vjp", "vjp", "jacobian", "grad", "eval", "check", "check", "improve"),
-    *("jvp", "hessian", "hvp", "explain", "explain", "graph", "code"),
-)
+_DRAWN = "vjp vjp jacobian grad eval check check improve jvp hessian hvp explain explain graph code".split()
+COMMANDS = tuple(name for name in _DRAWN if name in all_commands())
 
 NAMES = ["x", "y", "z", "y,z", "x,A", "A", "a", "t1", "q", "", ",", "pi", "2", "é"]
 

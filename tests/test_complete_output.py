@@ -45,13 +45,22 @@ WRITERS = {
 }
 """Every command that writes to standard output by a path of its own, and its standard input."""
 
-UNBUFFERED = [(writer, "1") for writer in WRITERS]
+PARTS = {"map": "tables", "batch": "batch", "run": "running"}
+"""Whose these commands are."""
+
+
+def _marks(words: list[str]) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.part(PARTS[words[0]]),) if words[0] in PARTS else ()
+
+
+ROWS = pytest.param("rows", "", marks=pytest.mark.part("tables"))
+UNBUFFERED = [pytest.param(writer, "1", marks=_marks(words)) for writer, (words, _) in WRITERS.items()]
 QUICK = [
     ("a list", ""),
     ("a list", "1"),
     ("an answer", "1"),
-    ("rows", "1"),
-    pytest.param("passes", "1", marks=pytest.mark.thorough),
+    pytest.param("rows", "1", marks=pytest.mark.part("tables")),
+    pytest.param("passes", "1", marks=[pytest.mark.part("running"), pytest.mark.thorough]),
 ]
 
 
@@ -94,7 +103,7 @@ def _limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
 
 
-@pytest.mark.parametrize(("writer", "unbuffered"), [*UNBUFFERED, ("rows", ""), ("a list", "")])
+@pytest.mark.parametrize(("writer", "unbuffered"), [*UNBUFFERED, ROWS, ("a list", "")])
 def test_what_is_cut_off_at_a_limit_ends_with_an_error(
     writer: str, unbuffered: str, tmp_path: Path, command: list[str]
 ) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.report.test_html import Page
 
+pytestmark = pytest.mark.part("claims")  # which a cell asks for
+
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
 

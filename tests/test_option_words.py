@@ -70,6 +70,7 @@ def test_an_option_is_named_as_it_is_written(text: str, shell: str, python: str)
     assert in_python(f"give {text}, or not") == f"give {python}, or not"
 
 
+@pytest.mark.part("claims", "closed_forms", "code", "explain", "improve")
 def test_names_are_those_of_the_options() -> None:
     """What is told of some of them here is what their signatures say."""
     options = {one.flag.removeprefix("--"): one for _, one in every_option() if one.flag}
@@ -195,6 +196,7 @@ def test_an_answer_is_shown_in_the_words_of_python() -> None:
         f"{answer:pdf}"
 
 
+@pytest.mark.part("claims", "explain")
 def test_remarks_of_an_answer_name_options_as_python_does() -> None:
     """Those that an answer holds, and says as text to JSON."""
     graph = Function("y = x**2; z = y**3").graph({"x": [1, 2]})

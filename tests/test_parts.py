@@ -23,7 +23,11 @@ QUICK = "tests/cli/test_main_job.py tests/language/test_mathematics.py tests/cro
 
 def _without(folder: Path, parts: list[str]) -> None:
     """Copy the project to a folder, without some parts, their tests and their lines in the list."""
-    kept = [name for name in ("pyproject.toml", "README.md", "gradcli", "tests", "examples") if (ROOT / name).exists()]
+    kept = [
+        name
+        for name in (".github", "pyproject.toml", "README.md", "gradcli", "tests", "examples")
+        if (ROOT / name).exists()
+    ]
     for name in kept:
         source = ROOT / name
         ignored = shutil.ignore_patterns("__pycache__")

@@ -138,8 +138,8 @@ MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 LONG = [
     (PRODUCTS, "product ", signal.SIGINT, 130),
-    (MAP, " rows, ", signal.SIGINT, 130),
-    (MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM),
+    pytest.param(MAP, " rows, ", signal.SIGINT, 130, marks=pytest.mark.part("tables")),
+    pytest.param(MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.part("tables")),
 ]
 
 

@@ -41,9 +41,9 @@ def test_shapes_are_those_of_y_then_x(text: str, at: dict[str, Any], shapes: dic
         ("jvp", "-x**3", {"u": "e0"}),
         ("hessian", "-sum(x**3)", {}),
         ("hvp", "-sum(x**3)", {"u": "e0"}),
-        ("check", "-x**3", {}),
-        ("explain", "-x**3", {"v": "e0"}),
-        ("graph", "-x**3", {"v": "e0"}),
+        pytest.param("check", "-x**3", {}, marks=pytest.mark.part("claims")),
+        pytest.param("explain", "-x**3", {"v": "e0"}, marks=pytest.mark.part("explain")),
+        pytest.param("graph", "-x**3", {"v": "e0"}, marks=pytest.mark.part("explain")),
     ],
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -53,6 +53,7 @@ def test_no_zero_of_a_derivative_has_a_sign(method: str, text: str, options: dic
     assert "-0.0" not in re.split(r"[\s,\[\]]+", answer.to_json())
 
 
+@pytest.mark.part("tables")
 def test_no_zero_of_a_derivative_has_a_sign_at_many_points() -> None:
     """As rows of a table, and y itself keeps the -0 that it has."""
     found = Function("[-x**3, 5*x]").map({"x": [0, 1]})

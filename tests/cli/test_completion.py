@@ -16,11 +16,11 @@ OFFERED = [
     ("gradcli vjp --format ma", ["markdown"]),
     ("gradcli vjp x --dtype ", ["float64", "float32"]),
     ("gradcli vjp x --color a", ["auto", "always"]),
-    ("gradcli code x --to n", ["numpy"]),
+    pytest.param("gradcli code x --to n", ["numpy"], marks=pytest.mark.part("code")),
     ("gradcli vjp -x**2 --format json --format pl", ["plain"]),
     ("gradcli completion ", ["bash", "zsh", "fish"]),
     ("gradcli nonsense --dt", []),
-    ("gradcli batch ", []),
+    pytest.param("gradcli batch ", [], marks=pytest.mark.part("batch")),
     ("gradcli vjp x --rtol ", []),
     # hostile lines are answered by nothing
     ("gradcli vjp x --at", ["--at"]),
@@ -57,7 +57,7 @@ SETUPS = {
 
 TYPED = [
     ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
-    ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
+    pytest.param("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd", marks=pytest.mark.part("batch")),
 ]
 
 

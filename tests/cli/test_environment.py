@@ -30,6 +30,7 @@ def test_colours_are_as_asked(environment: dict[str, str], options: list[str], c
         assert [mark in found for mark in marks] == [colored] * 3
 
 
+@pytest.mark.part("claims", "closed_forms")
 def test_the_values_of_a_function_never_come_from_the_environment(gradcli: Command) -> None:
     """Nor does what is differentiated."""
     own = {f"GRADCLI_{name}": "x=1" for name in ("AT", "EXPR", "EXPRESSION", "VJP_AT", "V", "WRT")}

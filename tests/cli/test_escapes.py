@@ -85,6 +85,7 @@ def test_the_name_of_an_array_in_an_archive(gradcli: Command, tmp_path: Path) ->
     _require_clean(run)
 
 
+@pytest.mark.part("tables")
 @pytest.mark.parametrize("mode", ["fail", "skip", "nan"])
 def test_cells_and_names_of_a_stream(mode: str, gradcli: Command, folder: Path) -> None:
     """The line about the first row at fault, and the check; kept cells are data, and stay in CSV as they are."""

@@ -4,6 +4,7 @@ import io
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,11 +23,11 @@ def test_the_command_as_it_is_installed(program: list[str]) -> None:
     assert process(*program, *MAIN_JOB, "--format", "plain") == Run(0, "2 4\n", "")
 
 
-NO_UNICODE: list[tuple[list[str], str, str]] = [
+NO_UNICODE: list[Any] = [
     (["functions", "huber_loss", "cumsum", "det"], "", "ascii"),
     (["guide", "verdicts"], "<= atol + rtol*|truth|", "ascii"),
     (MAIN_JOB, "| 2*x[i]*KroneckerDelta(i, j) | + agree (proven) | 4 of 4  |", "latin-1"),
-    (["explain", "sin(x)", "--at", "1,2", "--v", "1,1"], "", "latin-1"),
+    pytest.param(["explain", "sin(x)", "--at", "1,2", "--v", "1,1"], "", "latin-1", marks=pytest.mark.part("explain")),
 ]
 
 

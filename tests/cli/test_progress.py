@@ -36,6 +36,7 @@ def words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["map", "sin(x)", "--points", "x.csv"]
 
 
+@pytest.mark.part("tables")
 def test_the_line_has_a_rate_and_is_gone_at_the_end(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,6 +50,7 @@ def test_the_line_has_a_rate_and_is_gone_at_the_end(
     assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
 
 
+@pytest.mark.part("tables")
 def test_a_folder_says_it_too(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Part by part."""
     shown = on_a_terminal(monkeypatch, [*words, "-o", "out/"], "stderr")
@@ -57,6 +59,7 @@ def test_a_folder_says_it_too(words: list[str], monkeypatch: pytest.MonkeyPatch)
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
 
 
+@pytest.mark.part("tables")
 def test_rows_on_a_terminal_have_nothing_among_them(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """They themselves say how far it is."""
     Path("x.csv").write_text("x\n0\n")
@@ -66,6 +69,7 @@ def test_rows_on_a_terminal_have_nothing_among_them(words: list[str], monkeypatc
     assert shown.count("\n") == 3
 
 
+@pytest.mark.part("tables")
 def test_a_dumb_terminal_has_no_such_line(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor an empty line in its place."""
     shown = on_a_terminal(monkeypatch, [*words, "-o", "y.csv"], "stderr", term="dumb")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.registry import all_commands
+from tests import of_parts
 from tests.cli.test_process import on_a_terminal
 from tests.conftest import Command
 
@@ -37,6 +39,7 @@ def test_what_counts_more(settings: Write, gradcli: Command) -> None:
     assert gradcli(*words, "--format", "plain", "--dtype", "float32", **own).out == "0.33333334\n"
 
 
+@pytest.mark.part("code", "explain", "improve", "tables")
 def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path: Path) -> None:
     """A command without the setting goes on, and so does one with an option that excludes it."""
     settings('format = "csv"\ndigits = 3\nstrict = true\nrequire-all = true\nquiet = true\non-error = "skip"\n')
@@ -118,18 +121,18 @@ MISTAKES = {
         "write the settings without [map]",
     ),
     "check = false\nstrict = true": ("check = false and strict = true exclude each other", "leave out one"),
-    "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", "set it once"),
     "color = always": ("the settings in ", "a line is NAME = VALUE, with words in quotes"),
 }
 """Their messages, and the hints."""
 
 
-@pytest.mark.parametrize("text", MISTAKES)
+@pytest.mark.parametrize("text", [*MISTAKES, *of_parts.rows("MISTAKES")])
 def test_a_mistake_is_an_error_of_the_file(text: str, settings: Write, gradcli: Command) -> None:
     """Of every command that has settings; helps answer, and config, which names it."""
     path = settings(f"{text}\n")
-    said, hint = MISTAKES[text]
-    for words in (["eval", "x", "--at", "1"], ["functions"], ["map", "x", "--points", "none.csv"]):
+    said, hint = (MISTAKES | of_parts.rows("MISTAKES"))[text]
+    streams = [["map", "x", "--points", "none.csv"]] if "map" in all_commands() else []
+    for words in (["eval", "x", "--at", "1"], ["functions"], *streams):
         run = gradcli(*words)
         assert (run.code, run.out) == (2, "")
         assert run.err.startswith(f"error: {said}")
@@ -165,6 +168,7 @@ def test_a_file_that_cannot_be_read(gradcli: Command, tmp_path: Path, monkeypatc
     assert gradcli("eval", "1").out == "1\n"
 
 
+@pytest.mark.part("tables")
 def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> None:
     """Every setting, of the file, with its variable, or as the default that it is."""
     path = settings('#\nformat = "csv"\ncheck = false\ndigits = 3\non-error = "skip"\n')
@@ -178,6 +182,7 @@ def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> Non
     assert "GRADCLI_DIGITS=many is not" in gradcli("config", GRADCLI_DIGITS="many").err
 
 
+@pytest.mark.part("batch")
 def test_batch_and_python_read_no_settings(settings: Write, gradcli: Command) -> None:
     """A request is answered alike everywhere."""
     settings('dtype = "float32"\ncheck = false\n')

@@ -11,7 +11,11 @@ from gradcli.reference import deadline
 from gradcli.report.render.json import reply
 from tests.crosscheck.asking import asked
 
-COMMANDS = "grad jacobian vjp jvp hessian hvp eval explain check".split()
+COMMANDS = [
+    *"grad jacobian vjp jvp hessian hvp eval".split(),
+    pytest.param("explain", marks=pytest.mark.part("explain")),
+    pytest.param("check", marks=pytest.mark.part("claims")),
+]
 ALONG = {"vjp": {"v": "ones"}, "explain": {"v": "ones"}, "jvp": {"u": "ones"}, "hvp": {"u": "ones"}}
 
 
@@ -47,6 +51,7 @@ def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.Mo
     assert "over the time limit of 0 seconds" in str(found.findings)
 
 
+@pytest.mark.part("claims")
 def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Comparisons from before count, and a claim that only fails elsewhere is left open."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
@@ -56,6 +61,7 @@ def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPa
     assert claim.status == "refuted"
 
 
+@pytest.mark.part("explain")
 def test_the_confirmation_of_formulas_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula that there is no time to confirm is not shown."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
@@ -89,18 +95,38 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
 @pytest.mark.parametrize(
     ("command", "text", "options"),
     [
-        ("improve", "(-b + sqrt(b*b - 4*a*c))/(2*a)", {"box": dict.fromkeys("abc", "1e-300..1e300")}),
-        ("improve", "(1 - cos(x))/x", {"at": {"x": 1e-8}}),
-        ("check", "(1 - cos(x))/x**2", {"at": {"x": 1e-8}}),
-        ("check", "x**3", {"at": {"x": 2.0}, "claim": {"x": "3*x**2 + 1e-9*sin(x)**2"}}),
-        ("check", "det(A)", {"at": {"A": "randn(6,6)"}, "claim": {"A": "det(A)*inv(A).T"}}),
+        pytest.param(
+            "improve",
+            "(-b + sqrt(b*b - 4*a*c))/(2*a)",
+            {"box": dict.fromkeys("abc", "1e-300..1e300")},
+            marks=pytest.mark.part("improve"),
+        ),
+        pytest.param("improve", "(1 - cos(x))/x", {"at": {"x": 1e-8}}, marks=pytest.mark.part("improve")),
+        pytest.param("check", "(1 - cos(x))/x**2", {"at": {"x": 1e-8}}, marks=pytest.mark.part("claims")),
+        pytest.param(
+            "check",
+            "x**3",
+            {"at": {"x": 2.0}, "claim": {"x": "3*x**2 + 1e-9*sin(x)**2"}},
+            marks=pytest.mark.part("claims"),
+        ),
+        pytest.param(
+            "check",
+            "det(A)",
+            {"at": {"A": "randn(6,6)"}, "claim": {"A": "det(A)*inv(A).T"}},
+            marks=pytest.mark.part("claims"),
+        ),
         ("hessian", "logsumexp(relu(A@x))", {"at": {"A": "randn(9,9)", "x": "zeros(9)"}, "wrt": ["x"]}),
         ("hvp", "sum(relu(x)**2)", {"at": {"x": [0.0, 1.0]}, "u": "ones"}),
-        ("explain", "softmax(A@tanh(x))", {"at": {"A": "randn(9,9)", "x": "randn(9)"}, "v": "ones"}),
+        pytest.param(
+            "explain",
+            "softmax(A@tanh(x))",
+            {"at": {"A": "randn(9,9)", "x": "randn(9)"}, "v": "ones"},
+            marks=pytest.mark.part("explain"),
+        ),
         ("vjp", "cumsum(exp(x))/norm(x)", {"at": {"x": "randn(2000)"}, "v": "ones"}),
-        ("plot", "zeta(10**18, x) + abs(x)", {"box": {"x": "-1..3"}}),
-        ("plot", "abs(sin(x)/x) + lgamma(x)", {}),
-        ("plot", "abs(x)*lgamma(y)", {"box": {"x": "-1..3", "y": "-2..3"}}),
+        pytest.param("plot", "zeta(10**18, x) + abs(x)", {"box": {"x": "-1..3"}}, marks=pytest.mark.part("plot")),
+        pytest.param("plot", "abs(sin(x)/x) + lgamma(x)", {}, marks=pytest.mark.part("plot")),
+        pytest.param("plot", "abs(x)*lgamma(y)", {"box": {"x": "-1..3", "y": "-2..3"}}, marks=pytest.mark.part("plot")),
     ],
 )
 def test_every_search_ends_with_the_budget(
@@ -113,6 +139,7 @@ def test_every_search_ends_with_the_budget(
     assert wall.now <= 1.0 + 150 * step
 
 
+@pytest.mark.part("plot")
 @pytest.mark.parametrize(
     ("text", "options"),
     [
@@ -134,6 +161,7 @@ def test_a_plot_without_time_is_drawn_and_says_what_it_lacks(
     assert "over the time limit of 0 seconds" in warning
 
 
+@pytest.mark.part("claims", "improve")
 def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:
     """Random ones, of which the others agree, and those of a range."""
     wall.step = 0.02

@@ -12,7 +12,7 @@ EQUAL = [[1.0, 0.0], [0.0, 1.0]]
 INF = float("inf")
 
 # text, values, verdict, words of the reason
-REASONS: list[tuple[str, dict[str, Any], str, str]] = [
+REASONS: list[Any] = [
     ("std(x)", {"x": [1.0]}, "undefined", "std needs more elements than the correction, which is 1 by default"),
     ("var(x, correction=2)", {"x": [1.0, 3.0]}, "undefined", "var needs more elements than the correction"),
     ("softmax(x)", {"x": [-INF, -INF]}, "undefined", "softmax needs an element along dim that is not masked by -inf"),
@@ -40,18 +40,20 @@ REASONS: list[tuple[str, dict[str, Any], str, str]] = [
     ("log2(x)", {"x": -1.0}, "undefined", "log2 needs x > 0"),
     ("x/y", {"x": 1.0, "y": 0.0}, "undefined", "a/b needs b != 0"),
     ("softplus(1/x)", {"x": 0.0}, "undefined", "1/x has no value here: a/b needs b != 0"),
-    (
+    pytest.param(
         "U, S, V = svd(A); U @ diag(S) @ V",
         {"A": EQUAL},
         "unchecked",
         "needs singular values of which none is 0 and none are equal",
+        id="svd",
+        marks=pytest.mark.part("paste"),
     ),
     ("svdvals(A)", {"A": EQUAL}, "kink", "svdvals(A) has singular values here that are equal"),
     ("eigvalsh(A)", {"A": EQUAL}, "kink", "eigvalsh(A) has eigenvalues here that are equal"),
 ]
 
 
-@pytest.mark.parametrize(("text", "at", "verdict", "words"), REASONS, ids=[text for text, *_ in REASONS])
+@pytest.mark.parametrize(("text", "at", "verdict", "words"), REASONS)
 def test_a_reason_names_what_is_equal_masked_or_missing(
     text: str, at: dict[str, Any], verdict: str, words: str
 ) -> None:
@@ -66,8 +68,8 @@ def test_a_reason_names_what_is_equal_masked_or_missing(
 
 EIGEN = [
     # V diag(l²) Vᵀ is A @ A, smooth at every symmetric A
-    "l, V = eigh(A); V @ diag(l**2) @ V.T",
-    "l, V = eigh(A); (V @ diag(exp(l)) @ V.T).sum()",
+    pytest.param("l, V = eigh(A); V @ diag(l**2) @ V.T", marks=pytest.mark.part("paste")),
+    pytest.param("l, V = eigh(A); (V @ diag(exp(l)) @ V.T).sum()", marks=pytest.mark.part("paste")),
     # orthonormal columns: the sum is 2 at every A
     "sum(eigenvectors(A)**2)",
     "V = eigenvectors(A); V @ V.T",

@@ -220,6 +220,7 @@ def test_whether_a_residue_is_one_may_be_over_the_budget(monkeypatch: pytest.Mon
     assert {(finding.verdict, finding.note) for finding in check.findings} == {("unchecked", rounding.UNKNOWN_RESIDUE)}
 
 
+@pytest.mark.part("claims")
 @pytest.mark.parametrize(("rtol", "atol"), [(1e-9, None), (None, 1e-30)])
 def test_a_tolerance_of_the_user_is_strict(rtol: float | None, atol: float | None) -> None:
     """It is relative to the truth, which is 0."""

@@ -209,6 +209,7 @@ def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
     assert check.checked < check.entries
 
 
+@pytest.mark.part("tables")
 @pytest.mark.parametrize("text", ["relu(x)", "where(x > 0, x, 2*x)*w", "amax(stack([x, w*x]), dim=0)"])
 def test_a_kink_at_one_of_many_points_is_found(text: str) -> None:
     """At any place."""

@@ -51,6 +51,7 @@ def test_agree_says_that_entries_of_the_gradient_were_decided(
     assert (check.verdict, check.checked, check.undecided) == (verdict, checked, undecided)
 
 
+@pytest.mark.part("claims")
 def test_an_answer_of_which_only_y_was_decided_is_unchecked() -> None:
     """The likelihood of a Gaussian process, with the count; and a check of it fails."""
     text = "sum(log(diagonal(cholesky(exp(-(x.view(-1,1) - x.view(1,-1))**2/2) + 1e-5*eye(40)))))"
@@ -59,6 +60,7 @@ def test_an_answer_of_which_only_y_was_decided_is_unchecked() -> None:
     assert check_of(found).undecided == check_of(found).entries - check_of(found).checked > 0
 
 
+@pytest.mark.part("claims")
 @pytest.mark.parametrize(("size", "passes"), [(90, False), (150, True)])
 def test_one_open_entry_of_many_is_counted_beside_the_verdict(size: int, passes: bool) -> None:
     """And refused by `require_all`."""
@@ -71,6 +73,7 @@ def test_one_open_entry_of_many_is_counted_beside_the_verdict(size: int, passes:
     assert not Function(OPEN).check({"x": x}, "ones", require_all=True).passed
 
 
+@pytest.mark.part("claims")
 @pytest.mark.parametrize(
     ("factor", "options", "passes"),
     [
@@ -93,6 +96,7 @@ def test_lost_digits_pass_beside_a_larger_entry_of_the_gradient(
     assert ("minor beside the largest entry, 2e+06" in finding.note) == finding.is_minor
 
 
+@pytest.mark.part("claims")
 def test_differences_are_taken_where_they_are_asked_for() -> None:
     """They decide nothing, and cost more than all else."""
     for asked in (False, True):
@@ -100,6 +104,7 @@ def test_differences_are_taken_where_they_are_asked_for() -> None:
         assert (opinion.difference is not None) == asked
 
 
+@pytest.mark.part("claims")
 def test_each_of_a_thousand_ties_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clipped objective of PPO at a ratio of 1, where both operands of each minimum are one function."""
     monkeypatch.setattr(deadline, "EXTRA", 60.0)  # other processes make this one slow, and the work is what is tested

@@ -32,6 +32,7 @@ def test_a_tensor_may_require_grad_and_be_a_view_or_a_result() -> None:
     assert x.grad is None
 
 
+@pytest.mark.part("claims", "code", "tables")
 def test_tensors_stand_wherever_a_value_does() -> None:
     """In v, in u, in what is expected, in lists, and in the comment of a script."""
     f, x = Function("x**2"), torch.tensor([1.0, 2.0], requires_grad=True)
@@ -82,6 +83,12 @@ def test_a_value_alone_is_that_of_the_only_variable() -> None:
         assert f.eval(given).inputs.keys() == {"x"}
     assert f.vjp([1, 2], [1, 1]).vjp["x"].tolist() == [2.0, 4.0]
     assert f.vjp(np.array([1, 2]), "ones").vjp["x"].tolist() == [2.0, 4.0]
+
+
+@pytest.mark.part("explain")
+def test_a_value_alone_is_explained_too() -> None:
+    """By the methods of the part."""
+    f = Function("x**2")
     assert f.explain(3).vjp["x"].item() == f.graph(3).tensors[0].grad == 6.0
 
 

@@ -42,6 +42,7 @@ def test_a_method_is_one_of_a_class() -> None:
         untyped(3, "1", "2")
 
 
+@pytest.mark.part("running")
 def test_the_package_shows_what_users_call() -> None:
     """By `dir()`, `help()` and a star; the classes of answers stand in `gradcli.results`."""
     assert {*gradcli.__all__} == {*dir(gradcli)}
@@ -55,6 +56,7 @@ def test_the_package_shows_what_users_call() -> None:
     assert found.keys() >= {*gradcli.__all__}
 
 
+@pytest.mark.part("running")
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_derivative_is_a_plain_function_too(name: str) -> None:
     """Of a text, of a function, and of one of Python, in the dtype of its tensors."""
@@ -69,6 +71,7 @@ def test_a_derivative_is_a_plain_function_too(name: str) -> None:
         assert ran.to_dict()[name] == expected.to_dict()[name]
 
 
+@pytest.mark.part("closed_forms", "paste", "running")
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_derivative_at_no_point_is_its_formula(name: str) -> None:
     """As in the shell; a text that has values, and a direction, ask for numbers."""
@@ -94,11 +97,27 @@ def _raises(x: torch.Tensor) -> torch.Tensor:
             "unknown function 'sine'\n  2*sine(x)\n    ^^^^\nhint: did you mean 'sin'?",
         ),
         (lambda: gradcli.Function("x**2").vjp("(1"), "(in at["),
-        (lambda: gradcli.vjp("x**2", [1, 2]), "hint: v=[1, 1] sums"),
-        (lambda: gradcli.grad(gradcli.Function("sum(x)"), "@no.csv"), "unexpected '@'"),
-        (lambda: gradcli.grad(_raises, torch.ones(2)), "raised while _raises is called"),
-        (lambda: gradcli.record(_raises, torch.ones(2)).check(), "raised while _raises is called"),
-        (lambda: gradcli.check(torch.abs, torch.zeros(1)), "did not pass: kink"),
+        pytest.param(lambda: gradcli.vjp("x**2", [1, 2]), "hint: v=[1, 1] sums", marks=pytest.mark.part("running")),
+        pytest.param(
+            lambda: gradcli.grad(gradcli.Function("sum(x)"), "@no.csv"),
+            "unexpected '@'",
+            marks=pytest.mark.part("running"),
+        ),
+        pytest.param(
+            lambda: gradcli.grad(_raises, torch.ones(2)),
+            "raised while _raises is called",
+            marks=pytest.mark.part("running"),
+        ),
+        pytest.param(
+            lambda: gradcli.record(_raises, torch.ones(2)).check(),
+            "raised while _raises is called",
+            marks=pytest.mark.part("claims", "running"),
+        ),
+        pytest.param(
+            lambda: gradcli.check(torch.abs, torch.zeros(1)),
+            "did not pass: kink",
+            marks=pytest.mark.part("claims", "running"),
+        ),
         (
             lambda: gradcli.Function(3),  # type: ignore[arg-type]
             "a function is a text, such as 'x**2', and no int",
@@ -235,6 +254,7 @@ def _sampling(answer: results.Checking) -> results.Sampling:
     return answer.sampling
 
 
+@pytest.mark.part("claims")
 def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
     """The same seed gives the same points, which are in the box; the shape is that of the value or of the bounds."""
     f = gradcli.Function("sum(x)*y")
@@ -252,6 +272,7 @@ def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
     assert len(np.unique(wide.inputs["x"])) == 6
 
 
+@pytest.mark.part("claims")
 def test_the_verdicts_of_random_points_are_counted_and_the_worst_is_shown() -> None:
     """The logarithm exists on one half of the box."""
     answer = gradcli.Function("log(x)").check(random=200, box={"x": "-1..1"}, allow=["kink"])
@@ -265,6 +286,7 @@ def test_the_verdicts_of_random_points_are_counted_and_the_worst_is_shown() -> N
     assert gradcli.Function("log(x)").check(random=20, box={"x": "-1..1"}, allow=["undefined"]).passed
 
 
+@pytest.mark.part("claims")
 def test_a_wrong_formula_fails_every_random_point(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is compared with the reference at each."""
     from gradcli.symbolic import derivative, linear
@@ -282,6 +304,7 @@ def test_an_empty_list_is_an_empty_tensor() -> None:
     assert (float(answer.value), answer.grad["x"].shape) == (1, (0,))
 
 
+@pytest.mark.part("claims")
 def test_torch_refusing_a_random_point_names_the_point() -> None:
     """Probabilities above 1."""
     with pytest.raises(InputError) as error:
@@ -289,6 +312,7 @@ def test_torch_refusing_a_random_point_names_the_point() -> None:
     assert "at the random point" in (error.value.hint or "")
 
 
+@pytest.mark.part("claims")
 def test_v_of_a_check_may_depend_on_y() -> None:
     """At every random point its own: v = y gives 2x*x**2."""
     answer = gradcli.Function("x**2").check(v="y", random=5, box={"x": "[1,1]..[2,2]"})

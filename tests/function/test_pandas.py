@@ -7,6 +7,7 @@ from gradcli import Function
 pd = pytest.importorskip("pandas", reason="pandas comes with the extra dev")
 
 
+@pytest.mark.part("tables")
 def test_series_and_frames_of_pandas_are_taken() -> None:
     """By their numbers, without their index."""
     f = Function("x**2")

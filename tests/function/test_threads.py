@@ -44,6 +44,7 @@ def _many_switches() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.part("claims", "running")
 @pytest.mark.usefixtures("_many_switches")
 def test_eight_threads_have_the_answers_of_one() -> None:
     """Each asks all questions, each begins with another; the precision is afterwards what it was."""
@@ -61,6 +62,7 @@ def test_eight_threads_have_the_answers_of_one() -> None:
     assert flint.ctx.prec == precision
 
 
+@pytest.mark.part("running")
 def test_one_function_is_asked_by_many_threads() -> None:
     """What a question changes of a function of Python it gives back before the next one."""
     layer = torch.nn.Linear(2, 1, dtype=torch.float64)
@@ -71,6 +73,7 @@ def test_one_function_is_asked_by_many_threads() -> None:
     assert layer.weight.grad is None
 
 
+@pytest.mark.part("running", "tables")
 def test_a_question_may_ask_another() -> None:
     """A function of Python does, at a point and in the threads that compute many points."""
 

@@ -15,8 +15,8 @@ NAMES = [
     ("net.0.weight@x + net.2.1.bias", ("net.0.weight", "x", "net.2.1.bias")),
     ("fc1.weight.T@x", ("fc1.weight", "x")),
     ("block.fc1.weight.shape[0]*x", ("block.fc1.weight", "x")),
-    ("import torch\ny = fc.w*x\ny.sum().backward()", ("fc.w", "x")),
-    ("f(x) = a.b*x; f(2)", ("a.b",)),
+    pytest.param("import torch\ny = fc.w*x\ny.sum().backward()", ("fc.w", "x"), marks=pytest.mark.part("paste")),
+    pytest.param("f(x) = a.b*x; f(2)", ("a.b",), marks=pytest.mark.part("paste")),
 ]
 
 
@@ -35,6 +35,7 @@ def test_a_name_that_is_given_may_end_in_a_method() -> None:
 VALUES = ("--at", "fc.weight=[[1,2],[3,4]]", "--at", "x=1,2")
 
 
+@pytest.mark.part("claims", "code")
 def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
     """By that name everywhere; in a script it is an identifier."""
     asked = ("sum((fc.weight@x)**2)", *VALUES)
@@ -51,6 +52,7 @@ def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
     assert r"\mathit{fc.weight}" in latex
 
 
+@pytest.mark.part("claims", "closed_forms")
 def test_a_dotted_name_that_nothing_gives_is_no_variable() -> None:
     """In any question, of a text from anywhere; a name that ends as a file of Python is none where it is given."""
     function = Function("net.weight**2")

@@ -160,6 +160,7 @@ def test_lines_that_python_reads_are_read(text: str) -> None:
     assert _value(text, x=2, y=1) == 7
 
 
+@pytest.mark.part("claims")
 def test_claims_and_losses_are_of_one_expression(gradcli: Command) -> None:
     """No line of theirs is lost either."""
     for option in ("--claim", "--loss"):

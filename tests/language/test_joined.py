@@ -36,11 +36,20 @@ secret expense mean2 info nano signal steps E0 h2o lr dt x y xx ab detA Ex""".sp
 
 @pytest.mark.parametrize(("text", "spelling"), MEANT.items())
 def test_words_written_together_are_refused_with_their_spelling(gradcli: Command, text: str, spelling: str) -> None:
-    """No value names them: a bare value, a value for another name, a range."""
-    for words in (["--at", "2"], [], ["--at", "s_=1"]):
+    """No value names them: a bare value, or a value for another name."""
+    for words in (["--at", "2"], ["--at", "s_=1"]):
         run = gradcli("grad", text, *words)
         assert run.code == 2
         assert f"write {spelling}; or --at" in run.err
+
+
+@pytest.mark.part("closed_forms", "improve")
+@pytest.mark.parametrize(("text", "spelling"), MEANT.items())
+def test_a_formula_and_a_range_are_refused_too(gradcli: Command, text: str, spelling: str) -> None:
+    """No value is asked for there."""
+    run = gradcli("grad", text)
+    assert run.code == 2
+    assert f"write {spelling}; or --at" in run.err
     assert spelling in gradcli("improve", text, "--in", "0..1").err
 
 
@@ -69,6 +78,7 @@ def test_a_known_name_beside_it_makes_it_meant() -> None:
         Function("x + cost").grad({"x": 1})
 
 
+@pytest.mark.part("closed_forms")
 def test_eulers_number_is_hinted_at(gradcli: Command) -> None:
     """And not a value for e, which is a variable where it has one."""
     for words in (["--at", "2"], ["--at", "x=2"]):
@@ -81,6 +91,7 @@ def test_eulers_number_is_hinted_at(gradcli: Command) -> None:
     assert gradcli("grad", "e^x", "--shape", "e=()").err == ""
 
 
+@pytest.mark.part("claims", "tables")
 def test_columns_and_claims_and_losses_are_asked_too(
     gradcli: Command, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

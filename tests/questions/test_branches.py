@@ -7,14 +7,15 @@ import pytest
 from gradcli import Function, GradcliError
 from tests.checks import check_of
 
+DEFINED = pytest.param("def f(x): return x if x > 0 else x**2", marks=pytest.mark.part("paste"))
 
-def test_a_choice_computes_both_and_its_boundary_is_a_kink() -> None:
+
+@pytest.mark.parametrize("text", [DEFINED, "x if x > 0 else x**2"])
+def test_a_choice_computes_both_and_its_boundary_is_a_kink(text: str) -> None:
     """In a definition as in an expression, at one point, at many, and at random ones."""
-    for text in ("def f(x): return x if x > 0 else x**2", "x if x > 0 else x**2"):
-        f = Function(text)
-        assert [f.vjp(at).vjp["x"].item() for at in (2, -3)] == [1, -6]
-        check = check_of(f.vjp(0))
-        assert check.verdict == "kink"
+    f = Function(text)
+    assert [f.vjp(at).vjp["x"].item() for at in (2, -3)] == [1, -6]
+    assert check_of(f.vjp(0)).verdict == "kink"
 
 
 KINKS = [
@@ -37,7 +38,10 @@ def test_a_point_where_values_decide_otherwise_beside_it_is_a_kink(text: str, at
     assert held.verdict == "agree"
 
 
-NO_POINT = [({}, "closed_form"), ({"box": {"x": "1..2"}}, "improve")]
+NO_POINT = [
+    pytest.param({}, "closed_form", marks=pytest.mark.part("closed_forms")),
+    pytest.param({"box": {"x": "1..2"}}, "improve", marks=pytest.mark.part("improve")),
+]
 
 
 @pytest.mark.parametrize(("options", "of"), NO_POINT)
@@ -55,6 +59,7 @@ CLAIMS = [
 ]
 
 
+@pytest.mark.part("claims")
 @pytest.mark.parametrize(("text", "at", "claim", "status"), CLAIMS)
 def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim: str, status: str) -> None:
     """A fact of the elements at one point only is no proof, and no refutation."""

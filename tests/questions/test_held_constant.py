@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from gradcli import Function, record
+import gradcli
+from gradcli import Function
 from gradcli.results import Block, RowSource
 from tests.checks import check_of
 
@@ -47,6 +48,7 @@ LEAVES_TORCH = re.compile("item|float|tensor|numpy")
 """What makes numbers of tensors in code, of which nothing is proven."""
 
 
+@pytest.mark.part("running")
 @pytest.mark.filterwarnings("ignore:.*torch.tensor", "ignore:Converting")
 @pytest.mark.parametrize(("text", "x", "verdict", "words"), HELD, ids=[text for text, *_ in HELD])
 def test_text_and_code_say_the_same_of_what_is_held_constant(text: str, x: Any, verdict: str, words: str) -> None:
@@ -57,7 +59,7 @@ def test_text_and_code_say_the_same_of_what_is_held_constant(text: str, x: Any, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         as_code = check_of(
-            record(eval(f"lambda x: {text}", {"torch": torch}), torch.tensor(x, dtype=torch.float64)).grad()
+            gradcli.record(eval(f"lambda x: {text}", {"torch": torch}), torch.tensor(x, dtype=torch.float64)).grad()
         )
     assert as_code.verdict == verdict
     if not LEAVES_TORCH.search(text):
@@ -66,6 +68,7 @@ def test_text_and_code_say_the_same_of_what_is_held_constant(text: str, x: Any, 
         assert verdict != "cut" or len(set(parts)) == 1
 
 
+@pytest.mark.part("claims")
 def test_a_text_of_a_number_alone_has_no_derivative_left() -> None:
     """It was 0, proven."""
     answer = Function("x.item()**2").grad({"x": 3})
@@ -79,8 +82,15 @@ def test_a_text_of_a_number_alone_has_no_derivative_left() -> None:
     [
         ("vjp", {"v": "ones"}, "by x[1] the gradient of y[1] is 4, without that 12"),
         ("jacobian", {}, "by x[1] the gradient of y[1] is 4, without that 12"),
-        ("check", {}, "by x[1] the gradient of y[1] is 4, without that 12"),
-        ("explain", {"v": "ones"}, "by x[1] the gradient of y[1] is 4, without that 12"),
+        pytest.param(
+            "check", {}, "by x[1] the gradient of y[1] is 4, without that 12", marks=pytest.mark.part("claims")
+        ),
+        pytest.param(
+            "explain",
+            {"v": "ones"},
+            "by x[1] the gradient of y[1] is 4, without that 12",
+            marks=pytest.mark.part("explain"),
+        ),
         ("jvp", {"u": [1, 1]}, "the slope along u of y[1] is 4, without that 12"),
     ],
 )
@@ -113,6 +123,7 @@ def test_zeros_of_the_same_shape_are_constants_whatever_is_let_go() -> None:
     assert check.findings[0].note.endswith("by x the gradient is 3, without that 6")
 
 
+@pytest.mark.part("closed_forms")
 @pytest.mark.parametrize(
     ("command", "text", "verdict"),
     [
@@ -135,6 +146,7 @@ def test_a_formula_without_values_says_what_it_lacks(command: str, text: str, ve
     assert len(notes) == (verdict == "cut")
 
 
+@pytest.mark.part("tables")
 def test_rows_of_a_stream_are_cut_too() -> None:
     """The check of some rows is that of an answer."""
     stream = Function("x*detach(x)").stream(RowSource("the rows", {"x": ()}), check=True)

@@ -14,6 +14,7 @@ from tests.work import calls, counted
 LIN = "linspace(-2,2,5)"
 
 
+@pytest.mark.part("tables")
 def test_findings_name_their_rows() -> None:
     """A kink at row 1 and one at row 3; the others agree."""
     check = check_of_rows("abs(x)", [1, 0, -2, 0])
@@ -21,6 +22,7 @@ def test_findings_name_their_rows() -> None:
     assert (check.entries, check.checked, check.chosen) == (4, 4, "all")
 
 
+@pytest.mark.part("improve", "tables")
 def test_the_worst_row_is_diagnosed_and_rewritten() -> None:
     """Of three rows, the branch not taken spoils the second: the culprit, a rewrite, and no more than one."""
     check = check_of_rows("where(x > 0, sqrt(x), 0)", [4, -1, 9])
@@ -31,6 +33,7 @@ def test_the_worst_row_is_diagnosed_and_rewritten() -> None:
     assert Function(check.rewrite.expression).grad({"x": -1}).grad["x"] == 0
 
 
+@pytest.mark.part("tables")
 def test_a_wrong_number_in_any_row_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge judges the numbers that are written: one that is 1e-3 off in one of five rows disagrees."""
     good = batched.block
@@ -45,6 +48,7 @@ def test_a_wrong_number_in_any_row_that_is_looked_at_is_found(monkeypatch: pytes
     assert (check.verdict, [f.point for f in check.findings]) == ("disagree", [3])
 
 
+@pytest.mark.part("tables")
 def test_a_sample_of_rows_is_said_to_be_one() -> None:
     """Entries are counted over all rows; the one NaN among a thousand and the kink at 0 are looked at."""
     x = np.linspace(-1, 1, 1001)
@@ -56,6 +60,7 @@ def test_a_sample_of_rows_is_said_to_be_one() -> None:
     assert [(f.point, f.verdict) for f in check_of_rows("log(x + 2)", x).findings] == [(700, "undefined")]
 
 
+@pytest.mark.part("tables")
 def test_a_hundred_thousand_points_are_no_more_work_than_two() -> None:
     """One backward pass for each row of the Jacobian, whatever the points; the same as NumPy's."""
     x = np.random.default_rng(0).normal(size=(100_000, 3))
@@ -69,6 +74,7 @@ def test_a_hundred_thousand_points_are_no_more_work_than_two() -> None:
     np.testing.assert_allclose(found, np.stack([2 * x, products], axis=1), rtol=1e-15)
 
 
+@pytest.mark.part("tables")
 def test_sizes_in_the_text_are_those_of_one_point() -> None:
     """And an empty y is an empty answer."""
     assert Function("x.sum()/len(x)").map({"x": np.ones((7, 2))})["y"].tolist() == [1] * 7

@@ -29,9 +29,10 @@ NAMED = [
     ("y = x**2; y = y + 1; sin(y)", {"y": "y + 1"}),
     ("a = x; b = a**2; c = b; c*2", {"a": "x", "b": "a**2", "c": "a**2"}),
     # neither the tensors that a snippet defines, nor what the output does not need
-    (
+    pytest.param(
         "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nw = sin(x)\nz = y**3\nz.backward(torch.ones(2))",
         {"y": "x**2", "z": "y**3"},
+        marks=pytest.mark.part("paste"),
     ),
 ]
 
@@ -43,6 +44,7 @@ def test_a_name_stands_for_the_line_that_made_its_last_value(text: str, named: d
     assert {name: lines.get(atom, str(atom)) for name, atom in program.named.items()} == named
 
 
+@pytest.mark.part("explain")
 def test_a_variable_and_a_typo_are_no_statements() -> None:
     """Among the names of the statements one is found that is close."""
     f = Function("hidden = x**2; sum(hidden)")
@@ -53,6 +55,7 @@ def test_a_variable_and_a_typo_are_no_statements() -> None:
     assert caught.value.hint == "did you mean 'hidden'?"
 
 
+@pytest.mark.part("code", "explain")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["float64", "float32"]) -> None:
     """Torch takes it for an eps that is left out; one that is given stays."""
@@ -67,6 +70,7 @@ def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["floa
     assert "0.1" in Function("rms_norm(x, 3, eps=0.1)").explain(at, v="ones", dtype=dtype).symbolic["x"].text
 
 
+@pytest.mark.part("claims")
 @pytest.mark.parametrize("asked", [{"v": "2*max(y)*a"}, {"claim": {"x": "2*max(x)*a"}}])
 def test_an_unknown_name_is_shown_where_it_stands(asked: dict[str, Any]) -> None:
     """And not where its letters are part of another name."""

@@ -86,7 +86,7 @@ PASSES = [
     ("sum([a, b], dim=0)", {"a": "1,2", "b": "1,2"}, {}, [{"a": [n, n], "b": [n, n]} for n in (1, 2)]),
     ("x**2 + 0*y", {"x": "1", "y": "2"}, {"wrt": ["y"]}, [{"y": 0}, {"y": 0}]),
     ("y = 3; y + 0*x", {"x": "1"}, {}, [{"x": 0}, {"x": 0}]),
-    (SNIPPET, None, {"vs": ()}, [{"x": [2, 0]}, {"x": [2, 4]}]),
+    pytest.param(SNIPPET, None, {"vs": ()}, [{"x": [2, 0]}, {"x": [2, 4]}], marks=pytest.mark.part("paste")),
 ]
 
 
@@ -98,6 +98,7 @@ def test_grad_holds_the_sum_of_all_passes(text: str, at: Any, options: dict[str,
     assert found.warnings == ()
 
 
+@pytest.mark.part("paste")
 def test_nothing_accumulates_unless_asked() -> None:
     assert Function("x**2").vjps({"x": "1"}, ["1", "1"]).answers[1].accumulated is None
     assert Function(SNIPPET).vjp().v.tolist() == [1, 1]
@@ -116,6 +117,7 @@ ADJOINTS = [
 ]
 
 
+@pytest.mark.part("explain")
 @pytest.mark.parametrize(("text", "at", "v", "grads"), ADJOINTS)
 def test_an_intermediate_has_its_adjoint(text: str, at: dict[str, str], v: Any, grads: dict[str, Any]) -> None:
     """Of the uses by torch."""
@@ -124,6 +126,7 @@ def test_an_intermediate_has_its_adjoint(text: str, at: dict[str, str], v: Any, 
     assert found == grads
 
 
+@pytest.mark.part("explain")
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_random_programs_keep_what_retain_grad_keeps(program: Random) -> None:
@@ -273,6 +276,7 @@ def test_torch_decides_whether_it_raises(text: str, raises: bool) -> None:
     assert all("retain_graph=True" in one and "compute y anew" in one for one in remarks)
 
 
+@pytest.mark.part("explain")
 def test_the_pass_that_torch_refuses_is_named() -> None:
     text = TWICE.format("x**2", "", "")
     (remark,) = (warning for warning in Function(text).vjp().warnings if "torch raises" in warning)

@@ -42,6 +42,7 @@ def test_a_formula_is_printed_as_it_is_shown(form: str, printing: list[type], mo
     assert list(dict.fromkeys(called)) == printing
 
 
+@pytest.mark.part("code", "explain", "plot")
 def test_every_kind_of_node_is_in_some_document() -> None:
     """One that no composer makes would be written by renderers in vain."""
     at: dict[str, Any] = {"x": [1.0, 2.0]}

@@ -150,6 +150,7 @@ def test_every_operation_compiles() -> None:
         latex.check(notation_of(line.call, str).latex, is_math=True)
 
 
+@pytest.mark.part("code")
 def test_code_writes_a_document(gradcli: Command) -> None:
     """It compiles, says how it was made, and has the numbers of vjp."""
     run = gradcli("code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex")

@@ -51,6 +51,6 @@ def test_entries_of_curvature_have_names(of: Any, place: Any, by: str | None, sh
     assert wording.entry(finding, "y").pretty == shown
     assert wording.plain_entry(finding, "y") == plain
     check = Check("kink", 1, 1, None, (finding,), findings_count=1)
-    answer = replace(Function("x").check({"x": 1.0}), check=check)
+    answer = replace(Function("x").grad({"x": 1.0}), check=check)
     (written,) = json.loads("".join(json_report.pieces(answer)))["check"]["findings"]
     assert (written["of"], written.get("by")) == (of, by)

@@ -54,6 +54,7 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
 ]
 
 
+@pytest.mark.part("closed_forms")
 def test_a_formula_does_not_hang_on_what_was_asked_before() -> None:
     """Indices are shared by all functions of a process; their order is that of their numbers."""
     code = "from gradcli import Function\n" + "".join(
@@ -65,6 +66,7 @@ def test_a_formula_does_not_hang_on_what_was_asked_before() -> None:
     assert shown[1] == shown[3] == alone
 
 
+@pytest.mark.part("closed_forms")
 @pytest.mark.parametrize(("command", "text", "formulas", "where"), BRIEF, ids=[f"{c} {t}" for c, t, _, _ in BRIEF])
 def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[str], where: list[str]) -> None:
     answer = Function(text).closed_form(command)
@@ -99,6 +101,7 @@ def test_a_wrong_abbreviation_is_not_the_formula() -> None:
     assert _is_of(by_cases, brief_by_cases, right)
 
 
+@pytest.mark.part("closed_forms")
 def test_a_copy_keeps_its_names() -> None:
     (formula,) = Function("softmax(x)").closed_form("jacobian").blocks.values()
     copy = pickle.loads(pickle.dumps(formula))
@@ -107,6 +110,7 @@ def test_a_copy_keeps_its_names() -> None:
     assert latex == ["s_{i}", r"\frac{e^{x_{i}}}{\sum_{k=0}^{n - 1} e^{x_{k}}}"]
 
 
+@pytest.mark.part("closed_forms")
 def test_json_has_names_beside_the_formula_that_is_read_back() -> None:
     found = json.loads(Function("norm(x)").closed_form("hessian").to_json())
     assert found["brief"] == {"x": {"x": "1/r*KroneckerDelta(i, j) - x[i]*x[j]/r**3"}}

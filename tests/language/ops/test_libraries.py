@@ -27,7 +27,7 @@ def _gelu(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2)
 
 
-MEANT: list[tuple[str, Any]] = [
+MEANT: list[Any] = [
     ("np.var(x)", np.var(X)),
     ("numpy.var(x, ddof=1)", np.var(X, ddof=1)),
     ("np.std(m, axis=0)", np.std(M, axis=0)),
@@ -45,11 +45,11 @@ MEANT: list[tuple[str, Any]] = [
     ("sympy.frac(x)", X - np.floor(X)),
     ("sympy.log(8, 2) + math.log(8, 2) + log(8, 2)", 9),
     # the same names, imported by a snippet, whatever it calls them
-    ("from numpy import var\ny = var(x)", np.var(X)),
-    ("import numpy as n\ny = n.var(x)", np.var(X)),
-    ("from sympy import sinc\ny = sinc(x)", np.sin(X) / X),
-    ("from torch import var\ny = var(x)", np.var(X, ddof=1)),
-    ("import torch.nn.functional as G\ny = G.gelu(x)", _gelu(X)),
+    pytest.param("from numpy import var\ny = var(x)", np.var(X), marks=pytest.mark.part("paste")),
+    pytest.param("import numpy as n\ny = n.var(x)", np.var(X), marks=pytest.mark.part("paste")),
+    pytest.param("from sympy import sinc\ny = sinc(x)", np.sin(X) / X, marks=pytest.mark.part("paste")),
+    pytest.param("from torch import var\ny = var(x)", np.var(X, ddof=1), marks=pytest.mark.part("paste")),
+    pytest.param("import torch.nn.functional as G\ny = G.gelu(x)", _gelu(X), marks=pytest.mark.part("paste")),
     # Python's functions of a list go term by term, those of a tensor over all its elements
     ("sum([x, x**2])", X + X**2),
     ("sum([x])", X),
@@ -71,7 +71,7 @@ MEANT: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), MEANT, ids=[text for text, _ in MEANT])
+@pytest.mark.parametrize(("text", "expected"), MEANT)
 def test_a_prefix_or_a_list_brings_the_meaning_of_its_library(text: str, expected: Any) -> None:
     """NumPy's own numbers, the formulas that the other libraries document, and Python's functions of lists."""
     f = Function(text)
@@ -81,6 +81,7 @@ def test_a_prefix_or_a_list_brings_the_meaning_of_its_library(text: str, expecte
     assert answer.warnings == ()
 
 
+@pytest.mark.part("paste")
 def test_what_a_snippet_defines_is_no_longer_imported() -> None:
     """A definition behind an import, and a variable of the same name."""
     assert Function("from numpy import var\ndef var(x): return 2*x\ny = var(x)").eval({"x": 3}).value == 6

@@ -1,6 +1,7 @@
 """Operations against torch, called by the same text; ties, which are kinks; and what does not fit."""
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from tests.examples import first_of_each
 from tests.language.ops.agreement import POINT, require, require_same, value_at_point
 from tests.language.ops.cases import CASES
 
-ONE = first_of_each([(op, case) for op, cases in CASES.items() for case in cases], lambda op, case: op)
+def _marks(case: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Names for several values are statements, which a part reads."""
+    return (pytest.mark.part("paste"),) if re.match(r"\w+, \w+", case) else ()
+
+
+ROWS = [pytest.param(op, case, marks=_marks(case)) for op, cases in CASES.items() for case in cases]
+ONE = first_of_each(ROWS, lambda op, case: op)
 """A case of each row; the others are for `pytest -m thorough`."""
 
 

@@ -14,8 +14,8 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 import gradcli
 from gradcli import Function
-from tests.crosscheck.nets import GPT, ResNet, UNet, ViT
 from tests.examples import part
+from tests.parts.running.nets import GPT, ResNet, UNet, ViT
 
 Case = tuple[Callable[[Tensor], Tensor], Tensor]
 

@@ -1,0 +1,41 @@
+"""What the part adds to tables of the tests of the core."""
+
+X = "x = torch.tensor([1., 2.], requires_grad=True); "
+W = f"{X}w = torch.ones(2, requires_grad=True); y = (w*x).sum()\n"
+
+REFUSED = {
+    "f(x) = f(x - 1)": ("a function that calls itself is not read",),
+    "f(x) = x^2; f(1, 2)": ("f takes x",),
+    "sin(x) = x": ("'sin' is a function and cannot be defined",),
+    "f(x) = x^": ("the expression ends too early",),
+    "x + 1; f(x) = x": ("this expression is computed and thrown away",),
+    "def f(x):\n    y = x\nf(x)": ("returns nothing",),
+    "def f(x):\n    y = x\n2*f(x)": ("returns nothing",),
+    "f = lambda t: t\nf*x": ("the function f stands where a number or a tensor must",),
+    "a, b = x, x, x\na": ("2 names for 3 values",),
+    "(a, b), c = x, x\na": ("takes no value",),
+    "a, b = x.max(dim=0); a + b": ("positions",),
+    "a, b = 3\na": ("a number has no parts",),
+    "import plots\nplots.draw(x)": ("'plots.draw(...)' is code",),
+    "import thing\ny = thing.a*x\ny.backward()": ("'.a' is not part of the language",),
+    "import torch\nx =": ("the expression ends too early",),
+    "import torch\nf = torch.": ("a method name must follow the dot",),
+    "def f(x": ("'(' is never closed",),
+    "x = torch.ones(2, requires_grad=True)\ng = x.grad,": ("what is computed from '.grad' is code",),
+    "x = torch.tensor(1., requires_grad=True); z = x^2": ("exclusive or",),
+    f"{X}y = x; y.backward(); z = 2*x; z.backward()": ("of a second output",),
+    f"{X}y = x.sum()\ny.backward()\nx.grad[0].zero_()": ("which changes '.grad'",),
+    f"{X}g = torch.autograd.grad(x.sum(), [])": ("grad takes outputs and inputs",),
+    f"{X}g = torch.autograd.grad(x.sum(), x)[1]": ("grad gives 1 tensor, counted from 0",),
+    "f(x) = x^2; g = f[0]; g(x)": ("the function f stands",),
+    f"{X}y = x**2; y.backward(torch.ones(3))": ("v has shape",),
+    f"{X}y = x**2; x = torch.ones(1, requires_grad=True)": ("another", "x = torch.ones"),
+    "x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()": ("equal shapes",),
+    "y.backward(gradients)": ("nothing computes 'y'", "y.backward"),
+    f"{X}y = x**2\nx**3\ny.backward()": ("thrown away", "x**3"),
+    f"{X}g, h = torch.autograd.grad(x.sum(), x)": ("2 names for 1 values",),
+    f"{X}w = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)": ("does not depend on w",),
+    f"{X}y = (2*x).requires_grad_()\ny.sum().backward()": ("is no leaf",),
+    "print(open('/etc/passwd'))\nimport os\nos.system('x')": ("'os.system(...)' is code", "os.system('x')"),
+    f"{W}y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()": ("different passes", "y.backward()"),
+}
