@@ -15,8 +15,8 @@ from tests import command_reference, documents, generated, of_parts
 from tests.conftest import Command
 from tests.documents import DOCUMENTS, README, words
 
-LONGEST = 200
-"""Lines of a front page."""
+LONGEST = 180
+"""Lines of a front page, besides one for each command."""
 
 
 def listed(gradcli: Command) -> list[tuple[str, str]]:
@@ -55,8 +55,9 @@ def _anchors(text: str) -> set[str]:
 def test_the_readme_is_a_front_page(gradcli: Command) -> None:
     """Short, with every command, every verdict and every page of the guide, which has every exit code."""
     text = README.read_text(encoding="utf-8")
-    assert text.count("\n") <= LONGEST
-    assert re.findall(r"^\| `gradcli (\w+)` \| (.*) \|$", text, re.MULTILINE) == listed(gradcli)
+    rows = re.findall(r"^\| `gradcli (\w+)` \| (.*) \|$", text, re.MULTILINE)
+    assert rows == listed(gradcli)
+    assert text.count("\n") - len(rows) <= LONGEST
     assert re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE) == list(SEVERITY)
     assert set(re.findall(r"\(gradcli/guide/(.*?)\.md\)", text)) == set(guide.PAGES)
     codes = guide.text("scripting").partition("## Exit codes\n")[2].partition("Ctrl-C")[0]
