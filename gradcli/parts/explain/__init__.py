@@ -3,6 +3,7 @@
 explain          each line with its value, each adjoint with the line of the gradient that makes it
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
+counting         how often each operation is run
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _COMMANDS = {
         lacks=("csv", "tsv", "plain", "npy"),
         pictures=("svg",),
     ),
+    "count": Command("count", "Look closer", "gradcli.parts.explain.counting:count"),
 }
 
 
