@@ -3,7 +3,6 @@
 explain          each line with its value, each adjoint with the line of the gradient that makes it
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
-counting         how often each operation is run
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ _COMMANDS = {
         lacks=("csv", "tsv", "plain", "npy"),
         pictures=("svg",),
     ),
-    "count": Command("count", "Look closer", "gradcli.parts.explain.counting:count"),
 }
 
 
