@@ -184,7 +184,9 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
             set_step("looking for what is to blame")
             found = judgement
             for adviser in _advisers():
+                rewrite = found.check.rewrite
                 found = adviser.advised(advised_point(question), found, v, judge_form)
+                found = replace(found, check=replace(found.check, rewrite=found.check.rewrite or rewrite))
             return found
     except OverTimeError:
         return judgement
