@@ -3,18 +3,12 @@
 explain          each line with its value, each adjoint with the line of the gradient that makes it
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
-overflow         what is said of numbers that float32 cannot hold
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
-
-if TYPE_CHECKING:
-    from gradcli.crosscheck.advising import Adviser
 
 _COMMANDS = {
     "explain": Command(
@@ -44,12 +38,6 @@ class ExplainPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
-
-    def adviser(self) -> Adviser:
-        """Return the advice on numbers that float32 cannot hold."""
-        from gradcli.parts.explain import overflow
-
-        return overflow
 
 
 PART = ExplainPart()
