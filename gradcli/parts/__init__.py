@@ -14,7 +14,6 @@ paste            pasted statements: definitions, tensors, backward passes
 tables           one function over tables: into a file, or in parts into a folder, on many machines
 closed_forms     formulas of derivatives for values and sizes that are not known
 batch            requests as lines of JSON, answered one after the other
-digits           how many digits of a value are right
 warm             a process that answers the calls of the shell at once
 
 The core imports `part`, `command` and this module, and no package of a part.  A part imports the core, and of another
@@ -40,7 +39,6 @@ PARTS = (
     "gradcli.parts.paste",
     "gradcli.parts.closed_forms",
     "gradcli.parts.warm",
-    "gradcli.parts.digits",
 )
 """The packages of the parts, in the order of the help, each with its `Part` under the name `PART`."""
 
