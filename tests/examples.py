@@ -87,5 +87,7 @@ def _values(case: Any) -> tuple[Any, ...]:
 
 def _param(case: Any, *more: Any, is_plain: bool) -> Any:
     """Make a case of a test, for the thorough run alone if it is not plain, or was not before."""
-    is_plain = is_plain and not getattr(case, "marks", ())
-    return pytest.param(*_values(case), *more, marks=() if is_plain else pytest.mark.thorough)
+    marks = tuple(getattr(case, "marks", ()))
+    if not is_plain and "thorough" not in {mark.name for mark in marks}:
+        marks = (*marks, pytest.mark.thorough)
+    return pytest.param(*_values(case), *more, marks=marks)

@@ -16,6 +16,7 @@ from tests.examples import first_of_each
 from tests.language.ops.agreement import POINT, require, require_same, value_at_point
 from tests.language.ops.cases import CASES
 
+
 def _marks(case: str) -> tuple[pytest.MarkDecorator, ...]:
     """Names for several values are statements, which a part reads."""
     return (pytest.mark.part("paste"),) if re.match(r"\w+, \w+", case) else ()
