@@ -43,7 +43,7 @@ COMMANDS = [
 
 
 NEEDS = {
-    "paste": r"\A(?!gradcli run).*(?:f\(x\) =|lambda|def |requires_grad|while |low, high = )",
+    "paste": r"\A(?!gradcli run).*(?:f\(x\) =|lambda|def |requires_grad|while |low, high = |@examples/)",
     "running": r"\Agradcli \w+ \S+\.py::",
     "closed_forms": r"^for numbers, add --at",
     "improve": r"^better: ",

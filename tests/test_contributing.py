@@ -27,8 +27,8 @@ def test_a_command_is_one_of_the_shell(command: str) -> None:
 
 
 def test_each_marker_has_a_command() -> None:
-    """A test that no command runs is none."""
-    assert {marker for marker in MARKERS if f"$ pytest -m {marker}" in PAGE} == MARKERS
+    """A test that no command runs is none; a mark with arguments chooses none."""
+    assert {marker for marker in MARKERS if f"$ pytest -m {marker}" in PAGE or "(" in marker} == MARKERS
 
 
 def test_the_lowest_versions_are_those_of_all_that_users_install() -> None:
@@ -47,7 +47,15 @@ def test_the_lowest_versions_are_those_of_all_that_users_install() -> None:
 NAMED = re.findall(r"`(?:pytest )?((?:gradcli|tests|examples)/[\w/.]+)`((?:[, ]+`\w+`)*)", PAGE)
 
 
-@pytest.mark.parametrize(("path", "names"), NAMED, ids=[path + names for path, names in NAMED])
+def _marks(path: str) -> tuple[pytest.MarkDecorator, ...]:
+    """A file of a part, and of its tests, is there with it."""
+    found = re.match(r"\w+/parts/(\w+)/", path)
+    return (pytest.mark.part(found[1]),) if found else ()
+
+
+@pytest.mark.parametrize(
+    ("path", "names"), [pytest.param(*one, id="".join(one), marks=_marks(one[0])) for one in NAMED]
+)
 def test_a_file_that_is_named_has_what_is_named_after_it(path: str, names: str) -> None:
     """Its functions, classes and options."""
     assert (ROOT / path).exists()

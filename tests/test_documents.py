@@ -84,10 +84,10 @@ def test_the_readme_opens_with_the_two_commands() -> None:
     assert blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]
 
 
-NEEDED = {"tour": ["claims"], "scripting": ["claims", "running"]}
+NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"]}
 """Parts whose methods the Python of a document calls."""
 
-PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one.stem, []))) for one in DOCUMENTS]
+PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one, []))) for one in DOCUMENTS]
 
 
 @pytest.mark.parametrize("document", PYTHON)
@@ -127,6 +127,7 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
     assert {kind.value for kind in Kind} <= set(named)
 
 
+@pytest.mark.part("claims")
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
     """Put into the table of a copy, it has the derivative and the proof that the guide shows; a primitive is there."""
     row, primitive = (f"{textwrap.indent(row.rstrip(), '    ')},\n" for row in blocks(row_fields.PAGE, "python"))

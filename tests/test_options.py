@@ -55,7 +55,12 @@ def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspec
         assert parameter.default == option.default or (option.default is None and not parameter.default), name
 
 
-@pytest.mark.parametrize("command", questions())
+METHODS = [
+    pytest.param(name, marks=pytest.mark.part("closed_forms")) if name in DERIVATIVES else name for name in questions()
+]
+
+
+@pytest.mark.parametrize("command", METHODS)
 def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> None:
     """By its names, types and defaults; `vjps` has what several products have beside one."""
     methods = [command, *["vjps"] * (command == "vjp"), *["closed_form"] * (command in DERIVATIVES)]
@@ -110,7 +115,7 @@ CHOICES = [
     ("dtype", get_args(Dtype)),
     pytest.param("to", get_args(Language), marks=pytest.mark.part("code")),
     pytest.param("on_error", get_args(OnError), marks=pytest.mark.part("tables")),
-    ("drawing", tuple(filter(None, get_args(Drawing)))),
+    pytest.param("drawing", tuple(filter(None, get_args(Drawing))), marks=pytest.mark.part("explain")),
 ]
 
 

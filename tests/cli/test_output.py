@@ -52,7 +52,7 @@ BUILT: Any = {name: built(command) for name, command in all_commands().items()}
 def test_every_command_with_an_answer_is_here() -> None:
     """Commands that stream have outputs of their own; a script has its answers one after the other."""
     with_format = {n for n, c in BUILT.items() if {"format", "color"} <= {p.name for p in c.params} and not c.hidden}
-    assert with_format == {*QUESTIONS, "run"}
+    assert with_format == {*QUESTIONS, "run"} & {*BUILT}
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
@@ -122,6 +122,7 @@ def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> Non
         assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == lines
 
 
+@pytest.mark.part("code", "explain")
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
     """A .py runs, a .tex is a document, and .gv needs no --to."""
     script, document, dot = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv"))

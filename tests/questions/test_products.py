@@ -261,6 +261,7 @@ REFUSED: list[tuple[str, bool]] = [
 ]
 
 
+@pytest.mark.part("paste")
 @pytest.mark.filterwarnings("ignore:Using backward")
 @pytest.mark.parametrize(("text", "raises"), REFUSED, ids=range(len(REFUSED)))
 def test_torch_decides_whether_it_raises(text: str, raises: bool) -> None:

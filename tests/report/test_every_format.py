@@ -46,6 +46,7 @@ def _all(kind: type[Any]) -> set[type[Any]]:
     return {kind, *(one for child in children for one in _all(child))}
 
 
+@pytest.mark.part("claims", "code", "explain")
 def test_every_answer_is_here() -> None:
     """Also the next one."""
     answers = {kind.__name__ for kind in _all(results.Answer)} - {"Answer", "Differentiation", "Judged"}
@@ -72,7 +73,14 @@ def test_every_format_has_the_numbers(name: str) -> None:
         assert all(number in shown for number in numbers), form
 
 
-@pytest.mark.parametrize(("name", "word"), [("Source", "torch"), ("Functions", "sin"), ("BackwardGraph", "Backward")])
+NO_NUMBERS = [
+    pytest.param("Source", "torch", marks=pytest.mark.part("code")),
+    ("Functions", "sin"),
+    pytest.param("BackwardGraph", "Backward", marks=pytest.mark.part("explain")),
+]
+
+
+@pytest.mark.parametrize(("name", "word"), NO_NUMBERS)
 def test_what_is_no_table_of_numbers_has_every_other_format(name: str, word: str) -> None:
     """CSV and bare numbers are refused."""
     for form in FORMATS:
@@ -122,6 +130,7 @@ def test_csv_of_a_matrix_reads_back_by_its_indices() -> None:
         np.testing.assert_array_equal(found[name], block)
 
 
+@pytest.mark.part("claims")
 def test_cells_of_csv_are_quoted_where_they_must_be() -> None:
     """A comma, a quote and a line break in what was typed."""
     claim = Function("x**2").check({"x": 1.0}, claim={"x": "2*maximum(x,\n  x)"})
@@ -130,6 +139,7 @@ def test_cells_of_csv_are_quoted_where_they_must_be() -> None:
     assert '"claim x = 2*maximum(x, x)"' in rendered(claim, "csv", Screen())
 
 
+@pytest.mark.part("claims")
 def test_csv_of_a_check_says_why() -> None:
     """The one-sided derivatives of a kink, the reason, and what refutes a claim."""
     answer = Function("abs(x)").check({"x": [0.0, 2.0]}, claim={"x": "-sign(x)"})

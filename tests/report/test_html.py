@@ -82,6 +82,7 @@ def test_a_page_has_all_words_of_the_full_screen(name: str) -> None:
     assert all(word in rest for word in table)
 
 
+@pytest.mark.part("claims")
 def test_what_was_typed_is_no_markup() -> None:
     """In a cell, in the title, in a claim."""
     page = html.render((Table(lines(HOSTILE), (lines(Styled(HOSTILE, "code")),)),), Screen())
