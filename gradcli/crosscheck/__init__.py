@@ -6,7 +6,7 @@ readings `disagree`.
 
 >>> import numpy as np
 >>> from gradcli.crosscheck.judge import judge
->>> from gradcli.crosscheck.point import Point, Torch
+>>> from gradcli.crosscheck.point import Point, Numbers
 >>> from gradcli.language.parsing import parse
 >>> from gradcli.language.program.shapes import infer
 >>> from gradcli.recording.pass_recorder import record
@@ -14,7 +14,7 @@ readings `disagree`.
 ...     program = parse(text)
 ...     shapes = infer(program, {program.variables[0]: ()})
 ...     point = Point.from_inputs(program, shapes, {"x": np.array(at)}, passes=record)
-...     numbers = Torch("float64", np.array(value), {"x": np.array(slope)})
+...     numbers = Numbers.of_first_order("float64", np.array(value), {"x": np.array(slope)})
 ...     return judge(point, numbers, ("x",)).check.verdict
 >>> verdict("x**2", 3.0, 9.0, 6.0)
 'agree'

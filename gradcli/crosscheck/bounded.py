@@ -23,7 +23,7 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.bounded_gradient import MOST_ADJOINT_ELEMENTS, GradientBounds
 from gradcli.crosscheck.compare import FLOAT_FORMATS, Tolerance, compare
 from gradcli.crosscheck.minor import is_of_matrices, left_over
-from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.point import Numbers, Point
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
@@ -129,7 +129,7 @@ class BoundedProof:
     """
 
     point: Point
-    torch: Torch
+    torch: Numbers
     variables: Sequence[sympy.Symbol]
     tolerance: Tolerance
     refines: bool = True
@@ -443,7 +443,7 @@ class BoundedProof:
 
 def prove(
     point: Point,
-    torch: Torch,
+    torch: Numbers,
     variables: Sequence[sympy.Symbol],
     tolerance: Tolerance,
     *,

@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import to_float
-from gradcli.crosscheck.point import way
+from gradcli.crosscheck.point import nonzero_directions
 from gradcli.crosscheck.singular import Limit
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Mask
@@ -90,7 +90,7 @@ class PlottedFunction:
         Of a function that takes too much work they are torch's.
         """
         program, shapes, moved = self.moving.program, self.moving.shapes, self.moving.inputs_at(parameter)
-        steps, rows = way(self.moving.directions[0]), math.prod(shapes.get(program.output, ()))
+        steps, rows = nonzero_directions(self.moving.directions[0]), math.prod(shapes.get(program.output, ()))
         found = np.full((2, len(parameter), rows), np.nan)
         for n in range(len(parameter)):
             inputs = {**self.moving.start, **{name: array[n].astype(self.dtype) for name, array in moved.items()}}

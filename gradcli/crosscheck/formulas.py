@@ -183,7 +183,7 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
     return found, with_refuted(check, found.refuted, derived)
 
 
-def concluded(
+def confirm_at(
     check: Check | None, point: Point, evidence: Evidence | None, program: Program, derived: Derived
 ) -> tuple[Formulas, Check | None]:
     """Confirm formulas at a point, and add to the check a finding for each that the reference contradicts.

@@ -28,7 +28,7 @@ from gradcli.crosscheck.compare import (
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import JacobianJudge
 from gradcli.crosscheck.minor import unless_minor
-from gradcli.crosscheck.point import Point, Torch, way
+from gradcli.crosscheck.point import Numbers, Point, nonzero_directions
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.array_values import Values
@@ -74,7 +74,7 @@ class HessianJudge(JacobianJudge):
         self,
         gradient: GradientPoint,
         point: Point,
-        torch: Torch,
+        torch: Numbers,
         wrt: tuple[str, ...],
         tolerance: Tolerance,
         *,
@@ -110,7 +110,7 @@ class HessianJudge(JacobianJudge):
             raise OverBudgetError
         return plan
 
-    def _proof(self, torch: Torch) -> BoundedProof | None:
+    def _proof(self, torch: Numbers) -> BoundedProof | None:
         """Prove entries but those of rows and columns of slopes that do not exist."""
         try:
             is_undefined = self._without_value is not None
@@ -240,7 +240,7 @@ class HessianJudge(JacobianJudge):
         return rest + (self._with_reasons(wrong, truths) if wrong else [])
 
     def _moved_by(self, direction: Direction) -> Mapping[Direction, float]:
-        return {direction: 1.0} if self.u is None else way(self.u)
+        return {direction: 1.0} if self.u is None else nonzero_directions(self.u)
 
     def _is_own(self, entry: Entry) -> bool:
         """Tell whether only the element moves that the slope is by."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, Truths, verdicts
 from gradcli.crosscheck.minor import unless_minor
-from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.point import Numbers, Point
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
 from gradcli.crosscheck.summary import PartCheck, summarize, with_findings
 from gradcli.progress import budget_factor, collector_paused
@@ -97,7 +97,7 @@ class Judgement:
         return replace(self, check=check, entries=entries, parts=parts)
 
 
-def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
+def judge(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
     """Compare torch's numbers with the reference, all of them or a sample.
 
     Args:
@@ -125,7 +125,7 @@ class JacobianJudge:
     refines = True
     """Whether bounds try again with more digits what those of floats leave open."""
 
-    def __init__(self, point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
+    def __init__(self, point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
         self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
@@ -141,10 +141,10 @@ class JacobianJudge:
         # With all of J, vᵀJ was judged together; a sample of rows leaves it out, as its entries sum over all rows.
         is_beside = main.chosen == "all" and not main.bounded
         if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
-            parts.append(self._judged_part(replace(self.torch, jacobian=None))[0])
+            parts.append(self._judged_part(self.torch.without("jacobian"))[0])
         return Judgement.summarized(parts, evidence)
 
-    def _judged_part(self, torch: Torch) -> tuple[PartCheck, Evidence | None]:
+    def _judged_part(self, torch: Numbers) -> tuple[PartCheck, Evidence | None]:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
         survey = Survey(self.point, self.reference, torch, self.variables)
         # The quick proof by bounds first, as a sample may take all the time.
@@ -163,7 +163,7 @@ class JacobianJudge:
                 part = self._merged_with_bounds(survey, part, proof)
         return part, evidence
 
-    def _proof(self, torch: Torch) -> BoundedProof | None:
+    def _proof(self, torch: Numbers) -> BoundedProof | None:
         from gradcli.crosscheck.bounded import prove
 
         return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)

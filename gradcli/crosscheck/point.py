@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsFloat
+from typing import TYPE_CHECKING, Literal, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from gradcli.language.program.passes import for_enclosures, for_formulas
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
-from gradcli.results import Array, Entry, Index, NumberKind, Position
+from gradcli.results import Array, BlockNames, Entry, Index, NumberKind, Position, by_name
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -122,77 +122,87 @@ def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
 
 
 @dataclass(frozen=True)
-class Torch:
-    """Torch's numbers: y, and its Jacobian or a vector-Jacobian product.
+class Numbers:
+    """Torch's numbers that are judged together: y, and derivatives of it.
 
     Attributes:
         dtype: `float64` or `float32`.
-        value: The output y.
-        jacobian: Blocks of shape y.shape + x.shape by variable, if they were computed.
-        v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
-        vjp: The vector-Jacobian product by variable, of x's shape.
-        passes: The gradient vectors of several passes that were added up in `vjp`, of which v is the sum.
+        value: The output y; its elements are NaN where only its shape is known.
+        derivatives: The arrays by kind, and by the variables of row and column, as quantities have them: J of shape
+            y.shape + x.shape, vᵀJ and Hu of x's shape, Ju of y's shape.
+        v: The gradient vector of vᵀJ, of y's shape.
+        u: The direction of each variable that moves, of Ju and Hu.
+        passes: The gradient vectors of several passes that were added up in vᵀJ, of which v is the sum.
         judges_value: True if the numbers of y are to be judged; else only the shape of y matters.
     """
 
     dtype: str
     value: Array
-    jacobian: Mapping[str, Array] | None
+    derivatives: Mapping[NumberKind, Mapping[BlockNames, Array]] = field(default_factory=dict)
     v: Array | None = None
-    vjp: Mapping[str, Array] | None = None
+    u: Mapping[str, Array] = field(default_factory=dict)
     passes: Sequence[Array] = ()
     judges_value: bool = True
+
+    @classmethod
+    def of_first_order(
+        cls,
+        dtype: str,
+        value: Array,
+        jacobian: Mapping[str, Array] | None = None,
+        v: Array | None = None,
+        vjp: Mapping[str, Array] | None = None,
+        *,
+        passes: Sequence[Array] = (),
+        judges_value: bool = True,
+    ) -> Numbers:
+        """Make the numbers of J and vᵀJ, of those that are given, by variable."""
+        given: dict[NumberKind, Mapping[str, Array] | None] = {"vjp": vjp, "jacobian": jacobian}
+        found = {kind: by_name(arrays) for kind, arrays in given.items() if arrays is not None}
+        return cls(dtype, value, found, v, passes=passes, judges_value=judges_value)
+
+    def by_variable(self, kind: NumberKind) -> dict[str, Array] | None:
+        """Map variables to the arrays of a kind; None where it was not computed."""
+        found = self.derivatives.get(kind)
+        return None if found is None else {column: array for (_, column), array in found.items()}
+
+    def without(self, kind: NumberKind) -> Numbers:
+        """Leave out the derivatives of a kind."""
+        return replace(self, derivatives={one: found for one, found in self.derivatives.items() if one != kind})
+
+    @property
+    def order(self) -> Literal[0, 1, 2]:
+        """The order of the derivatives; 0 where there are none."""
+        return 2 if {"hvp", "hessian"} & set(self.derivatives) else 1 if self.derivatives else 0
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Tell whether they are y, J or vᵀJ, which the judge of first order compares row by row."""
+        return not {"jvp", "hvp", "hessian"} & set(self.derivatives)
+
+    @property
+    def jacobian(self) -> dict[str, Array] | None:
+        """The Jacobian by variable, if it was computed."""
+        return self.by_variable("jacobian")
+
+    @property
+    def vjp(self) -> dict[str, Array] | None:
+        """The vector-Jacobian product by variable, if it was computed."""
+        return self.by_variable("vjp")
 
     @property
     def rows(self) -> int:
         """Number of rows of the derivatives: one of vᵀJ."""
-        return 1 if self.jacobian is None else self.value.size
+        return self.value.size if "jacobian" in self.derivatives else 1
 
     def block(self, name: str) -> Array:
-        """Return the derivatives by a variable, with the columns on the second axis."""
-        found = (self.vjp or {})[name] if self.jacobian is None else self.jacobian[name]
-        return found.reshape(self.rows, math.prod(found.shape[0 if self.jacobian is None else self.value.ndim :]))
+        """Return J or vᵀJ by a variable, with the columns on the second axis."""
+        is_matrix = "jacobian" in self.derivatives
+        found = self.derivatives["jacobian" if is_matrix else "vjp"]["", name]
+        return found.reshape(self.rows, math.prod(found.shape[self.value.ndim if is_matrix else 0 :]))
 
 
-@dataclass(frozen=True)
-class JacobianVectorProduct:
-    """Torch's y and Ju, of y's shape, along the direction u of each variable that moves."""
-
-    dtype: str
-    value: Array
-    jvp: Array
-    u: Mapping[str, Array]
-
-
-@dataclass(frozen=True)
-class HessianVectorProduct:
-    """Torch's Hu by variable, of x's shape, and u·∇f, for a y of one element, whose value is NaN if it is not known."""
-
-    dtype: str
-    slope: float
-    hvp: Mapping[str, Array]
-    u: Mapping[str, Array]
-    value: float = math.nan
-
-
-@dataclass(frozen=True)
-class SecondDerivatives:
-    """Torch's gradient, and its Hessian by the variables of row and column, for a y of one element.
-
-    Its value is NaN if it is not known.
-    """
-
-    dtype: str
-    gradient: Mapping[str, Array]
-    hessian: Mapping[str, Mapping[str, Array]]
-    value: float = math.nan
-
-
-Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivatives
-"""Torch's numbers that are judged together."""
-
-
-def way(u: Mapping[str, Array]) -> dict[tuple[sympy.Symbol, int], float]:
+def nonzero_directions(u: Mapping[str, Array]) -> dict[tuple[sympy.Symbol, int], float]:
     """Map the elements of the direction u that are not 0 to their values."""
     return {
         (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])

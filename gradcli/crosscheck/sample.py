@@ -20,7 +20,7 @@ import sympy
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import spaced
-from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
+from gradcli.crosscheck.point import MOST_ELEMENTS, Numbers, Point
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
@@ -44,7 +44,7 @@ class Survey:
 
     point: Point
     reference: Reference
-    torch: Torch
+    torch: Numbers
     variables: Sequence[sympy.Symbol]
 
     @cached_property
@@ -256,7 +256,7 @@ def _sampled(survey: Survey, most: int) -> Selection:
     return Selection(f"sampled, seed {SEED}", found, chosen_rows, survey.pattern is not None, note)
 
 
-def _column_scores(torch: Torch, name: str) -> npt.NDArray[np.float64]:
+def _column_scores(torch: Numbers, name: str) -> npt.NDArray[np.float64]:
     """Score each column by its largest magnitude, infinite where it or a y that it reaches is not finite."""
     block, lost = magnitude(torch.block(name)), ~np.isfinite(torch.value).ravel()
     if torch.jacobian is None:
@@ -265,7 +265,7 @@ def _column_scores(torch: Torch, name: str) -> npt.NDArray[np.float64]:
     return np.asarray(block.max(axis=0, initial=0.0))
 
 
-def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
+def _rows(torch: Numbers, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
     """Choose flat rows: those where y is not finite, the largest of each column, corners and a random rest."""
     tops = [int(magnitude(torch.block(str(s))[:, j]).argmax()) for s, j in directions[:most] if torch.jacobian]
     lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()

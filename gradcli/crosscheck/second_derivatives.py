@@ -10,7 +10,6 @@ formulas.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,17 +25,7 @@ from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Evidence, T
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.hessian_judge import HessianJudge
 from gradcli.crosscheck.judge import Judgement, judge
-from gradcli.crosscheck.point import (
-    STEP,
-    HessianVectorProduct,
-    JacobianVectorProduct,
-    Point,
-    SecondDerivatives,
-    Torch,
-    flat,
-    unravel,
-    way,
-)
+from gradcli.crosscheck.point import STEP, Numbers, Point, flat, nonzero_directions, unravel
 from gradcli.crosscheck.summary import PartCheck
 from gradcli.errors import Span
 from gradcli.language.program.movement import Slice
@@ -150,22 +139,16 @@ def _few(size: int) -> list[int]:
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
-def judge_derived(
-    point: Point,
-    torch: JacobianVectorProduct | HessianVectorProduct | SecondDerivatives,
-    wrt: tuple[str, ...],
-    tolerance: Tolerance | None = None,
-) -> Judgement:
+def judge_derived(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
     """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
     tolerance = tolerance or TOLERANCE[torch.dtype]
     with time_limit(), collector_paused():  # one limit for all judgements on the way
-        match torch:
-            case JacobianVectorProduct():
-                part = _of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance)
-            case HessianVectorProduct():
-                part = _of_hvp(point, torch, wrt, tolerance)
-            case _:
-                part = _of_hessian(point, torch, wrt, tolerance)
+        if "hessian" in torch.derivatives:
+            part = _of_hessian(point, torch, wrt, tolerance)
+        elif "hvp" in torch.derivatives:
+            part = _of_hvp(point, torch, wrt, tolerance)
+        else:
+            part = _of_jvp(point, torch, tolerance)
     judgement = Judgement.summarized([part], None)
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in judgement.entries:
@@ -176,11 +159,11 @@ def judge_derived(
     return replace(judgement, evidence=Evidence(known, FIRST_BITS))
 
 
-def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hvp(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
-    slope = {STEP: np.full(point.shape, torch.slope)}
-    beside = _of_jvp(point, _derivatives(point, slope, tolerance, torch.value), torch.u, tolerance).decided
-    total = sum(torch.hvp[name].size for name in wrt)
+    products = torch.derivatives["hvp"]
+    beside = _of_jvp(point, replace(torch, judges_value=False), tolerance).decided
+    total = sum(products["", name].size for name in wrt)
     if not wrt:
         return PartCheck("hvp", 0, beside, "all")
     try:
@@ -188,9 +171,9 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
     except NoAdjointError as error:
         return _nothing_known("hvp", total, beside, str(error))
     moved = along(gradient.point, torch.u)
-    hu = np.concatenate([torch.hvp[name].ravel() for name in wrt]).reshape(moved.shape)
-    numbers = Torch(torch.dtype, np.zeros(moved.shape), {STEP: hu}, judges_value=False)
-    moving = way(torch.u)  # the slope along an element is a row of the gradient
+    hu = np.concatenate([products["", name].ravel() for name in wrt]).reshape(moved.shape)
+    numbers = Numbers.of_first_order(torch.dtype, np.zeros(moved.shape), {STEP: hu}, judges_value=False)
+    moving = nonzero_directions(torch.u)  # the slope along an element is a row of the gradient
     is_row = list(moving.values()) == [1.0] and next(iter(moving))[0] in gradient.variables
     slopes = {gradient.row(direction): entry for direction in moving for entry in beside if is_row}
     along_u = next((entry for entry in beside if entry.of == "jvp"), None)
@@ -200,7 +183,7 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
         numbers,
         (STEP,),
         tolerance,
-        value=torch.value,
+        value=torch.value.item(),
         slopes=slopes,
         u=torch.u,
         slope_along=along_u,
@@ -209,15 +192,17 @@ def _of_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tol
     return replace(found, kind="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
-def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hessian(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge a Hessian and the gradient, for a y of one element."""
-    blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
-    beside = judge(point, _derivatives(point, blocks, tolerance, torch.value), wrt, tolerance).parts[0]
+    gradients = {name: torch.derivatives["gradient"]["", name] for name in wrt}
+    blocks = {name: array.reshape(point.shape + array.shape) for name, array in gradients.items()}
+    first_order = Numbers.of_first_order(torch.dtype, torch.value, blocks, judges_value=False)
+    beside = judge(point, first_order, wrt, tolerance).parts[0]
     first = [entry.moved(kind="gradient", row=None) for entry in beside.decided]
     notes = [f"of the gradient: {note}" for note in beside.notes]
     if beside.chosen != "all" and beside.entries:
         notes.append(f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked")
-    total = sum(torch.gradient[name].size for name in wrt)
+    total = sum(array.size for array in gradients.values())
     if not wrt:
         return PartCheck("hessian", 0, first, "none", is_whole=False)
     try:
@@ -226,7 +211,7 @@ def _of_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], to
         return _nothing_known("hessian", total * total, first, str(error), *notes)
     slopes = {gradient.row(_direction(point, entry)): entry for entry in first if entry.variable is not None}
     numbers = _as_jacobian(gradient, torch, wrt)
-    own = HessianJudge(gradient, gradient.point, numbers, wrt, tolerance, value=torch.value, slopes=slopes)
+    own = HessianJudge(gradient, gradient.point, numbers, wrt, tolerance, value=torch.value.item(), slopes=slopes)
     found = own.judgement().parts[0]
     return replace(
         found,
@@ -242,16 +227,17 @@ def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[En
     return PartCheck(of, total, first, "none", notes, is_whole=False, undecided=total)
 
 
-def _as_jacobian(gradient: GradientPoint, torch: SecondDerivatives, wrt: Sequence[str]) -> Torch:
+def _as_jacobian(gradient: GradientPoint, torch: Numbers, wrt: Sequence[str]) -> Numbers:
     """Present a Hessian as the Jacobian of the gradient."""
     shape = gradient.point.shape
-    value = np.concatenate([torch.gradient[name].ravel() for name in wrt]).reshape(shape)
+    gradients = {name: torch.derivatives["gradient"]["", name] for name in wrt}
+    value = np.concatenate([array.ravel() for array in gradients.values()]).reshape(shape)
     jacobian = {}
     for name in wrt:
-        inside = torch.gradient[name].shape
-        rows = np.concatenate([torch.hessian[by][name].reshape(torch.gradient[by].size, *inside) for by in wrt])
+        inside, blocks = gradients[name].shape, torch.derivatives["hessian"]
+        rows = np.concatenate([blocks[by, name].reshape(gradients[by].size, *inside) for by in wrt])
         jacobian[name] = rows.reshape(shape + inside)
-    return Torch(torch.dtype, value, jacobian, judges_value=False)
+    return Numbers.of_first_order(torch.dtype, value, jacobian, judges_value=False)
 
 
 def _direction(point: Point, entry: Entry) -> Direction:
@@ -259,15 +245,13 @@ def _direction(point: Point, entry: Entry) -> Direction:
     return sympy.Symbol(name, real=True), flat(entry.column or (), point.shape_of(name))
 
 
-def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> PartCheck:
-    found = judge(along(point, u), torch, (STEP,), tolerance).parts[0]
+def _of_jvp(point: Point, torch: Numbers, tolerance: Tolerance) -> PartCheck:
+    """Judge Ju, as the Jacobian by the step along u."""
+    along_step = {STEP: torch.derivatives["jvp"]["", ""]}
+    numbers = Numbers.of_first_order(torch.dtype, torch.value, along_step, judges_value=torch.judges_value)
+    found = judge(along(point, torch.u), numbers, (STEP,), tolerance).parts[0]
     decided = [
         entry.moved(kind="jvp", variable=None, column=None) if entry.variable == STEP else entry
         for entry in found.decided
     ]
     return replace(found, decided=decided, kind="jvp")
-
-
-def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance, value: float = math.nan) -> Torch:
-    """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y that is not judged."""
-    return Torch(tolerance.dtype, np.full(point.shape, value), blocks, judges_value=False)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
-from gradcli.crosscheck.point import Numbers, Point, Torch
+from gradcli.crosscheck.point import Numbers, Point
 from gradcli.language.program.expansion import is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
@@ -83,7 +83,7 @@ def _point(program: Program, question: Question) -> Point:
 def _judged(program: Program, question: Question, numbers: Numbers) -> Judgement:
     """Judge torch's numbers as those of another Program in the variables of a question."""
     point = _point(program, question)
-    if isinstance(numbers, Torch):
+    if numbers.is_of_rows:
         return judge(point, numbers, question.wrt)
     from gradcli.crosscheck.second_derivatives import judge_derived
 

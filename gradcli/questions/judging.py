@@ -1,13 +1,12 @@
 """The one way to judge an answer: torch's numbers, the causes of wrong ones, and the formulas.
 
 Answers differ only in the numbers that torch gave (`gradcli.crosscheck.point.Numbers`) and in the derivative that the
-formulas are of.  Remarks on an answer itself are here too: traps that its numbers do not show, such as a v that is x
-itself, or a backward pass that torch refuses because an earlier one freed the graph.
+formulas are of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,21 +14,20 @@ import numpy as np
 
 from gradcli.crosscheck.advising import AdvisedPoint, Adviser
 from gradcli.crosscheck.compare import Tolerance
-from gradcli.crosscheck.formulas import Derived, Formulas, concluded as concluded_at, with_mismatches
+from gradcli.crosscheck.formulas import Derived, Formulas, confirm_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
-from gradcli.crosscheck.point import Numbers, Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
 from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
-from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.option_words import Words, option
 from gradcli.parts import all_parts
 from gradcli.progress import set_step
-from gradcli.questions.question import Cotangent, Question
+from gradcli.questions.operators import first_derivatives
+from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Entry, NumberKind, Quantity, Verdict, by_name, quantities_of
+from gradcli.results import Array, Check, Entry, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -37,16 +35,8 @@ if TYPE_CHECKING:
 ROUNDINGS = 2**10
 """Asymmetry, in roundings of the dtype, up to which a computed matrix counts as symmetric."""
 
-SHORT = 6
-"""Elements of x up to which a remark repeats its numbers."""
 
-
-def beside(question: Question, kind: NumberKind, arrays: Mapping[str, Array]) -> tuple[Quantity, ...]:
-    """Make the quantities of a derivative by each variable, whose formulas others have."""
-    return quantities_of(kind, question.program.output_name, question.wrt, by_name(arrays))
-
-
-def concluded(
+def confirm_formulas(
     question: Question, numbers: Numbers, judgement: Judgement | None, derived: Derived | None = None
 ) -> tuple[Formulas, Check | None]:
     """Confirm formulas by the reference, at each entry that was judged; the check says where one does not hold.
@@ -58,35 +48,30 @@ def concluded(
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
     """
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
+    if not numbers.derivatives:
+        return Formulas(), check
     known = {} if question.live is None or derived is not None else question.live.formulas
     if question.wrt in known:
         formulas, derived = known[question.wrt]
     else:
         derived = derived or question.derived
-        formulas, check = concluded_at(check, question.point, evidence, question.program, derived)
+        formulas, check = confirm_at(check, question.point, evidence, question.program, derived)
         if not formulas.refuted:
             known[question.wrt] = formulas, derived
     if judgement is None or check is None:
         return formulas, check
-    v = numbers.v if isinstance(numbers, Torch) and not numbers.passes else None
+    v = numbers.v if numbers.is_of_rows and not numbers.passes else None
     return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
 
 
-def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
-    """Collect torch's numbers: y, J if it is small, and vᵀJ if v is given or J is large (v is ones then)."""
-    jacobian = None if question.jacobian_omitted else question.jacobian
-    v = np.ones(question.shape) if jacobian is None and v is None else v
-    return Torch(question.dtype, question.value, jacobian, v, None if v is None else question.product(v))
-
-
-def judged(question: Question, numbers: Numbers) -> Judgement:
+def judge_numbers(question: Question, numbers: Numbers) -> Judgement:
     """Judge torch's numbers against the reference, with advice on first derivatives that are wrong."""
     with time_limit():
-        found = compared(question, numbers)
-        return advised(question, found, numbers.v) if isinstance(numbers, Torch) else found
+        found = compare_numbers(question, numbers)
+        return with_advice(question, found, numbers.v) if numbers.is_of_rows else found
 
 
-def compared(
+def compare_numbers(
     question: Question, numbers: Numbers, tolerance: Tolerance | None = None, *, blames: bool = True
 ) -> Judgement:
     """Judge torch's numbers against the reference; with a kink for each condition that changes nearby.
@@ -97,7 +82,7 @@ def compared(
         tolerance: How far a number may be from the truth; by default that of the dtype.
         blames: Whether to look for the code of the user's that makes a gradient wrong, which takes time.
     """
-    if isinstance(numbers, Torch):
+    if numbers.is_of_rows:
         found = judge(question.point, numbers, question.wrt, tolerance)
     else:
         from gradcli.crosscheck.second_derivatives import judge_derived
@@ -109,7 +94,7 @@ def compared(
         from gradcli.questions.held_constant import released_judgement
 
         judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
-        return blamed(question, judgement) if blames else judgement
+        return with_blame(question, judgement) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
@@ -121,7 +106,7 @@ def compared(
     return found.joined(findings_of(boundaries(question), question.value))
 
 
-def blamed(question: Question, judgement: Judgement) -> Judgement:
+def with_blame(question: Question, judgement: Judgement) -> Judgement:
     """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
     if question.live is None or judgement.check.verdict != "disagree":
         return judgement
@@ -170,7 +155,9 @@ def _doubt(question: Question) -> str:
     return ""
 
 
-def advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
+def with_advice(
+    question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None
+) -> Judgement:
     """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
@@ -217,7 +204,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
         other = question.another(program, arrays, question.wrt)
-        return compared(other, whole_derivatives(other, v), tolerance).check.verdict
+        return compare_numbers(other, first_derivatives(other, v), tolerance).check.verdict
     except GradcliError:
         return None
 
@@ -227,76 +214,3 @@ def with_part(check: Check, part: Check, of: str = "") -> Check:
     note = f"of {of}, {part.checked:,} of {part.entries:,} entries were checked"
     notes = (note, *part.notes) if of else part.notes
     return replace(joined([check, replace(part, notes=notes)]), checked=check.checked)
-
-
-# -- remarks
-
-
-def of_v(question: Question, v: Cotangent) -> Iterator[str]:
-    """Remark that v is x itself: the rows of J are weighted by numbers that nobody chose.
-
-    Args:
-        question: The function at its point.
-        v: The gradient vector, as `Question.cotangent` gives it, or its numbers.
-    """
-    weights = question.weights(v)
-    for name in question.wrt:
-        x = question.arrays[name]
-        is_named = isinstance(v, Program) and str(v.output) == name
-        if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
-            continue
-        if is_named or (x.size > 1 and not np.isin(x, (0, 1)).all()):  # which pick elements of y
-            instead = ""
-            if x.size <= SHORT:
-                both = (question.product(one)[name].ravel().tolist() for one in (x, np.ones_like(x)))
-                this, plain = (", ".join(f"{number:.6g}" for number in numbers) for numbers in both)
-                instead = f" ({this} instead of {plain})"
-            yield Words(
-                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers{instead}; "
-                f"for the plain derivative of an elementwise function take ones: {option('v', 'ones')}"
-            )
-
-
-def of_passes(question: Question) -> Iterator[str]:
-    """Remark that torch refuses a pass of the snippet, found by letting torch run all passes."""
-    replay = question.frees_graph
-    inputs = {**question.named, **question.arrays}
-    if replay is None or not set(replay.program.names) <= set(inputs):
-        return
-    from gradcli.autodiff.backward_passes import refused
-
-    try:
-        number = refused(replay, inputs, question.dtype)
-    except GradcliError:
-        return  # torch refuses a pass for another reason, and the answer is not about that pass
-    if number is None:
-        return
-    y = question.program.output_name
-    yield (
-        'torch raises RuntimeError "Trying to backward through the graph a second time" '
-        f"at {replay.where(number)}: an earlier pass freed the intermediate values that the derivatives are made of. "
-        f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
-        "the numbers here are what .grad would hold then"
-    )
-
-
-# -- adjoints of intermediates
-
-
-def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
-    """Judge one adjoint; y itself is judged elsewhere.
-
-    Args:
-        question: The function at its point.
-        atom: The intermediate.
-        label: The intermediate's name.
-        value: Its value as torch computed it, the point at which the rest of the function is judged.
-        v: The gradient vector.
-        grad: The adjoint, of the value's shape.
-    """
-    program = cut(question.program, atom, label)
-    name = str(atom) if atom in program.variables else label
-    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
-    numbers = Torch(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
-    check = compared(rest, numbers).check
-    return replace(check, findings=tuple(finding.moved(variable=label) for finding in check.findings))

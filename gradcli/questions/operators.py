@@ -8,39 +8,19 @@ formulas, along which vector it is taken, and whether y must have one element.  
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Numbers, SecondDerivatives, Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.option_words import option
-from gradcli.questions.judging import whole_derivatives
 from gradcli.questions.question import Question
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    BlockNames,
-    Evaluation,
-    Gradient,
-    Hessian,
-    Jacobian,
-    Judged,
-    NumberKind,
-    by_name,
-)
+from gradcli.results import HVP, JVP, VJP, Evaluation, Gradient, Hessian, Jacobian, Judged, NumberKind, by_name
 
-Given = Mapping[str, Array]
-"""Directions of the variables that move; none for an operator that is taken along none."""
-
-
-class Asked(NamedTuple):
-    """Torch's numbers: as they are judged, and by kind and block as an answer has them."""
-
-    numbers: Numbers
-    arrays: Mapping[NumberKind, Mapping[BlockNames, Array]]
+Vectors = Mapping[str, Array]
+"""Vectors that a derivative is taken along, by name: v belongs to the output, u to the variables that move."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +31,17 @@ class Operator:
         command: The command that asks for it alone.
         kinds: The kinds of the quantities of its answer, in order.
         formulas: The kind that has formulas; "" for none.
+        ask: Asks torch, for a question and the vectors.
         along: The vector that it is taken along.
         of_one_element: Whether y must have one element.
-        ask: Asks torch, for a question and directions; None of those that one command alone asks, with more to it.
     """
 
     command: str
     kinds: tuple[NumberKind, ...]
     formulas: NumberKind | Literal[""]
+    ask: Callable[[Question, Vectors], Numbers]
     along: Literal["", "v", "u"] = ""
     of_one_element: bool = False
-    ask: Callable[[Question, Given], Asked] | None = None
 
     @property
     def is_second(self) -> bool:
@@ -69,52 +49,70 @@ class Operator:
         return self.formulas in ("jvp", "hvp", "hessian")
 
 
-def _grad(question: Question, given: Given) -> Asked:
-    numbers = whole_derivatives(question, question.weights(np.ones(question.shape)))
-    return Asked(numbers, {"gradient": by_name(numbers.vjp or {}), "jacobian": by_name(numbers.jacobian or {})})
+def first_derivatives(question: Question, v: Array | None = None) -> Numbers:
+    """Ask torch for y, J if it is small, and vᵀJ if v is given or J is large (v is ones then)."""
+    jacobian = None if question.jacobian_omitted else question.jacobian
+    v = np.ones(question.shape) if jacobian is None and v is None else v
+    product = None if v is None else question.product(v)
+    return Numbers.of_first_order(question.dtype, question.value, jacobian, v, product)
 
 
-def _jacobian(question: Question, given: Given) -> Asked:
+def _value(question: Question, vectors: Vectors) -> Numbers:
+    return Numbers(question.dtype, question.value)
+
+
+def _vjp(question: Question, vectors: Vectors) -> Numbers:
+    return first_derivatives(question, vectors[question.program.output_name])
+
+
+def _grad(question: Question, vectors: Vectors) -> Numbers:
+    numbers = first_derivatives(question, question.weights(np.ones(question.shape)))
+    return replace(numbers, derivatives={**numbers.derivatives, "gradient": numbers.derivatives["vjp"]})
+
+
+def _jacobian(question: Question, vectors: Vectors) -> Numbers:
     rows = f"vjp with {option('v', 'e0')}, {option('v', 'e1')}, ... for single rows"
     question.require_room(f"use {rows}, or {option('wrt')} for fewer variables")
-    blocks = question.jacobian
-    return Asked(Torch(question.dtype, question.value, blocks), {"jacobian": by_name(blocks)})
+    return Numbers.of_first_order(question.dtype, question.value, question.jacobian)
 
 
-def _jvp(question: Question, given: Given) -> Asked:
+def _jvp(question: Question, vectors: Vectors) -> Numbers:
     from gradcli.autodiff.jacobians import jvp
 
-    product = jvp(question.forward, given)
-    return Asked(JacobianVectorProduct(question.dtype, question.value, product, given), {"jvp": {("", ""): product}})
+    product = jvp(question.forward, vectors)
+    return Numbers(question.dtype, question.value, {"jvp": {("", ""): product}}, u=vectors)
 
 
-def _hvp(question: Question, given: Given) -> Asked:
+def _hvp(question: Question, vectors: Vectors) -> Numbers:
     from gradcli.autodiff.jacobians import hvp
 
-    gradient, slope, product = hvp(question.forward, given, question.wrt)
-    numbers = HessianVectorProduct(question.dtype, float(slope), product, given, question.value.item())
-    return Asked(numbers, {"gradient": by_name(gradient), "hvp": by_name(product)})
+    gradient, slope, product = hvp(question.forward, vectors, question.wrt)
+    derivatives: dict[NumberKind, Mapping[tuple[str, str], Array]] = {
+        "gradient": by_name(gradient),
+        "jvp": {("", ""): np.full(question.shape, float(slope))},
+        "hvp": by_name(product),
+    }
+    return Numbers(question.dtype, question.value, derivatives, u=vectors)
 
 
-def _hessian(question: Question, given: Given) -> Asked:
+def _hessian(question: Question, vectors: Vectors) -> Numbers:
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     hint = f"use hvp with {option('u')} for single columns, or {option('wrt')} for fewer variables"
     question.require_room(hint, "the Hessian", entries)
     from gradcli.autodiff.jacobians import hessian
 
     gradient, blocks = hessian(question.forward, question.wrt)
-    numbers = SecondDerivatives(question.dtype, gradient, blocks, question.value.item())
-    arrays = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
-    return Asked(numbers, {"gradient": by_name(gradient), "hessian": arrays})
+    second = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
+    return Numbers(question.dtype, question.value, {"gradient": by_name(gradient), "hessian": second})
 
 
 OPERATORS: Mapping[type[Judged], Operator] = {
-    Evaluation: Operator("eval", (), ""),
-    VJP: Operator("vjp", ("vjp", "accumulated", "jacobian"), "jacobian", along="v"),
-    Gradient: Operator("grad", ("gradient", "jacobian"), "jacobian", of_one_element=True, ask=_grad),
-    Jacobian: Operator("jacobian", ("jacobian",), "jacobian", ask=_jacobian),
-    JVP: Operator("jvp", ("jvp",), "jvp", along="u", ask=_jvp),
-    Hessian: Operator("hessian", ("gradient", "hessian"), "hessian", of_one_element=True, ask=_hessian),
-    HVP: Operator("hvp", ("gradient", "hvp"), "hvp", along="u", of_one_element=True, ask=_hvp),
+    Evaluation: Operator("eval", (), "", _value),
+    VJP: Operator("vjp", ("vjp", "jacobian"), "jacobian", _vjp, along="v"),
+    Gradient: Operator("grad", ("gradient", "jacobian"), "jacobian", _grad, of_one_element=True),
+    Jacobian: Operator("jacobian", ("jacobian",), "jacobian", _jacobian),
+    JVP: Operator("jvp", ("jvp",), "jvp", _jvp, along="u"),
+    Hessian: Operator("hessian", ("gradient", "hessian"), "hessian", _hessian, of_one_element=True),
+    HVP: Operator("hvp", ("gradient", "hvp"), "hvp", _hvp, along="u", of_one_element=True),
 }
 """All operators, by the class of their answers."""

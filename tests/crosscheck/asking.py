@@ -9,7 +9,7 @@ import pytest
 from gradcli import Function
 from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck.judge import judge
-from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.point import Numbers, Point
 from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check, Entry
 from tests.parsing import parse
@@ -32,7 +32,7 @@ def slope_of(check: Check) -> Entry:
     return next(f for f in check.findings if f.variable is not None)
 
 
-def judged(text: str, at: Mapping[str, Any], torch: Torch, *wrt: str) -> Check:
+def judged(text: str, at: Mapping[str, Any], torch: Numbers, *wrt: str) -> Check:
     """The check of numbers as those of torch, in place of which they stand."""
     arrays = {name: np.asarray(value, dtype=float) for name, value in at.items()}
     shapes = {name: array.shape for name, array in arrays.items()}

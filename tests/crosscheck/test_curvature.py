@@ -65,7 +65,10 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
     assert check.verdict in ("agree", "inaccurate")
     assert check.checked == check.entries
     share = 1e-6 if dtype == "float64" else 1e-3
-    _spoil(monkeypatch, lambda torch: replace(torch, **{part: _off(getattr(torch, part), share)}))
+    _spoil(
+        monkeypatch,
+        lambda torch: replace(torch, derivatives={**torch.derivatives, part: _off(torch.derivatives[part], share)}),
+    )
     check = asked(command, text, at, dtype, **along)
     assert (check.verdict, check.findings[0].of) == ("disagree", part)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from gradcli import Function
-from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.sample import MOST_ODD
 from gradcli.language import ops
 from gradcli.results import Check
@@ -171,7 +171,7 @@ def test_a_number_where_structure_proves_0_is_wrong() -> None:
     """The zeros are counted without balls, and only where torch has them: a seeded mistake is found among a million."""
     x = np.linspace(1, 2, 1_000)
     jacobian = np.diag(2 * x)
-    torch = Torch("float64", x**2, {"x": jacobian})
+    torch = Numbers.of_first_order("float64", x**2, {"x": jacobian})
     check = judged("x**2", {"x": x}, torch, "x")
     assert (check.verdict, check.zeros) == ("agree", 999_000)
     jacobian[123, 456] = 1e-30
@@ -188,7 +188,7 @@ def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: floa
     at = {"A": np.array([[2.0, 1.0], [1.0, 3.0]])}
     jacobian = {name: np.array(block) for name, block in (Function("cholesky(A)").jacobian(at).jacobian or {}).items()}
     jacobian["A"][0, 0, 1, 1] = left
-    torch = Torch("float64", np.linalg.cholesky(at["A"]), jacobian)
+    torch = Numbers.of_first_order("float64", np.linalg.cholesky(at["A"]), jacobian)
     assert judged("cholesky(A)", at, torch, "A").verdict == verdict
 
 
@@ -197,14 +197,14 @@ def test_what_is_small_among_many_entries_is_no_rounding(dtype: str) -> None:
     """The room for a 0 grows with the terms that cancel, and not with the entries of the gradient."""
     m = np.arange(20_000.0).reshape(100, 200) % 2
     planted = np.where(m == 0, 0.002, m).astype(dtype)
-    torch = Torch(dtype, np.array(m.sum() * 2, dtype), None, np.ones(()), {"w": planted})
+    torch = Numbers.of_first_order(dtype, np.array(m.sum() * 2, dtype), None, np.ones(()), {"w": planted})
     assert judged("sum((w*m) @ x)", {"w": m + 1, "m": m, "x": np.ones(200)}, torch, "w").verdict == "disagree"
 
 
 def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
     """Some are judged, the others are not called checked."""
     x = np.linspace(1, 2, 100)
-    check = judged("x**2", {"x": x}, Torch("float64", x**2, {"x": np.full((100, 100), math.nan)}), "x")
+    check = judged("x**2", {"x": x}, Numbers.of_first_order("float64", x**2, {"x": np.full((100, 100), math.nan)}), "x")
     assert (check.verdict, check.sampled) == ("nan-trap", True)
     assert check.checked < check.entries
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.point import Numbers
 from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked, judged, slope_of
 
@@ -87,7 +87,7 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
 def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
     """It is on neither side."""
     for planted, verdict in ((3.0, "disagree"), (np.pi, "agree"), (-np.pi, "kink")):
-        assert judged("atan2(y, -1)", {"y": 0.0}, Torch("float64", np.array(planted), None)).verdict == verdict
+        assert judged("atan2(y, -1)", {"y": 0.0}, Numbers("float64", np.array(planted))).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
 def test_what_no_series_tells_refutes_nothing(text: str, x: float, verdicts: tuple[str, str]) -> None:
     """And what no bits tell apart is one number: neither a kink nor an order is made of its rounding."""
     value = Function(text).eval({"x": x}).value
-    numbers = (Torch("float64", value, {"x": np.array(planted)}) for planted in (np.e, 1e9))
+    numbers = (Numbers.of_first_order("float64", value, {"x": np.array(planted)}) for planted in (np.e, 1e9))
     assert tuple(judged(text, {"x": x}, one, "x").verdict for one in numbers) == verdicts
 
 

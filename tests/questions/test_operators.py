@@ -40,7 +40,8 @@ def test_an_answer_has_the_quantities_of_its_row(kind: type[Judged], row: Operat
     """In this order, along these axes, with formulas for one kind; the kind that is asked for is among them."""
     answer = ASKED[row.command](Function("sum(x**2*z)"))
     assert (type(answer), answer.command) == (kind, row.command)
-    assert tuple(dict.fromkeys(one.kind for one in answer.quantities)) == row.kinds
+    kinds = dict.fromkeys(one.kind for one in answer.quantities)
+    assert tuple(one for one in kinds if one != "accumulated") == row.kinds
     for one in row.kinds:
         found = answer.of_kind(one)
         assert [quantity.axes for quantity in found] == SHAPES.get(one, [("x",), ("z",)])
@@ -81,8 +82,8 @@ def test_the_main_job_stands_on_one_page() -> None:
         "inquiry.question(",
         "operator.ask(",
         "derive(",
-        "judged(",
-        "concluded(",
+        "judge_numbers(",
+        "confirm_formulas(",
         "report.render",
     ):
         assert stage in source

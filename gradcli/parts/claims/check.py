@@ -16,7 +16,7 @@ from gradcli.arrays import Array
 from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import Torch, flat
+from gradcli.crosscheck.point import Numbers, flat
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
@@ -65,7 +65,7 @@ class _AtPoint:
 
     question: Question
     derived: formulas.Derived
-    numbers: Torch
+    numbers: Numbers
     judgement: Judgement
 
     @property
@@ -304,9 +304,9 @@ def _look(
     jacobian = question.jacobian if cotangent is None else None
     v = None if cotangent is None else question.weights(cotangent)
     product = None if v is None else question.product(v)
-    numbers = Torch(question.dtype, question.value, jacobian, v, product)
+    numbers = Numbers.of_first_order(question.dtype, question.value, jacobian, v, product)
     derived = (first if first.program is question.program else question).derived
-    found = judging.compared(question, numbers, tolerance, blames=False)  # of many points, the worst alone is explained
+    found = judging.compare_numbers(question, numbers, tolerance, blames=False)  # the worst alone is explained
     return _AtPoint(question, derived, numbers, found)
 
 
@@ -364,8 +364,8 @@ def _sampled(
 def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
-    judgement = judging.advised(question, judging.blamed(question, look.judgement), v, tolerance)
-    confirmed, check = judging.concluded(question, look.numbers, judgement, look.derived)
+    judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, tolerance)
+    confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
@@ -373,9 +373,10 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
     jacobian = {} if question.jacobian_omitted else look.numbers.jacobian or {}
     named = question.program.output_name, question.wrt
+    products = results.quantities_of("vjp", *named, results.by_name(look.numbers.vjp or {}))
     blocks = results.quantities_of("jacobian", *named, results.by_name(jacobian), confirmed.shown, confirmed.omitted)
     found = {
-        "quantities": (*(judging.beside(question, "vjp", look.numbers.vjp or {}) if v is not None else ()), *blocks),
+        "quantities": (*(products if v is not None else ()), *blocks),
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,

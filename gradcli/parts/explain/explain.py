@@ -10,19 +10,20 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.confirming import confirm
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import Numbers, Point
 from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Line, needed
+from gradcli.language.program.wengert import Atom, Line, cut, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import tracked
 from gradcli.questions.commands.vjp import agrees, answered
-from gradcli.questions.judging import judged_adjoint, of_v
+from gradcli.questions.judging import compare_numbers
 from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Question
+from gradcli.questions.remarks import remarks_on_v
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import VJP, Adjoint, Explanation, Formula, Step, Term, Verdict
+from gradcli.results import VJP, Adjoint, Check, Explanation, Formula, Step, Term, Verdict
 from gradcli.symbolic.operations import LONGEST_OPERATION, alone, constant, local, notation_of, rule_in_words
 from gradcli.symbolic.printing import formula
 
@@ -90,7 +91,7 @@ def explain(
     adjoints = list(walk.adjoints(product.v, product.vjp))
     if inquiry.check:
         adjoints = judged(walk, adjoints, product.v)
-    told = () if loss else tuple(of_v(question, question.cotangent(v, inquiry.snippet.v)))
+    told = () if loss else tuple(remarks_on_v(question, question.cotangent(v, inquiry.snippet.v)))
     remarked = [
         *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in walk.customs),
         *remarks(walk, product.v, product.symbolic, is_implicit=not vs and inquiry.snippet.v is None and loss is None),
@@ -338,6 +339,25 @@ def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
             except OverTimeError:
                 verdicts.append("unchecked")
     return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
+
+
+def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
+    """Judge one adjoint; y itself is judged elsewhere.
+
+    Args:
+        question: The function at its point.
+        atom: The intermediate.
+        label: The intermediate's name.
+        value: Its value as torch computed it, the point at which the rest of the function is judged.
+        v: The gradient vector.
+        grad: The adjoint, of the value's shape.
+    """
+    program = cut(question.program, atom, label)
+    name = str(atom) if atom in program.variables else label
+    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
+    numbers = Numbers.of_first_order(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
+    check = compare_numbers(rest, numbers).check
+    return replace(check, findings=tuple(finding.moved(variable=label) for finding in check.findings))
 
 
 def ends(items: Sequence[_Item]) -> list[_Item]:

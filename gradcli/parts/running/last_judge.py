@@ -19,7 +19,7 @@ from gradcli.autodiff.run import Forward, array_of, derivative_of
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives, Torch, flat
+from gradcli.crosscheck.point import Numbers, flat
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import holds_constant, is_padded
 from gradcli.parts.running.cuts import HeldConstant
@@ -132,10 +132,9 @@ def movement(
     value = array_of(forward.output).astype(np.float64)
     if not (here and value.size and all(np.isfinite(one).all() for one in (value, *here.values()))):
         return None
-    if isinstance(numbers, HessianVectorProduct | SecondDerivatives):
+    if numbers.order == 2:
         return _of_gradient(values, numbers, forward, here, digits, known)
-    is_of_derivative = not isinstance(numbers, Torch) or numbers.jacobian is not None or numbers.vjp is not None
-    if not is_of_derivative:
+    if numbers.order == 0:
         return None
     sizes = largest.ravel() if largest.shape == value.shape else largest.max(initial=0.0)
     function = known or MovedFunction(
@@ -148,11 +147,12 @@ def movement(
         _effects(numbers, here, np.maximum(np.abs(value.ravel()), sizes), is_lost=is_lost),
     )
     entries: dict[bool, KnownDerivative] = {}
-    if isinstance(numbers, Torch) and numbers.vjp is not None and numbers.v is not None and not numbers.passes:
-        blocks = {name: _rows(numbers.vjp[name], 1) for name in here}
+    vjp_of_torch, jacobian = numbers.vjp, numbers.jacobian
+    if vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
+        blocks = {name: _rows(vjp_of_torch[name], 1) for name in here}
         entries[True] = KnownDerivative(blocks, numbers.v.ravel().astype(np.float64))
-    if isinstance(numbers, Torch) and numbers.jacobian is not None:
-        entries[False] = KnownDerivative({name: _rows(numbers.jacobian[name], value.size) for name in here})
+    if jacobian is not None:
+        entries[False] = KnownDerivative({name: _rows(jacobian[name], value.size) for name in here})
         return Movement(function, list(entries.values()), entries, value.shape)
     weights = np.random.default_rng(SEED).normal(size=value.shape)
     found = vjp(forward, weights, tuple(here))
@@ -169,12 +169,11 @@ def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lo
         sizes: The size of each number of y.
         is_lost: Whether a slope of 0 may be one that autograd does not follow.
     """
-    if not isinstance(numbers, Torch):
-        return None
-    if numbers.jacobian is not None:
-        blocks, weights = numbers.jacobian, sizes
-    elif numbers.vjp is not None and numbers.v is not None and not numbers.passes:
-        blocks, weights = numbers.vjp, np.array([np.abs(numbers.v).ravel() @ sizes])
+    vjp_of_torch, jacobian = numbers.vjp, numbers.jacobian
+    if jacobian is not None:
+        blocks, weights = jacobian, sizes
+    elif vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
+        blocks, weights = vjp_of_torch, np.array([np.abs(numbers.v).ravel() @ sizes])
     else:
         return None
     found = {}
@@ -189,7 +188,7 @@ def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lo
 
 def _of_gradient(
     values: Callable[[Mapping[str, Array]], Forward],
-    numbers: HessianVectorProduct | SecondDerivatives,
+    numbers: Numbers,
     forward: Forward,
     here: Mapping[str, Array],
     digits: float,
@@ -202,12 +201,14 @@ def _of_gradient(
         found = gradients(ran.output, leaves, ran.output.new_ones(ran.output.shape))
         return np.concatenate([derivative_of(one).ravel() for one in found]).astype(np.float64)
 
-    if isinstance(numbers, HessianVectorProduct):
+    if "hvp" in numbers.derivatives:
+        products = numbers.derivatives["hvp"]
         zeros = {name: np.zeros(x.size) for name, x in here.items()}
         u = zeros | {name: np.ravel(array) for name, array in numbers.u.items()}
-        known = KnownDerivative({n: _rows(numbers.hvp[n], 1) for n in here}, np.concatenate([u[n] for n in here]))
+        known = KnownDerivative({n: _rows(products["", n], 1) for n in here}, np.concatenate([u[n] for n in here]))
     else:
-        blocks = {b: [_rows(numbers.hessian[a][b], here[a].size) for a in here] for b in here}
+        hessian = numbers.derivatives["hessian"]
+        blocks = {b: [_rows(hessian[a, b], here[a].size) for a in here] for b in here}
         known = KnownDerivative({name: np.concatenate(rows) for name, rows in blocks.items()})
     function = known_function or MovedFunction(lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits)
     return Movement(function, [known, KnownDerivative({})], {}, (function.value.size,))

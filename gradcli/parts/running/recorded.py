@@ -26,7 +26,7 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, ten
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import HessianVectorProduct, Numbers, SecondDerivatives
+from gradcli.crosscheck.point import Numbers
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
@@ -190,7 +190,7 @@ class Recorded:
 
     def moved(self, question: Question, numbers: Numbers) -> Movement | None:
         """Prepare the calls of the function next to its point; of a script, replays of its recording."""
-        is_second = isinstance(numbers, HessianVectorProduct | SecondDerivatives)
+        is_second = numbers.order == 2
         key, digits = (
             (question.wrt, is_second),
             max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits),

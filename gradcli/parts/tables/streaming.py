@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.arrays import AnyArray
-from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
@@ -24,7 +24,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import in_shell, option
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
-from gradcli.questions.judging import advised, compared, explained
+from gradcli.questions.judging import compare_numbers, explained, with_advice
 from gradcli.questions.parsed_text import Inputs, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, ColumnGroup, Fault, Mapped, OnError, RowSource, StreamSummary
@@ -429,12 +429,14 @@ class Stream:
         found = {}
         for row in held:
             value, *blocks = row.values
-            numbers = Torch(question.dtype, value, dict(zip(question.wrt, blocks, strict=True)) or None)
-            found[row.number] = compared(looks[row.number], numbers)
+            numbers = Numbers.of_first_order(
+                question.dtype, value, dict(zip(question.wrt, blocks, strict=True)) or None
+            )
+            found[row.number] = compare_numbers(looks[row.number], numbers)
         worst = worst_point({number: one.check for number, one in found.items()})
         for number, one in found.items():
             if number == worst:
-                found[number] = advised(looks[number], one, None)
+                found[number] = with_advice(looks[number], one, None)
             elif one.check.verdict == "disagree":
                 found[number] = explained(looks[number], one, None)
         return merged({number: one.check for number, one in found.items()}, self.tally.read - self.tally.faulty)

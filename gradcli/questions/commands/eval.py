@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.errors import GradcliError
-from gradcli.questions.judging import compared, judged
+from gradcli.questions.answering import answer_question
+from gradcli.questions.judging import compare_numbers
 from gradcli.questions.parsed_text import Inputs, ParsedText
 from gradcli.questions.question import Dtype, Question
 from gradcli.reference.deadline import time_limit
@@ -32,8 +33,7 @@ def eval(  # noqa: A001
     found = _by_numpy(question)
     if found is not None:
         return found
-    verdict = judged(question, Torch(question.dtype, question.value, None)).check if check else None
-    return Evaluation(command="eval", value=question.value, check=verdict, **question.common)
+    return answer_question(Evaluation, question, {})
 
 
 def _by_numpy(question: Question) -> Evaluation | None:
@@ -54,7 +54,7 @@ def _by_numpy(question: Question) -> Evaluation | None:
     except GradcliError:  # let torch raise its own error
         return None
     with time_limit():
-        found = compared(question, Torch(question.dtype, value, None)).check
+        found = compare_numbers(question, Numbers(question.dtype, value)).check
     if found.verdict != "agree":
         return None
     return Evaluation(command="eval", value=value, check=found if question.check else None, **question.common)

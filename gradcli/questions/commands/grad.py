@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
-from gradcli.questions.answering import answer
-from gradcli.questions.judging import of_passes
+from gradcli.questions.answering import answer_question, prepare
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
+from gradcli.questions.remarks import remarks_on_passes
 from gradcli.results import Gradient
 
 
@@ -21,5 +21,6 @@ def grad(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOpt
     >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
     array([ 3., 12.])
     """
-    question, found = answer(Gradient, self._asked(at, **options))
-    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *of_passes(question)))))
+    question = prepare(Gradient, self._asked(at, **options))
+    found = answer_question(Gradient, question, {})
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *remarks_on_passes(question)))))

@@ -20,4 +20,4 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
     ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
     """
-    return answer(Hessian, self._asked(at, **options))[1]
+    return answer(Hessian, self._asked(at, **options))

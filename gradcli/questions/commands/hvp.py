@@ -20,4 +20,4 @@ def hvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
     >>> answer.hvp["x"], answer.symbolic["x"].text
     (array([ 0., 12.]), '6*u[j]*x[j]')
     """
-    return answer(HVP, self._asked(at, **options), u)[1]
+    return answer(HVP, self._asked(at, **options), u)

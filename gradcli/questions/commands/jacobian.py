@@ -19,4 +19,4 @@ def jacobian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judge
     >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
     array([[1., 2.]])
     """
-    return answer(Jacobian, self._asked(at, **options))[1]
+    return answer(Jacobian, self._asked(at, **options))

@@ -20,4 +20,4 @@ def jvp(self: ParsedText, at: Inputs | None = None, u: Directions = None, **opti
     >>> answer.jvp, answer.symbolic.text, answer.check.verdict
     (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
     """
-    return answer(JVP, self._asked(at, **options), u)[1]
+    return answer(JVP, self._asked(at, **options), u)

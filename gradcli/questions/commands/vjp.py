@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from gradcli.crosscheck.compare import TOLERANCE
-from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import InputError, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
@@ -22,11 +22,12 @@ from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.progress import tracked
-from gradcli.questions.answering import answer_product
-from gradcli.questions.judging import beside, compared, of_passes, of_v, with_part
+from gradcli.questions.answering import answer_question
+from gradcli.questions.judging import compare_numbers, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
-from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products
+from gradcli.questions.remarks import remarks_on_passes, remarks_on_v
+from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products, by_name, quantities_of
 
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
@@ -125,8 +126,8 @@ def answered(
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
     given = [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in own_vs if text is None]
     loss = None if text is None else derive_loss(question, text, extra)
-    remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
-    remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
+    remarked = dict.fromkeys(warning for v in given for warning in remarks_on_v(question, v))
+    remarked |= dict.fromkeys((*remarks_on_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
     added: list[Array] = []
     held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
@@ -134,22 +135,28 @@ def answered(
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(tracked("product", weights, len(weights))):
-        product, found = answer_product(question, v)
+        found = answer_question(VJP, question, {question.program.output_name: v})
+        product = found.vjp
         zeroed, adds = steps[number]
         added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
         if adds:
             with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
                 held = {name: held[name] + grad for name, grad in product.items()}
-        products = (*beside(question, "vjp", product), *(beside(question, "accumulated", held) if accumulates else ()))
-        found |= {"warnings": (*warnings, *remarked), "accumulates": accumulates, "loss": loss}
-        found["quantities"] = (*products, *found["quantities"])
-        if question.check:
-            if accumulates and len(added) > 1:
-                found["check"] = _with_added(found["check"], question, added, held)
-            found["check"] = found["check"] if loss is None else with_loss(found["check"], loss, question, product)
-        answers.append(VJP(command="vjp", v=v, **found))
+        check = found.check
+        if check is not None and accumulates and len(added) > 1:
+            check = _with_added(check, question, added, held)
+        if check is not None and loss is not None:
+            check = with_loss(check, loss, question, product)
+        found = replace(found, check=check, warnings=(*warnings, *remarked), accumulates=accumulates, loss=loss)
+        answers.append(_with_accumulated(found, held) if accumulates else found)
     return question, answers
+
+
+def _with_accumulated(answer: VJP, held: Mapping[str, Array]) -> VJP:
+    """Add what `.grad` holds after a pass, next to the product that the pass adds."""
+    accumulated = quantities_of("accumulated", answer.output, answer.wrt, by_name(held))
+    return replace(answer, quantities=(*answer.of_kind("vjp"), *accumulated, *answer.of_kind("jacobian")))
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
@@ -157,8 +164,10 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
-    numbers = Torch(question.dtype, question.value, None, v, held, tuple(passes), judges_value=False)
-    found, count = compared(question, numbers).check, len(passes)
+    numbers = Numbers.of_first_order(
+        question.dtype, question.value, None, v, held, passes=tuple(passes), judges_value=False
+    )
+    found, count = compare_numbers(question, numbers).check, len(passes)
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
         finding.moved(kind="accumulated").judged(note="; ".join(filter(None, [finding.note, cause])))
@@ -256,19 +265,19 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {}, check=question.check)
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    product, shared = answer_product(of_y, weights)
-    (block,) = shared["quantities"]
+    found = answer_question(VJP, of_y, {program.output_name: weights})
+    (block,) = found.of_kind("jacobian")
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
         value=of_y.value,
-        v=product[y],
+        v=found.vjp[y],
         formula=block.formula,
         formula_omitted=block.formula_omitted,
         gradient=_composed(question, program, values, weights),
         inputs=values,
-        check=shared["check"],
+        check=found.check,
         warnings=(*program.warnings, *([remark] if held else [])),
     )
 
