@@ -59,10 +59,10 @@ def test_the_core_needs_no_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("part", PARTS)
-def test_the_core_needs_not_this_part(part: str, tmp_path: Path) -> None:
-    """Its folder and its line are deleted, and all tests of the core pass."""
-    _without(tmp_path, [part])
+@pytest.mark.parametrize("parts", [*([part] for part in PARTS), [*PARTS]], ids=[*PARTS, "all"])
+def test_the_core_needs_not_these_parts(parts: list[str], tmp_path: Path) -> None:
+    """Their folders and their lines are deleted, and all tests of the core pass."""
+    _without(tmp_path, parts)
     assert _tested(tmp_path, "tests", "--ignore=tests/parts", "--ignore=tests/test_parts.py") == ""
 
 

@@ -277,7 +277,7 @@ def test_torch_decides_whether_it_raises(text: str, raises: bool) -> None:
     assert all("retain_graph=True" in one and "compute y anew" in one for one in remarks)
 
 
-@pytest.mark.part("explain")
+@pytest.mark.part("explain", "paste")
 def test_the_pass_that_torch_refuses_is_named() -> None:
     text = TWICE.format("x**2", "", "")
     (remark,) = (warning for warning in Function(text).vjp().warnings if "torch raises" in warning)
