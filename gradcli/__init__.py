@@ -15,17 +15,18 @@ Rooms, from the top, each of which imports only what stands below it; `gradcli.p
 cli                              the shell
 function                         the Python API: a method a command
 questions                        questions, and the answer of each from the three readings
-registry                         every command, of the core and of parts
+report                           answers to text
+registry                         every command and every format, of the core and of parts
 parts                            the list of the parts, and what a part may supply
 crosscheck                       comparison of the readings: verdicts
 recording                        calls of ATen as lines of a Program: torch's own passes, and code while it runs
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 adjoint, files                   derivatives of a Program as a Program; files of values
-language, report                 a text to a Program; answers to text
+language                         a text to a Program
 errors, results                  every error; classes of answers
 complete_output                  streams that write all they are given, or raise
 showing                          display of an answer in Python: print, notebooks, JSON
-formats, notation, guide         formats of answers; notation of mathematics; the pages of the manual
+formats, notation, guide         colours, digits and suffixes; notation of mathematics; the pages of the manual
 option_words                     an option in a message, as the shell and Python name it
 signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
 arrays                           the type of the arrays that all rooms hand on
@@ -63,7 +64,15 @@ def _written(answer: Any, form: str) -> str:
     return in_python(answer, form)
 
 
+def _formats() -> tuple[str, ...]:
+    """Name the formats of answers."""
+    from gradcli.registry import formats
+
+    return formats()
+
+
 _Shown.write = staticmethod(_written)
+_Shown.formats = staticmethod(_formats)
 
 _HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
 if (_RUNNING := "gradcli.parts.running") in _PARTS:

@@ -1,25 +1,12 @@
-"""Formats of answers and of rows, and the suffixes of their files."""
+"""Colours, digits and suffixes: what answers and rows are written with, besides the formats that `registry` lists."""
 
 from __future__ import annotations
 
-FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
-"""Formats of answers, as `--format` and `f"{answer:markdown}"` name them."""
-
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".html": "html",
-    ".jsonl": "json",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".htm": "html",
-    ".txt": "table",
-}
-"""Formats of answers by the suffix of the file."""
-
-FIGURES = ("svg", "png", "pdf")
-"""Kinds of files of pictures."""
+SUFFIXES_IN_ORDER = (
+    *(".csv", ".tsv", ".json", ".html", ".jsonl", ".md", ".tex", ".htm", ".txt", ".npy", ".npz"),
+    *(".py", ".dot", ".gv", ".svg", ".png", ".pdf"),
+)
+"""Suffixes of files of answers, in the order in which errors list them; any other comes after them."""
 
 COLORS = ("auto", "always", "never")
 """When tables and messages have colours."""

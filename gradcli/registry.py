@@ -1,4 +1,4 @@
-"""The registry of commands: those of the core in a tuple, and those that parts offer."""
+"""The registry of commands and formats: those of the core in tuples, and those that parts offer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from gradcli.errors import UsageError
-from gradcli.formats import FIGURES
+from gradcli.formats import SUFFIXES_IN_ORDER
 from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
+from gradcli.parts.renderer import Renderer
 
 SECTIONS = ("Differentiate", "Look closer", "Write", "Many at once", "About gradcli")
 """Sections of `gradcli --help`, in their order."""
@@ -22,7 +23,7 @@ def _question(name: str, section: str, **facts: Any) -> Command:
     return Command(name, section, f"gradcli.cli.question_commands:{name}", method, **facts)
 
 
-_MATRIX: Mapping[str, object] = {"answer": "gradcli.cli.commands:answer_as_drawing", "pictures": FIGURES}
+_MATRIX: Mapping[str, object] = {"answer": "gradcli.cli.commands:answer_as_drawing"}
 
 
 CORE = (
@@ -79,17 +80,13 @@ def further_methods() -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=1)
 def questions() -> tuple[str, ...]:
     """Name the commands that answer a question on a function; a request may have only these."""
     return tuple(name for name, command in all_commands().items() if command.method)
 
 
-def pictures(command: str) -> tuple[str, ...]:
-    """Return the kinds of files of pictures that a command draws."""
-    found = all_commands().get(command)
-    return found.pictures if found else ()
-
-
+@lru_cache(maxsize=64)
 def lacks(command: str) -> tuple[str, ...]:
     """Return the formats, and files of arrays, that the answer of a command cannot be written in."""
     found = all_commands().get(command)
@@ -106,3 +103,79 @@ def require_format(command: str, form: str) -> None:
         raise UsageError(
             f"the answer of {command} is no table of numbers", hint=f"take {option('json')}, or -o FILE.json"
         )
+
+
+# -- formats
+
+_RENDER = "gradcli.report.render"
+
+CORE_RENDERERS = (
+    Renderer("table", f"{_RENDER}.table:pieces", (".txt",)),
+    Renderer("full", f"{_RENDER}.table:pieces"),
+    Renderer("json", f"{_RENDER}.json:pieces", (".json", ".jsonl")),
+    Renderer("jsonl", f"{_RENDER}.json:pieces"),
+    Renderer("csv", f"{_RENDER}.csv:pieces", (".csv",)),
+    Renderer("tsv", f"{_RENDER}.csv:pieces", (".tsv",)),
+    Renderer("plain", f"{_RENDER}.plain:pieces"),
+    Renderer("npy", f"{_RENDER}.array_files:npy", (".npy",), is_format=False),
+    Renderer("npz", f"{_RENDER}.array_files:npz", (".npz",), is_format=False),
+)
+"""Formats of the core, and the kinds of files that it writes."""
+
+
+@lru_cache(maxsize=1)
+def all_renderers() -> tuple[Renderer, ...]:
+    """Return all ways to write answers: those of the core, then those of parts."""
+    return (*CORE_RENDERERS, *(one for part in all_parts() for one in part.renderers()))
+
+
+@lru_cache(maxsize=1)
+def formats() -> tuple[str, ...]:
+    """Name the formats, as `--format` and `f"{answer:markdown}"` do.
+
+    >>> formats()[:7]
+    ('table', 'full', 'json', 'jsonl', 'csv', 'tsv', 'plain')
+    """
+    return tuple(dict.fromkeys(one.form for one in all_renderers() if one.is_format and not one.answers))
+
+
+def suffixes() -> dict[str, str]:
+    """Return the formats, and the other kinds of files, by the suffixes of files."""
+    found = {suffix: one.form for one in reversed(all_renderers()) for suffix in one.suffixes}
+    known = [suffix for suffix in SUFFIXES_IN_ORDER if suffix in found]
+    others = [suffix for suffix in reversed(found) if suffix not in known]
+    return {suffix: found[suffix] for suffix in (*known, *others)}
+
+
+@lru_cache(maxsize=64)
+def renderer(form: str, kind: type | None = None) -> Renderer | None:
+    """Return what writes answers of a class; None where nothing does.
+
+    Args:
+        form: A format, or another kind of file.
+        kind: The class; None for what writes any.
+    """
+    answers = [one.__name__ for one in kind.__mro__] if kind else []
+    named = [one for one in all_renderers() if one.form == form]
+    own = (one for one in named if not set(one.answers).isdisjoint(answers))
+    return next(own, None) or next((one for one in named if not one.answers), None)
+
+
+@lru_cache(maxsize=1)
+def composers() -> dict[str, str]:
+    """Return the functions of parts that compose the document of an answer, `module:function`, by its class."""
+    found: dict[str, str] = {}
+    for part in all_parts():
+        for name, place in part.composers().items():
+            found.setdefault(name, place)  # those of other packages come last, and replace none
+    return found
+
+
+def pictures(command: str) -> tuple[str, ...]:
+    """Return the kinds of files of pictures that a command draws."""
+    return tuple(one.form for one in all_renderers() if one.is_picture and command in one.commands)
+
+
+def commands_with_pictures() -> str:
+    """List the commands that draw, as errors do."""
+    return ", ".join(dict.fromkeys(name for one in all_renderers() if one.is_picture for name in one.commands))

@@ -1,4 +1,4 @@
-"""Display of an answer in Python: `print`, a notebook, JSON.  The function that writes formats is set from outside.
+"""Display of an answer in Python: `print`, a notebook, JSON.  The functions that write formats are set from outside.
 
 The package itself sets it, so that an answer from a pickle is shown too: the package is imported before its modules.
 """
@@ -33,6 +33,9 @@ class Shown:
     write: ClassVar[Callable[[object, str], str]]
     """Writer of an answer in a format of the shell or of Python; see `gradcli.report.in_python`."""
 
+    formats: ClassVar[Callable[[], tuple[str, ...]]]
+    """Names of the formats of the shell; see `gradcli.registry.formats`."""
+
     def __init_subclass__(cls) -> None:
         """Set `_repr_pretty_` on the subclass: IPython asks the class with its own `__repr__`, as dataclasses have."""
         super().__init_subclass__()
@@ -53,10 +56,8 @@ class Shown:
         Raises:
             ValueError: There is no such format.
         """
-        from gradcli.formats import FORMATS
-
-        if form not in ("", *FORMATS):
-            raise ValueError(f"an answer has no format '{form}'; known are {', '.join(FORMATS)}")
+        if form and form not in (known := Shown.formats()):
+            raise ValueError(f"an answer has no format '{form}'; known are {', '.join(known)}")
         return Shown.write(self, form).removesuffix("\n") if form else str(self)
 
     def to_json(self) -> str:

@@ -26,9 +26,8 @@ from pathlib import Path
 from gradcli import guide
 from gradcli.cli import main
 from gradcli.cli.signatures import shell_options
-from gradcli.formats import FORMATS
 from gradcli.language import ops
-from gradcli.registry import all_commands, questions
+from gradcli.registry import all_commands, formats, questions
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
@@ -168,7 +167,7 @@ class Fuzz:
         """One command line."""
         pick = self.random.choice
         text = self.text()
-        words = [pick(COMMANDS), text, "--format", pick(list(FORMATS)), "--dtype", pick(["float64", "float32"])]
+        words = [pick(COMMANDS), text, "--format", pick(list(formats())), "--dtype", pick(["float64", "float32"])]
         is_sound = text in SOUNDS
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):
@@ -281,7 +280,7 @@ class Spliced(Fuzz):
         words[0] = pick(QUESTIONS) if chance() < 0.3 else words[0]
         words[1] = self.spliced(words[1], other)
         words[2:] = pick([words[2:], words[2:], values, []])
-        return [words[0], *(self.resized(word) for word in words[1:]), "--format", pick(list(FORMATS))]
+        return [words[0], *(self.resized(word) for word in words[1:]), "--format", pick(list(formats()))]
 
     def spliced(self, text: str, other: str) -> str:
         """A text with another, or a piece of it, in the place of a name; and some of its own lost, doubled or moved."""

@@ -11,9 +11,9 @@ from typing import TypeGuard
 import pytest
 
 import gradcli
-from gradcli.formats import FORMATS
 from gradcli.language import ops
 from gradcli.parts import PARTS
+from gradcli.registry import formats
 from tests import of_parts
 from tests.conftest import process
 
@@ -24,7 +24,7 @@ READINGS = ("autodiff", "symbolic", "reference")
 """Rooms that know nothing of each other: they meet in `crosscheck`."""
 
 
-OF_THE_CORE = ("gradcli", "part", "PARTS", "command", "listing")
+OF_THE_CORE = ("gradcli", "part", "PARTS", "command", "renderer", "listing")
 """Modules that list the parts, and say what one is; any other is a part, or for type checkers."""
 
 
@@ -285,14 +285,14 @@ def test_every_module_is_on_the_map_of_its_room(room: Path) -> None:
     mapped = [name for line in text.splitlines() if "  " in line for name in line.partition("  ")[0].split(", ")]
     inside = [path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
     if room == PACKAGE / "report/render":  # in which each module is a format, and has its name
-        inside = [name for name in inside if name not in FORMATS]
+        inside = [name for name in inside if name not in formats()]
     assert sorted(name for name in mapped if name.isidentifier()) == sorted(n for n in inside if not n.startswith("_"))
 
 
 PARALLEL = [
     ("cli", "questions", "questions/commands", "results", "report/compose"),  # a file a family of commands
     tuple(f"parts/{name.rpartition('.')[2]}" for name in PARTS),  # the command of each in the shell
-    ("symbolic/printing", "report/render"),  # a file a notation
+    ("symbolic/printing", "parts/pages"),  # a file a notation
 ]
 """Rooms in which one name is one role."""
 

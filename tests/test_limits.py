@@ -43,7 +43,7 @@ LIMITS = {
     "numbers of all steps of `explain`": "parts.explain.explain.MOST_STEP_ELEMENTS",
     "elements of the tensors of a `graph`": "parts.explain.graph.MAX_GRAPH_ELEMENTS",
     "nodes of a graph in DOT or JSON": "report.wording.MAX_NODES",
-    "nodes of a graph as a picture": "report.pictures.graphs.MOST_BOXES",
+    "nodes of a graph as a picture": "parts.explain.graph_drawings.MOST_BOXES",
     "curves of one plot": "parts.plot.plot.MOST_CURVES",
     "operations of a function as a script": "parts.code.code.MAX_SCRIPT_LINES",
     "numbers without a rule in a script": "parts.code.self_writing.MAX_WRITTEN",
@@ -83,7 +83,7 @@ SHORTENED = {
     "report.compose.closed_forms.MOST_FORMULAS",
     "report.compose.views.MOST_NAMES",
     "symbolic.operations.LONGEST_OPERATION",
-    "report.pictures.graphs.LONGEST",
+    "parts.explain.graph_drawings.LONGEST",
 }
 """Constants in a message that limit its own length."""
 

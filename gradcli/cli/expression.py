@@ -16,13 +16,12 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
-from gradcli.cli.output import OTHER, is_typed
+from gradcli.cli.output import is_typed
 from gradcli.cli.signatures import every_option
 from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
-from gradcli.formats import FORMATS, SUFFIXES
 from gradcli.parts.command import Command
-from gradcli.registry import SECTIONS, all_commands, questions
+from gradcli.registry import SECTIONS, all_commands, formats, questions, suffixes
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
@@ -83,24 +82,21 @@ _TWINS = {
 
 
 _MEANT = {
-    **{f"--{form}": f"--format {form}" for form in FORMATS},
-    **{
-        f"--{name}": option
-        for option, names in {
-            "--v": "gradient vector grad-output grad_output grad-outputs cotangent",
-            "--u": "tangent direction",
-            "--digits N": "precision significant",
-            "--at": "point value x0 input inputs",
-            "--format latex": "tex",
-            "--format markdown": "md",
-            "--dtype float32": "float32 single",
-            "--dtype float64": "float64 double",
-            "--color never": "no-color",
-            "--full": "verbose",
-            "--in LOW..HIGH": "xlim range domain interval from",
-        }.items()
-        for name in names.split()
-    },
+    f"--{name}": option
+    for option, names in {
+        "--v": "gradient vector grad-output grad_output grad-outputs cotangent",
+        "--u": "tangent direction",
+        "--digits N": "precision significant",
+        "--at": "point value x0 input inputs",
+        "--format latex": "tex",
+        "--format markdown": "md",
+        "--dtype float32": "float32 single",
+        "--dtype float64": "float64 double",
+        "--color never": "no-color",
+        "--full": "verbose",
+        "--in LOW..HIGH": "xlim range domain interval from",
+    }.items()
+    for name in names.split()
 }
 """Names that other tools have for options, with the option."""
 
@@ -141,7 +137,7 @@ def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
     name, equals, value = word.partition("=")
     if name in known or name.startswith("--"):
         return name, value if equals else None
-    is_file = word.startswith(_FILE) and os.path.splitext(word)[1].lower() in (*SUFFIXES, *OTHER)
+    is_file = word.startswith(_FILE) and os.path.splitext(word)[1].lower() in suffixes()
     return (_FILE, word.removeprefix(_FILE)) if is_file and _FILE in known else (name, None)
 
 
@@ -227,8 +223,10 @@ class OnceCommand(TyperCommand):
         if instead:
             raise UsageError(f"no such option: {name}", hint=instead)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
-        if _MEANT.get(name, "").partition(" ")[0] in own:
-            raise UsageError(f"no such option: {name}", hint=f"write {_MEANT[name]}")
+        form = name.removeprefix("--")
+        meant = f"--format {form}" if form in formats() else _MEANT.get(name, "")
+        if meant.partition(" ")[0] in own:
+            raise UsageError(f"no such option: {name}", hint=f"write {meant}")
         if _VARIABLE.fullmatch(name) and "--at" in own:
             raise UsageError(f"no such option: {name}", hint=f"a variable has its value by --at {name[2:]}=VALUE")
 

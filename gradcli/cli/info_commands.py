@@ -26,10 +26,11 @@ from gradcli.cli.options import (
 from gradcli.cli.output import Output, Stream, output as with_check, resolved_options, typed_color, write
 from gradcli.cli.settings import Setting
 from gradcli.cli.signatures import Option
-from gradcli.cli.typer_internals import get_completion_script, one_of
+from gradcli.cli.typer_internals import LaterChoice, get_completion_script
 from gradcli.errors import GradcliError, UsageError, did_you_mean
-from gradcli.formats import FORMATS, ON_TERMINALS
+from gradcli.formats import ON_TERMINALS
 from gradcli.progress import SECONDS
+from gradcli.registry import formats
 
 COMPLETE = "_GRADCLI_COMPLETE"
 """Variable of the environment by which a shell asks the command for completions."""
@@ -112,7 +113,7 @@ FormatOfFunctions = Annotated[
     str,
     TyperOption(
         "--format",
-        click_type=one_of(FORMATS),
+        click_type=LaterChoice(formats),
         envvar=FORMAT_VARIABLE,
         help="Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.",
     ),

@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-from gradcli.cli.typer_internals import NumberOrWord, one_of
-from gradcli.formats import COLORS, FORMATS
+from gradcli.cli.typer_internals import LaterChoice, NumberOrWord, one_of
+from gradcli.formats import COLORS
+from gradcli.registry import formats
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 """Environment variables of defaults; the values of a function never come from the environment."""
@@ -172,7 +173,7 @@ Format = Annotated[
     str,
     Option(
         "--format",
-        click_type=one_of(FORMATS),
+        click_type=LaterChoice(formats),
         envvar=FORMAT_VARIABLE,
         help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
         "amsmath, GitHub's Markdown, or a page of HTML.",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from gradcli import registry
@@ -18,11 +19,9 @@ from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE
 from gradcli.cli.typer_internals import click
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.formats import COLORS, FIGURES, FORMATS, ON_TERMINALS, SUFFIXES
+from gradcli.formats import COLORS, ON_TERMINALS
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from gradcli.results import Check, Result
 
 NOT_PASSED = 1
@@ -33,13 +32,6 @@ MOST_WARNINGS = 5
 
 WIDTH = 100
 """Columns of a table in a file."""
-
-OTHER: dict[str, str] = {".npy": "npy", ".npz": "npz", ".py": "py", ".dot": "dot", ".gv": "dot"}
-OTHER |= {f".{form}": form for form in FIGURES}
-"""Other kinds of files by their suffixes: arrays, a script, the source of a drawing."""
-
-_ONLY: Mapping[str, str] = {"py": "code", "dot": "graph"}
-"""Command that alone can write a kind of file."""
 
 Stream = Callable[[], int]
 """Answer of a command that writes to stdout itself, as it goes: called after the command line is read."""
@@ -94,7 +86,7 @@ def resolved_options(given: Mapping[str, Any]) -> OutputOptions:
     form = switches[0] if switches else chosen or "table"
     path = None if path == "-" else path
     kind = form if path is None else kind_of(path, form if switches or is_told else None, command)
-    form = kind if kind in FORMATS else "table"
+    form = kind if kind in registry.formats() else "table"
     has_digits, number = is_typed(ctx, "digits"), None if digits == "all" else digits
     if has_digits and number is not None and kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
@@ -169,7 +161,7 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
 
         on = screen(shown.color)
         digits = shown.digits if on.width is None else shown.on_terminals
-        show(report.pieces(result.answer, shown.form, on, digits))
+        show(report.pieces(result.answer, report.Appearance(shown.form, on, digits)))
     else:
         save(result.answer, shown.path, shown)
     remarks = [f"warning: {warning}\n" for warning in result.answer.warnings[:MOST_WARNINGS]]
@@ -198,14 +190,15 @@ def kind_of(path: str, told: str | None, command: str) -> str:
     """
     require_place(path)
     suffix = os.path.splitext(path)[1].lower()
-    known = SUFFIXES.get(suffix) or OTHER.get(suffix)
+    suffixes = registry.suffixes()
+    known = suffixes.get(suffix)
     if told is not None and (known is None or suffix == ".txt"):
         known = told
     if known is None:
         named = f"the suffix '{suffix}'" if suffix else "no suffix"
         shown = path or "''"
         message = f"-o {shown} has {named}, and the suffix says what to write"
-        raise InputError(message, hint=f"known are {', '.join([*SUFFIXES, *OTHER])}; any other name needs --format")
+        raise InputError(message, hint=f"known are {', '.join(suffixes)}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
@@ -214,19 +207,16 @@ def kind_of(path: str, told: str | None, command: str) -> str:
 
 def _require_fit(path: str, kind: str, command: str) -> None:
     """Refuse early a kind of file that the command cannot write."""
-    only = _ONLY.get(kind, command)
-    if only != command:
-        raise InputError(f"-o {path} is for gradcli {only}, and not for {command}")
-    drawn = registry.pictures(command)
-    if kind in FIGURES and kind not in drawn:
-        from gradcli.report import PICTURES
-
-        hint = f"write an .{drawn[0]}" if drawn else f"{PICTURES} draw"
+    written = [one for one in registry.all_renderers() if one.form == kind]
+    own = next((one for one in written if command in one.commands), None)
+    if own is not None and own.require:
+        resolve_name(own.require)()
+    elif own is None and all(one.commands for one in written) and not written[0].is_picture:
+        raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
+    elif own is None and all(one.commands for one in written):
+        drawn = registry.pictures(command)
+        hint = f"write an .{drawn[0]}" if drawn else f"{registry.commands_with_pictures()} draw"
         raise InputError(f"{command} answers with no picture as {kind}", hint=hint)
-    if kind in FIGURES and drawn == FIGURES:
-        from gradcli.report.pictures.figures import require_matplotlib
-
-        require_matplotlib()
     if kind in ("npy", "npz") and kind in registry.lacks(command):
         if "npz" not in registry.lacks(command):
             raise InputError(f"what {command} answers is not one array", hint="write an .npz")
@@ -252,45 +242,17 @@ def save(answer: Result, path: str, shown: OutputOptions) -> None:
         OutputError: The file could not be written.
     """
     from gradcli.files.atomic import replacing
+    from gradcli.report import Appearance, write_file
+    from gradcli.report.document import Screen
 
+    screen = Screen(WIDTH, color=shown.color == "always")
     try:
         with replacing(path) as file:
-            _write(answer, path, shown, file)
+            write_file(answer, Appearance(shown.kind, screen, shown.digits, shown.theme, path), file)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(f"'{path}' could not be written: {error.strerror or error}") from error
-
-
-def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> None:
-    from gradcli import report
-    from gradcli.files.binary import write_npy, write_npz
-    from gradcli.report.document import Screen
-    from gradcli.report.render.plain import named, primary_array
-    from gradcli.results import Answer, BackwardGraph, ClosedForm, Source
-
-    match shown.kind, answer:
-        case "npy" | "npz", ClosedForm():
-            raise UsageError(f"-o {path} is for numbers, and the answer is a formula", hint="add --at, or write .txt")
-        case "npy", Answer():
-            write_npy(primary_array(answer), file)
-            return
-        case "npz", Answer():
-            write_npz(named(answer), file)
-            return
-        case kind, _ if kind in FIGURES:
-            file.write(report.picture(answer, kind, shown.theme))
-            return
-        case "py", Source(language="latex"):
-            raise UsageError(f"-o {path} and --to latex exclude each other", hint="write a .tex")
-        case "dot", BackwardGraph(drawing=drawing):
-            if drawing not in ("", "dot"):
-                raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
-            answer = replace(answer, drawing="dot")
-    screen = Screen(WIDTH, color=shown.color == "always")
-    form = "array" if path.lower().endswith(".json") else shown.form
-    for piece in report.pieces(answer, form, screen, shown.digits):
-        file.write(piece.encode("utf-8"))
 
 
 # -- a command line that is not yet known to be right

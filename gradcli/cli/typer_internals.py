@@ -6,7 +6,8 @@ moves one fails there, and not in a command.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from typer import _click as click
 from typer._completion_classes import completion_init
@@ -27,6 +28,18 @@ class NumberOrWord(click.types.IntRange):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Keep a word of the option; read any other as a number."""
         return value if value in self.words else super().convert(value, param, ctx)
+
+
+class LaterChoice(TyperChoice[str]):
+    """One of some words that are asked for when the option is read: parts are not imported before a command is."""
+
+    def __init__(self, words: Callable[[], Iterable[str]]) -> None:
+        self._words, self.case_sensitive = words, True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The words."""
+        return tuple(self._words())
 
 
 def one_of(words: Iterable[str]) -> TyperChoice[str]:

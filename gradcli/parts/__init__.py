@@ -2,6 +2,7 @@
 
 part             what a part may supply
 command          a command, as the core and parts offer it
+renderer         a format of answers, as the core and parts offer it
 listing          the parts, imported
 typed_function   `Function` with the methods of all parts, for type checkers
 claims           proofs and refutations of derivatives that somebody states
@@ -14,11 +15,13 @@ paste            pasted statements: definitions, tensors, backward passes
 tables           one function over tables: into a file, or in parts into a folder, on many machines
 closed_forms     formulas of derivatives for values and sizes that are not known
 batch            requests as lines of JSON, answered one after the other
+pages            formats of documents: LaTeX, Markdown, HTML
+figures          figures in files, by matplotlib
 warm             a process that answers the calls of the shell at once
 
-The core imports `part`, `command` and this module, and no package of a part.  A part imports the core, and of another
-part only its `__init__`, which imports nothing heavy: its own modules, torch and SymPy come with the first call.  This
-module imports nothing at all, as each call of a warm process imports it before anything else.
+The core imports `part`, `command`, `renderer` and this module, and no package of a part.  A part imports the core, and
+of another part only its `__init__`, which imports nothing heavy: its own modules, torch and SymPy come with the first
+call.  This module imports nothing at all, as each call of a warm process imports it before anything else.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ PARTS = (
     "gradcli.parts.claims",
     "gradcli.parts.improve",
     "gradcli.parts.plot",
+    "gradcli.parts.figures",
     "gradcli.parts.explain",
     "gradcli.parts.code",
     "gradcli.parts.tables",
@@ -38,6 +42,7 @@ PARTS = (
     "gradcli.parts.running",
     "gradcli.parts.paste",
     "gradcli.parts.closed_forms",
+    "gradcli.parts.pages",
     "gradcli.parts.warm",
 )
 """The packages of the parts, in the order of the help, each with its `Part` under the name `PART`."""

@@ -23,7 +23,6 @@ class Command:
         method: The method of `Function` that answers the question, `module:function`; "" where there is none.
         answer: The function that answers a `CommandLine` of the shell, where the shell does more than to ask.
         lacks: Formats, and files of arrays, that its answer cannot be written in.
-        pictures: Kinds of files of pictures that it draws.
     """
 
     name: str
@@ -32,7 +31,6 @@ class Command:
     method: str = ""
     answer: str = ""
     lacks: tuple[str, ...] = ()
-    pictures: tuple[str, ...] = ()
 
     def loaded(self) -> Callable[..., object]:
         """Import the function that Typer reads."""

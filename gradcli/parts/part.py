@@ -1,4 +1,4 @@
-"""What a part may supply: commands, methods, readers of texts, names of functions, and advice after a check.
+"""What a part may supply: commands, methods, formats, readers of texts, names of functions, advice after a check.
 
 A part is an object of a class that inherits from `Part`, and overrides what it supplies.
 """
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
     from gradcli.language.function_text import TextReader
     from gradcli.parts.command import Command
+    from gradcli.parts.renderer import Renderer
     from gradcli.results import Result
 
 
@@ -46,6 +47,14 @@ class Part(Protocol):
 
     def methods(self) -> Mapping[str, str]:
         """Return the methods that it adds to `Function` besides those of its commands, as `module:function`."""
+        return {}
+
+    def renderers(self) -> Sequence[Renderer]:
+        """Return the formats and the kinds of files that it adds, in the order of the help."""
+        return ()
+
+    def composers(self) -> Mapping[str, str]:
+        """Return the functions that compose the documents of its answers, `module:function`, by the class's name."""
         return {}
 
     def text_reader(self) -> TextReader | None:

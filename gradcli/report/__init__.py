@@ -1,65 +1,75 @@
 """Results out: an answer becomes a document that is rendered, or data that is written.  Does no mathematics.
 
 document                         the nodes of a page, and its screen
+appearance                       how an answer is to appear, and what a function that writes it looks like
 compose                          an answer as a document, a module a family of answers
 render                           a document or the fields of an answer as text, a module a format
-pictures                         answers as pictures, a module a kind
+heat_maps                        matrices drawn with characters
 drawings                         graphs drawn with characters, nodes laid out as tables, words on a screen
 wording, numbers                 common to all of these: words, names of entries; arrays of an answer, digits, marks
+
+Parts add formats, and kinds of files; `gradcli.registry` lists them all.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from importlib import import_module
-from typing import Any
+from pkgutil import resolve_name
+from typing import BinaryIO
 
-from gradcli.errors import InputError
+from gradcli import registry
+from gradcli.errors import InputError, UsageError
 from gradcli.option_words import Words
+from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
-from gradcli.report.numbers import printable, rounded
-from gradcli.results import BackwardGraph, Explanation, Hessian, Jacobian, Pass, Plotted, Result, Source
+from gradcli.report.numbers import rounded
+from gradcli.results import Pass, Result
 
-__all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
+__all__ = ["Appearance", "Screen", "in_python", "pass_line", "picture", "pieces", "rendered", "write_file"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of an answer shown in Python: those of a terminal."""
 
-PICTURES = "plot, jacobian, hessian, graph, explain"
-"""Commands whose answers have pictures."""
-
-_OTHER_NAMES = {"full": "table", "jsonl": "json", "array": "json", "tsv": "csv"}
-"""Modules of formats that have no module of their own."""
-
 
 def rendered(answer: Result, form: str, screen: Screen, digits: int | None = None) -> str:
     """Write the answer in a format: all `pieces` in one string."""
-    return "".join(pieces(answer, form, screen, digits))
+    return "".join(pieces(answer, Appearance(form, screen, digits)))
 
 
-def pieces(answer: Result, form: str, screen: Screen, digits: int | None = None) -> Iterator[str]:
+def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
     """Write the answer in a format, part by part: a matrix may fill the memory, and its text is larger.
 
-    Args:
-        answer: The object.
-        form: One of `gradcli.formats.FORMATS`; `array` for several objects of JSON as one value.
-        screen: Where a table goes.
-        digits: Significant digits that are shown; as many as it takes by default.
+    Raises:
+        UsageError: There is no such format.
     """
-    if digits is not None and form != "table":
-        answer = rounded(answer, digits)
-    if form == "plain" and isinstance(answer, Source):  # a script is itself
-        form = "table"
-    module: Any = import_module(f"gradcli.report.render.{_OTHER_NAMES.get(form, form)}")
-    if form == "html" and isinstance(answer, Explanation):
-        from gradcli.report.pictures.explain_page import page
+    kind: type = type(answer)
+    found = registry.renderer(shown.form, kind)
+    if found is None or not found.is_format:
+        raise UsageError(f"there is no format '{shown.form}'", hint=f"known are {', '.join(registry.formats())}")
+    write: TextRenderer = resolve_name(found.function)
+    rounds = shown.digits is not None and shown.form != "table"
+    return write(rounded(answer, shown.digits) if rounds and shown.digits else answer, shown)
 
-        yield page(printable(answer))
-    elif hasattr(module, "pieces"):
-        yield from module.pieces(answer, form)
-    else:
-        yield module.render(compose(printable(answer), digits, is_full=form != "table"), screen)
+
+def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
+    """Write the answer into a file, in a format or as what files alone hold.
+
+    Raises:
+        GradcliError: The answer has nothing to write into a file of this kind.
+    """
+    if shown.form in registry.formats():
+        for piece in pieces(answer, shown):
+            file.write(piece.encode("utf-8"))
+        return
+    kind: type = type(answer)
+    found = registry.renderer(shown.form, kind)
+    if found is None:
+        command = getattr(answer, "command", "functions")
+        raise InputError(f"{command} answers with no picture", hint=f"{registry.commands_with_pictures()} draw one")
+    write: FileRenderer = resolve_name(found.function)
+    write(answer, shown, file)
 
 
 def picture(answer: Result, form: str, theme: str) -> bytes:
@@ -73,19 +83,9 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
     Raises:
         InputError: The answer has no picture, its graph is too large, or matplotlib is not installed.
     """
-    from gradcli.report.pictures import graphs
-
-    match answer:
-        case BackwardGraph() if form == "svg":
-            return graphs.of_graph(answer).encode()
-        case Explanation() if form == "svg":
-            return graphs.of_explanation(answer).encode()
-        case Plotted() | Jacobian() | Hessian():
-            from gradcli.report.pictures.figures import figure
-
-            return figure(answer, form, theme)
-    command = getattr(answer, "command", "functions")
-    raise InputError(f"{command} answers with no picture", hint=f"{PICTURES} draw one")
+    file = io.BytesIO()
+    write_file(answer, Appearance(form, theme=theme), file)
+    return file.getvalue()
 
 
 def pass_line(one: Pass, screen: Screen) -> str:
@@ -103,6 +103,9 @@ def in_python(answer: Result, form: str) -> str:
         answer: The object.
         form: `text`, the compact screen, or `cell`, that in HTML for a notebook; `fragment`, all of it in LaTeX;
             `object`, one of JSON; or a format of `pieces`.
+
+    Raises:
+        NotImplementedError: No part writes what a notebook asks for, which then asks for something else.
     """
     match form:
         case "text":
@@ -110,13 +113,9 @@ def in_python(answer: Result, form: str) -> str:
 
             return table.render(_compact(answer), Screen(WIDTH, encoding="utf-8"))
         case "cell":
-            from gradcli.report.render import html
-
-            return html.fragment(_compact(answer))
+            return _in_notebook(_compact(answer), "html")
         case "fragment":
-            from gradcli.report.render import latex
-
-            return latex.body(compose(printable(answer)))
+            return _in_notebook(compose(answer), "latex")
         case "svg":
             return picture(answer, "svg", "light").decode()
         case "object":
@@ -126,9 +125,22 @@ def in_python(answer: Result, form: str) -> str:
     return rendered(answer, form, Screen(WIDTH, encoding="utf-8"))
 
 
+def _in_notebook(document: Document, form: str) -> str:
+    """Write a document as a part of a notebook.
+
+    Raises:
+        NotImplementedError: No part has this format.
+    """
+    found = registry.renderer(form)
+    if found is None or not found.notebook:
+        raise NotImplementedError(form)
+    written: str = resolve_name(found.notebook)(document)
+    return written
+
+
 def _compact(answer: Result) -> Document:
     """Compose the compact screen, its notes in the words of Python."""
-    document = compose(printable(answer), DIGITS, is_full=False)
+    document = compose(answer, DIGITS, is_full=False)
     return tuple(Note(_reworded(node.words)) if isinstance(node, Note) else node for node in document)
 
 

@@ -6,12 +6,15 @@ answer.  Mathematics stays a tree, an array stays an array: each format writes t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
 
 from gradcli.notation import Notation
-from gradcli.results import Array, GraphEdge, GraphNode, Hessian, Jacobian, Plotted, Verdict
+from gradcli.results import Array, GraphEdge, GraphNode, Result, Verdict
 from gradcli.results.record import Record
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
 """Roles of words: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""
@@ -207,9 +210,15 @@ class ScriptText(Record):
 
 
 class Chart(Record):
-    """Curves along a line, a map of two variables, or the numbers of a Jacobian or a Hessian, as a picture."""
+    """An answer as a picture.
 
-    plot: Plotted | Jacobian | Hessian
+    Attributes:
+        answer: The answer, for formats that have pictures.
+        drawn: Draws it with the characters of a screen.
+    """
+
+    answer: Result
+    drawn: Callable[[Screen], Iterator[Text]]
 
 
 Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText | Chart

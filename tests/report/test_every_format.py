@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function, results
 from gradcli.errors import UsageError
-from gradcli.formats import FORMATS
+from gradcli.parts.pages import markdown
 from gradcli.questions import functions
+from gradcli.registry import formats
 from gradcli.report import Screen, rendered
 from gradcli.report.numbers import digits, rounded
-from gradcli.report.render import markdown
 from gradcli.showing import Shown
 from tests import of_parts
 from tests.examples import in_turn
@@ -56,7 +56,7 @@ def test_every_answer_is_here() -> None:
 def _forms(name: str) -> list[str]:
     """The formats that an answer has: one that is no table of numbers has none of bare numbers."""
     without = {"Source": ("csv", "tsv"), "Functions": ("csv", "tsv"), "BackwardGraph": ("csv", "tsv", "plain")}
-    return [form for form in FORMATS if form not in without.get(name, ())]
+    return [form for form in formats() if form not in without.get(name, ())]
 
 
 @pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
@@ -83,7 +83,7 @@ NO_NUMBERS = [
 @pytest.mark.parametrize(("name", "word"), NO_NUMBERS)
 def test_what_is_no_table_of_numbers_has_every_other_format(name: str, word: str) -> None:
     """CSV and bare numbers are refused."""
-    for form in FORMATS:
+    for form in formats():
         if form in _forms(name):
             assert word in rendered(ANSWERS[name](), form, Screen())
         else:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gradcli import Function
+from gradcli.parts.pages import html
 from gradcli.report import Screen, rendered
 from gradcli.report.document import Styled, Table, lines
-from gradcli.report.render import html
 from tests.conftest import Command
 from tests.report.test_every_format import ANSWERS
 
@@ -85,7 +85,7 @@ def test_a_page_has_all_words_of_the_full_screen(name: str) -> None:
 @pytest.mark.part("claims")
 def test_what_was_typed_is_no_markup() -> None:
     """In a cell, in the title, in a claim."""
-    page = html.render((Table(lines(HOSTILE), (lines(Styled(HOSTILE, "code")),)),), Screen())
+    page = html.render((Table(lines(HOSTILE), (lines(Styled(HOSTILE, "code")),)),))
     assert Page(page).rows == [[HOSTILE], [HOSTILE]]
     for text in (
         rendered(Function("where(x < 1, x, 2*x)").grad(3), "html", Screen()),

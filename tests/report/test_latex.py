@@ -12,9 +12,9 @@ from gradcli import Function
 from gradcli.language import ops
 from gradcli.notation import Bar, Element, Named, Typed
 from gradcli.notation.typesetting import name, number, text, typed
+from gradcli.parts.pages.latex import matrix
 from gradcli.questions import functions
 from gradcli.report import Screen, rendered
-from gradcli.report.render.latex import matrix
 from gradcli.symbolic.operations import notation_of
 from tests import latex, recorded
 from tests.conftest import Command

@@ -1,6 +1,7 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
 code, shell     the command: the question as a script
+script_files  a script as it is written
 numpy_script  y and vᵀJ by the lines of the function and of its gradient, in the words of NumPy
 script        from a task to the whole text, in the words of torch, or of LaTeX
 self_writing  expressions of a library and its values that write down the calls made on them; numbers, long lines
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
 
 _COMMANDS = {
     "code": Command(
@@ -35,6 +37,14 @@ class CodePart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return the script as bare text, and as a file."""
+        here, own = "gradcli.parts.code.script_files", ("Source",)
+        return (
+            Renderer("plain", f"{here}:pieces", answers=own),
+            Renderer("py", f"{here}:write", (".py",), is_format=False, answers=own, commands=("code",)),
+        )
 
 
 PART = CodePart()

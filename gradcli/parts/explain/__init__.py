@@ -3,12 +3,15 @@
 explain          each line with its value, each adjoint with the line of the gradient that makes it
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
+graph_drawings   graphs as SVG, and for Graphviz
+explain_page     the chain rule as a page that shows its steps
 """
 
 from __future__ import annotations
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
 
 _COMMANDS = {
     "explain": Command(
@@ -16,7 +19,6 @@ _COMMANDS = {
         "Look closer",
         "gradcli.parts.explain.shell:explain",
         "gradcli.parts.explain.explain:explain",
-        pictures=("svg",),
     ),
     "graph": Command(
         "graph",
@@ -25,9 +27,33 @@ _COMMANDS = {
         "gradcli.parts.explain.graph:graph",
         answer="gradcli.cli.commands:answer_as_drawing",
         lacks=("csv", "tsv", "plain", "npy"),
-        pictures=("svg",),
     ),
 }
+
+
+_HERE = "gradcli.parts.explain"
+_DRAWN = ("BackwardGraph", "Explanation")
+
+_RENDERERS = (
+    Renderer("html", f"{_HERE}.explain_page:pieces", answers=("Explanation",)),
+    Renderer(
+        "svg",
+        f"{_HERE}.graph_drawings:write_svg",
+        (".svg",),
+        is_format=False,
+        answers=_DRAWN,
+        commands=("graph", "explain"),
+        is_picture=True,
+    ),
+    Renderer(
+        "dot",
+        f"{_HERE}.graph_drawings:write_dot",
+        (".dot", ".gv"),
+        is_format=False,
+        answers=("BackwardGraph",),
+        commands=("graph",),
+    ),
+)
 
 
 class ExplainPart(Part):
@@ -38,6 +64,10 @@ class ExplainPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return the page of an explanation, and the files of graphs."""
+        return _RENDERERS
 
 
 PART = ExplainPart()

@@ -1,13 +1,19 @@
 """A function and its derivative as curves, with kinks and poles; over two variables, a map.
 
 plot, shell                      the command, its help and its options
+plot_document                    the plot, and the places that are listed below it
+characters                       curves and maps on a terminal, in Braille
+curve_figures                    the same in files, by matplotlib
 """
 
 from __future__ import annotations
 
-from gradcli.formats import FIGURES
+from collections.abc import Mapping
+
 from gradcli.parts.command import Command
+from gradcli.parts.figures import figure_kinds
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
 
 _COMMANDS = {
     "plot": Command(
@@ -16,7 +22,6 @@ _COMMANDS = {
         "gradcli.parts.plot.shell:plot",
         "gradcli.parts.plot.plot:plot",
         lacks=("latex", "plain", "npy", "npz"),
-        pictures=FIGURES,
     ),
 }
 
@@ -29,6 +34,14 @@ class PlotPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes curves and maps."""
+        return {"Plotted": "gradcli.parts.plot.plot_document:plot"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return the kinds of files of curves and maps."""
+        return figure_kinds("gradcli.parts.plot.curve_figures:write_figure", ("Plotted",), ("plot",))
 
 
 PART = PlotPart()

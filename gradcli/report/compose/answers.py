@@ -8,12 +8,15 @@ definition: v as weights next to the rows of the Jacobian that they weigh, the p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pkgutil import resolve_name
+from typing import Any, Protocol
 
 import numpy as np
 
-from gradcli import results
+from gradcli import registry, results
 from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
 from gradcli.option_words import Words, marked, option
 from gradcli.report import document as doc, wording
@@ -35,7 +38,8 @@ from gradcli.report.compose.closed_forms import (
 from gradcli.report.compose.functions import functions
 from gradcli.report.compose.views import claim_note, dot, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.numbers import LONG, Doubts, Writer, doubts_of_product, entries_of, mark, tone, verdicts
+from gradcli.report.heat_maps import heat_map
+from gradcli.report.numbers import LONG, Doubts, Writer, doubts_of_product, entries_of, mark, printable, tone, verdicts
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
@@ -206,7 +210,7 @@ class Composer(Writer):
                 if self.is_full or (is_small(answer) and isinstance(answer, results.VJP)):
                     yield self._matrix(answer)
             case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
-                yield doc.Chart(answer)
+                yield doc.Chart(answer, partial(heat_map, answer))
             case results.Jacobian():
                 yield self._matrix(answer)
             case results.Hessian():
@@ -320,6 +324,13 @@ def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     return int(np.ravel_multi_index(at, shape)) if shape else 0
 
 
+class ComposeAnswer(Protocol):
+    """Composer of answers of a class, which a part supplies."""
+
+    def __call__(self, answer: Any, digits: int | None, /, *, is_full: bool) -> Iterable[doc.Node]:
+        """Compose an answer from top to bottom, as `compose` does."""
+
+
 def compose(answer: results.Result, digits: int | None = None, *, is_full: bool = True) -> doc.Document:
     """Compose tables, formulas and remarks, from top to bottom.
 
@@ -328,6 +339,12 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
         digits: Significant digits of its numbers; None for all.
         is_full: Whether to unfold everything, which no screen has room for.
     """
+    answer = printable(answer)
+    composers = registry.composers()
+    own = next((composers[kind.__name__] for kind in type(answer).__mro__ if kind.__name__ in composers), None)
+    if own is not None:
+        compose_own: ComposeAnswer = resolve_name(own)
+        return tuple(compose_own(answer, digits, is_full=is_full))
     match answer:
         case results.Source():
             return (doc.ScriptText(answer.source, answer.language),)
@@ -339,10 +356,8 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
             return tuple(closed_form(answer, is_full=is_full))
         case results.Improvement():
             return tuple(improvement(answer, is_full=is_full))
-        case results.Plotted():
-            from gradcli.report.compose.plots import plot
-
-            return tuple(plot(answer, digits))
         case results.Functions():
             return tuple(functions(answer, Composer(digits, is_full=False).nodes))
-    return tuple(Composer(digits, is_full).nodes(answer))
+        case results.Answer():
+            return tuple(Composer(digits, is_full).nodes(answer))
+    raise TypeError(f"no part composes a {type(answer).__name__}")

@@ -1,6 +1,8 @@
-"""Answers as text, a module a format, which has the name of its module; `gradcli.formats` lists them.
+"""Answers as text, a module a format, which has the name of its module; `gradcli.registry` lists these and others.
 
-A module writes documents, nodes from top to bottom, by `render(document, screen)`, and asks nothing of the answer; or
-it walks over the fields of the answer by `pieces(answer, form)`, as JSON, CSV and bare numbers do.  No module
-is imported before its format is wanted.
+array_files                      arrays in files of NumPy
+
+Each has a function `pieces(answer, shown)`.  That of a document composes it, and writes it from top to bottom by
+`render`, which asks nothing of the answer; JSON, CSV and bare numbers walk over the fields of the answer.  No module is
+imported before its format is wanted.
 """

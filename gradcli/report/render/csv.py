@@ -18,6 +18,7 @@ from itertools import groupby
 import numpy as np
 
 from gradcli import results
+from gradcli.report.appearance import Appearance
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits, printable
 from gradcli.report.render.plain import cells, rows_of
@@ -30,7 +31,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def pieces(answer: results.Answer | results.ClosedForm, form: str = "csv") -> Iterator[str]:
+def pieces(answer: results.Answer | results.ClosedForm, shown: Appearance) -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is the content of `.grad` after each.
@@ -40,7 +41,7 @@ def pieces(answer: results.Answer | results.ClosedForm, form: str = "csv") -> It
     everything = itertools.chain([header], rows)
     while block := list(itertools.islice(everything, MANY)):
         out = io.StringIO()
-        csv.writer(out, delimiter="\t" if form == "tsv" else ",", lineterminator="\n").writerows(block)
+        csv.writer(out, delimiter="\t" if shown.form == "tsv" else ",", lineterminator="\n").writerows(block)
         yield out.getvalue()
 
 

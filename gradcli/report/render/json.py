@@ -18,24 +18,28 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import GradcliError
 from gradcli.notation import Notation
+from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import MANY, in_lists, json_number
 from gradcli.report.wording import require_few_nodes
 from gradcli.results import SCHEMA
 from gradcli.results.record import json_keys
 
+LINES = Appearance("json")
+"""As the format appears where nothing else is said: a line an object."""
+
 LONG_ROW = 2**10
 """Elements from which on a row is turned into Python's numbers by itself: all rows at once take too much memory."""
 
 
-def pieces(answer: results.Result, form: str = "json") -> Iterator[str]:
+def pieces(answer: results.Result, shown: Appearance = LINES) -> Iterator[str]:
     """Write the answer, a line an object.
 
     Args:
         answer: The object.
-        form: `array` to write one value, as a file of JSON must be: an array, if there are several objects.
+        shown: How; in a file `.json` there is one value, as there must be: an array, if there are several objects.
     """
     found = list(_objects(answer))
-    has_brackets = form == "array" and len(found) > 1
+    has_brackets = shown.path.lower().endswith(".json") and len(found) > 1
     yield "[\n" * has_brackets
     for n, one in enumerate(found):
         yield from _WRITTEN(one)

@@ -17,11 +17,15 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import InputError
 from gradcli.option_words import option
+from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import digits, printable, spaced
 from gradcli.report.wording import plain_entry, status
 
+PLAIN = Appearance("plain")
+"""As the format appears where nothing else is said."""
 
-def pieces(answer: Any, form: str = "plain") -> Iterator[str]:
+
+def pieces(answer: Any, shown: Appearance = PLAIN) -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, variable by variable in the order of `wrt`; J or the Hessian as a matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, `.grad` after each.
@@ -40,7 +44,7 @@ def pieces(answer: Any, form: str = "plain") -> Iterator[str]:
         case results.Checking():
             yield from (f"{line}\n" for line in _checking(answer))
         case results.Products():
-            yield from itertools.chain.from_iterable(map(pieces, answer.answers))
+            yield from itertools.chain.from_iterable(pieces(one) for one in answer.answers)
         case _:
             for row in _numbers(answer):
                 yield from spaced(row)

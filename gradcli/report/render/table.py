@@ -21,9 +21,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from gradcli.report import document as doc, drawings
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import WIDEST, Screen, in_ascii
 from gradcli.report.drawings import point, words
-from gradcli.report.pictures.characters import chart
+from gradcli.results import Result
 
 STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
@@ -53,6 +55,11 @@ BLOCKS, _AROUND = 16, 6
 """Most lines for the blocks of a matrix where something shorter says the same, and lines around the rows of a block."""
 
 Part = RichTable | Text
+
+
+def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
+    """Write an answer as tables."""
+    yield render(compose(answer, shown.digits, is_full=shown.form != "table"), shown.screen)
 
 
 def render(document: doc.Document, screen: Screen) -> str:
@@ -101,7 +108,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.ScriptText():
             yield Text(node.source)
         case doc.Chart():
-            yield from chart(node, screen)
+            yield from node.drawn(screen)
         case _:
             blocks = list(_abreast(drawings.table(node), screen))
             instead = node.instead if isinstance(node, doc.Blocks) and len(blocks) > 1 else None

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError, InternalError
-from gradcli.formats import FORMATS
 from gradcli.parts.paste.texts import read as read_text
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
+from gradcli.registry import formats
 from tests.conftest import Command
 from tests.parts.batch.asking import ask
 
@@ -141,7 +141,7 @@ def test_large_and_empty_are_no_trouble(command: str, expression: str, more: dic
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats())
 @pytest.mark.parametrize("text", ["2", "[1,2]", "eye(2)", "zeros(0)"])
 def test_a_constant_is_a_function(text: str, form: str, gradcli: Command) -> None:
     """Of no variables, also with what there is to say of one."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from gradcli import results
 from gradcli.option_words import Words, option
+from gradcli.parts.plot.characters import chart
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
@@ -35,10 +37,10 @@ SPANS = {
 """Kinds of ranges in words."""
 
 
-def plot(answer: results.Plotted, digits: int | None) -> Iterator[doc.Node]:
+def plot(answer: results.Plotted, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose a plot."""
     yield doc.Note(line(code(wording.statement(answer))))
-    yield doc.Chart(answer)
+    yield doc.Chart(answer, partial(chart, answer))
     if not isinstance(answer, results.Plot):
         return
     number = Writer(digits, is_full=False).number

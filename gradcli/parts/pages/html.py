@@ -11,10 +11,11 @@ from html import escape
 
 from gradcli.errors import InputError
 from gradcli.notation import Notation
-from gradcli.report import document as doc, drawings
+from gradcli.report import document as doc, drawings, picture
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import Screen
-from gradcli.report.pictures.characters import chart
-from gradcli.report.pictures.figures import figure
+from gradcli.results import Result
 
 COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
 """Colours of verdicts: as far from white as from black."""
@@ -67,7 +68,12 @@ def unicode_math(notation: Notation) -> str:
     return f'<span class="math">{escape(notation.pretty).replace(chr(10), "<br>")}</span>'
 
 
-def render(document: doc.Document, _: Screen) -> str:
+def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
+    """Write an answer."""
+    yield render(compose(answer, shown.digits))
+
+
+def render(document: doc.Document) -> str:
     """Write a page, titled by the words at the top of the document."""
     title = next((_plain(node.words) for node in document if isinstance(node, doc.Title | doc.Note)), "")
     return PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
@@ -98,9 +104,9 @@ def _parts(node: doc.Node, math: Math) -> Iterator[str]:
             yield _drawn(source)
         case doc.Chart():
             try:
-                yield "<svg" + figure(node.plot, "svg", "light").decode().partition("<svg")[2]
-            except InputError:  # without matplotlib
-                yield _drawn("\n".join(line.plain for line in chart(node, _SCREEN)))
+                yield "<svg" + picture(node.answer, "svg", "light").decode().partition("<svg")[2]
+            except InputError:  # without a library that draws
+                yield _drawn("\n".join(line.plain for line in node.drawn(_SCREEN)))
         case _:
             yield _table(drawings.table(node), math)
 

@@ -12,13 +12,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import InputError
-from gradcli.report.numbers import in_a_line, rounded
+from gradcli.errors import InputError, UsageError
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.views import dot
+from gradcli.report.numbers import in_a_line, printable, rounded
 from gradcli.report.wording import node_text, statement
 
 LETTER, LINE = 7.3, 18.0
@@ -161,6 +163,23 @@ def _arrows(
 
 
 # -- graphs of answers
+
+
+def write_svg(answer: results.Explanation | results.BackwardGraph, shown: Appearance, file: BinaryIO) -> None:
+    """Write the graph of an answer."""
+    text = of_graph(answer) if isinstance(answer, results.BackwardGraph) else of_explanation(answer)
+    _ = file.write(text.encode())
+
+
+def write_dot(answer: results.BackwardGraph, shown: Appearance, file: BinaryIO) -> None:
+    """Write the source of a graph for Graphviz.
+
+    Raises:
+        UsageError: Another drawing of it is asked for.
+    """
+    if answer.drawing not in ("", "dot"):
+        raise UsageError(f"-o {shown.path} and --to {answer.drawing} exclude each other", hint="leave out --to")
+    _ = file.write(dot(printable(answer)).encode())
 
 
 def of_explanation(answer: results.Explanation) -> str:

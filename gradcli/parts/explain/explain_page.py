@@ -15,11 +15,12 @@ import numpy as np
 
 from gradcli import results
 from gradcli.notation import Notation
+from gradcli.parts.explain.graph_drawings import DIGITS, MOST_BOXES, of_explanation
+from gradcli.parts.pages import html_fragment, html_mathematics, html_page
 from gradcli.report import wording
+from gradcli.report.appearance import Appearance
 from gradcli.report.compose.answers import compose
-from gradcli.report.numbers import in_a_line, rounded
-from gradcli.report.pictures.graphs import DIGITS, MOST_BOXES, of_explanation
-from gradcli.report.render import html
+from gradcli.report.numbers import in_a_line, printable, rounded
 
 
 def mathml(notation: Notation) -> str:
@@ -27,10 +28,15 @@ def mathml(notation: Notation) -> str:
     try:
         from latex2mathml.converter import convert
     except ImportError:
-        return html.unicode_math(notation)
+        return html_mathematics(notation)
     if any(command in notation.latex for command in (r"\text", r"\(", "U{+}")):  # `latex2mathml` cannot set these
-        return html.unicode_math(notation)
+        return html_mathematics(notation)
     return str(convert(notation.latex))
+
+
+def pieces(answer: results.Explanation, shown: Appearance) -> Iterator[str]:
+    """Write an explanation."""
+    yield page(printable(answer))
 
 
 def page(answer: results.Explanation) -> str:
@@ -44,9 +50,9 @@ def page(answer: results.Explanation) -> str:
         argument=_argument(short),
         graph=of_explanation(answer) if answer.steps_count + len(answer.inputs) <= MOST_BOXES else "",
         steps="".join(listed),
-        tables=html.fragment(compose(answer, DIGITS), mathml),
+        tables=html_fragment(compose(answer, DIGITS), mathml),
     )
-    return html.PAGE.format(title=title, body=body)
+    return html_page(title, body)
 
 
 def _argument(answer: results.Explanation) -> str:

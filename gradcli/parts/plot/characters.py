@@ -15,10 +15,9 @@ import numpy as np
 from rich.text import Text
 
 from gradcli import results
-from gradcli.report import document as doc
 from gradcli.report.document import Screen
+from gradcli.report.heat_maps import largest
 from gradcli.report.numbers import digits
-from gradcli.report.pictures.heat_maps import heat_map, largest
 from gradcli.results import Array
 
 COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
@@ -69,15 +68,13 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return [round(n * step, 1 - math.floor(math.log10(step))) + 0.0 for n in range(first, last + 1)]
 
 
-def chart(node: doc.Chart, screen: Screen) -> Iterator[Text]:
-    """Draw a picture with characters."""
-    match node.plot:
-        case results.Plot() as plot:
+def chart(plot: results.Plotted, screen: Screen) -> Iterator[Text]:
+    """Draw curves or a map with characters."""
+    match plot:
+        case results.Plot():
             yield from _curves(plot, screen)
-        case results.PlotMap() as plot:
+        case results.PlotMap():
             yield from _map(plot, screen)
-        case results.Jacobian() | results.Hessian() as answer:
-            yield from heat_map(answer, screen)
 
 
 def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:

@@ -14,9 +14,11 @@ import numpy as np
 
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc, drawings
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import Screen, in_ascii
 from gradcli.report.numbers import LONG, digits, ends
-from gradcli.results import Array
+from gradcli.results import Array, Result
 
 MOST_COLUMNS = 10
 """Of a matrix environment of amsmath's; a wider matrix is an array."""
@@ -33,7 +35,12 @@ REASONS = "p{6cm}"
 _NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
 
 
-def render(document: doc.Document, _: Screen) -> str:
+def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
+    """Write an answer."""
+    yield render(compose(answer, shown.digits))
+
+
+def render(document: doc.Document) -> str:
     """Write the parts from top to bottom, after a remark on the packages that they need."""
     match document:
         case (doc.ScriptText(language="latex", source=source),):

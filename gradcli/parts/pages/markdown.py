@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from gradcli.report import document as doc, drawings
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.answers import compose
 from gradcli.report.document import Screen, in_ascii
-from gradcli.report.pictures.characters import chart
+from gradcli.results import Result
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -21,6 +23,11 @@ _OPENING = re.compile(r"^(?:[-+#](?=\s|#|$)|\d+(?=[.)](?:\s|$))|={2,}|-{2,})")
 
 _FENCES = {"torch": "python", "numpy": "python"}
 """Names of the languages of scripts."""
+
+
+def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
+    """Write an answer."""
+    yield render(compose(answer, shown.digits), shown.screen)
 
 
 def render(document: doc.Document, screen: Screen) -> str:
@@ -43,7 +50,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
         case doc.ScriptText(source=source, language=language):
             yield fenced(in_ascii(source) if screen.ascii else source, _FENCES.get(language, language))
         case doc.Chart():
-            yield fenced("\n".join(line.plain for line in chart(node, screen)))
+            yield fenced("\n".join(line.plain for line in node.drawn(screen)))
         case _:
             yield _table(drawings.table(node), screen)
 

@@ -1,0 +1,37 @@
+"""A format of answers, as the core and parts offer it: a word of `--format`, or a kind of file that `-o` writes.
+
+Its functions are named as entry points of Python name one, `module:function`, and imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """A way to write answers.
+
+    Attributes:
+        form: The name of the format, or of the kind of file.
+        function: The function that writes an answer, `module:function`: a `TextRenderer` of `gradcli.report.appearance`
+            for a format, a `FileRenderer` for what files alone hold.
+        suffixes: The suffixes of files that are written so.
+        is_format: Whether `--format` names it; else `-o` alone writes it.
+        answers: Names of the classes of answers that it writes; () for all that no other renderer of its name does.
+        commands: The commands that have these answers, of what files alone hold; () for all.
+        is_picture: Whether it draws.
+        require: A function that is called before anything is computed, `module:function`, which raises where a library
+            is missing; "" for none.
+        notebook: A function of a document that writes it as a part of a notebook, `module:function`; "" for none.
+    """
+
+    form: str
+    function: str
+    suffixes: tuple[str, ...] = ()
+    is_format: bool = True
+    answers: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    is_picture: bool = False
+    require: str = ""
+    notebook: str = ""
