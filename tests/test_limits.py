@@ -80,8 +80,8 @@ SHORTENED = {
     "errors.MOST_NAMES",
     "parts.running.watching.MOST_NAMES",
     "recording.decisions.LONGEST_CONDITION",
-    "report.compose.closed_forms.MOST_FORMULAS",
-    "report.compose.views.MOST_NAMES",
+    "report.compose.formula_tables.MOST_FORMULAS",
+    "parts.running.pass_line.MOST_NAMES",
     "symbolic.operations.LONGEST_OPERATION",
     "parts.explain.graph_drawings.LONGEST",
 }

@@ -35,3 +35,9 @@ class Renderer:
     is_picture: bool = False
     require: str = ""
     notebook: str = ""
+
+
+def data_formats(module: str, answer: str) -> tuple[Renderer, ...]:
+    """Return the formats of data that functions of a module write answers of a class in: `plain` and `csv_rows`."""
+    rows = [Renderer(form, f"{module}:csv_rows", answers=(answer,)) for form in ("csv", "tsv")]
+    return (Renderer("plain", f"{module}:plain", answers=(answer,)), *rows)

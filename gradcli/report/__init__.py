@@ -25,9 +25,9 @@ from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import rounded
-from gradcli.results import Pass, Result
+from gradcli.results import Result
 
-__all__ = ["Appearance", "Screen", "in_python", "pass_line", "picture", "pieces", "rendered", "write_file"]
+__all__ = ["Appearance", "Screen", "in_python", "picture", "pieces", "rendered", "write_file"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of an answer shown in Python: those of a terminal."""
@@ -86,14 +86,6 @@ def picture(answer: Result, form: str, theme: str) -> bytes:
     file = io.BytesIO()
     write_file(answer, Appearance(form, theme=theme), file)
     return file.getvalue()
-
-
-def pass_line(one: Pass, screen: Screen) -> str:
-    """Write a backward pass of a script in a line."""
-    from gradcli.report.compose import views
-    from gradcli.report.render import table
-
-    return table.render((views.pass_line(one),), screen)
 
 
 def in_python(answer: Result, form: str) -> str:

@@ -1,19 +1,16 @@
-"""Words common to all formats: names of entries and of nodes, claims, verdicts, and the summary of a stream.
+"""Words common to all formats: names of entries and of nodes, verdicts.
 
 An entry is called `∂y[0]/∂x[1]`, `vᵀJ x[1]` or `y[0]`, and the same in one plain word.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from gradcli import results
 from gradcli.errors import TooLargeError
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
 from gradcli.option_words import option
-from gradcli.report.numbers import digits
-from gradcli.results.stream_rows import row_called
 
 RATIO = Signs("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """Derivative in a line of words."""
@@ -56,16 +53,7 @@ def plain_entry(of: results.Entry, y: str) -> str:
     return found.replace(" ", "_")
 
 
-def status(claim: results.Claim) -> str:
-    """Name the outcome of a claim; one without a counterexample at 0 points was not compared.
-
-    >>> status(results.Claim("x", "0", "gradient", "no counterexample", 0))
-    'not compared'
-    """
-    return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status
-
-
-# -- nodes and edges of backward graphs
+# -- nodes of graphs
 
 MAX_NODES = 20_000
 """Most nodes of a graph written whole."""
@@ -86,12 +74,6 @@ def node_text(node: results.GraphNode) -> str:
     'z = x*y'
     """
     return clipped(node.variable) or " = ".join([*map(clipped, node.tensors[:3]), node.line])
-
-
-def numbered(graph: results.BackwardGraph) -> Iterator[tuple[results.GraphEdge, str]]:
-    """Pair the edges with the number of the input, empty where only one leaves a node."""
-    count = Counter(edge.source for edge in graph.edges)
-    return ((edge, str(edge.input) if count[edge.source] > 1 else "") for edge in graph.edges)
 
 
 def require_few_nodes(graph: results.BackwardGraph, form: str) -> tuple[results.GraphNode, ...]:
@@ -122,9 +104,6 @@ NO_VARIABLE = "there is no variable to differentiate by"
 
 NO_ELEMENTS = "empty, as the output has no elements"
 """Words in the place of a Jacobian."""
-
-NEITHER = "neither proved nor refuted"
-"""Outcome of a claim with neither a counterexample nor a proof."""
 
 LONG_EXPRESSION = 400
 """Most characters of an expression repeated above an answer."""
@@ -217,48 +196,6 @@ def chosen(check: results.Check) -> str:
     return "; ".join(filter(None, [zeros, "" if check.chosen == "all" else check.chosen]))
 
 
-def claimed(claim: results.Claim) -> str:
-    """Write the outcome of a claim, with the number of points where that matters."""
-    match claim:
-        case results.Claim(status="agrees"):
-            return "agrees at this point"
-        case results.Claim(status="no counterexample"):
-            points = f"{claim.points:,} point{'s' * (claim.points > 1)}"
-            return f"{NEITHER}: no counterexample in {points}" if claim.points else status(claim)
-    return claim.status
-
-
-def counterexample(claim: results.Claim) -> str:
-    """Write where a claim is wrong, the truth and the claimed value; empty if that is not known."""
-    if claim.claimed is None or claim.truth is None:
-        return ""
-    place = f"entry {Element('', claim.entry).text} is" if claim.entry else "it is"
-    return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
-
-
-def sampled(sampling: results.Sampling) -> str:
-    """Name the random points that were looked at."""
-    boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
-    return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
-
-
-def conclusion(answer: results.Checking) -> str:
-    """Write the last line, as the exit code has it."""
-    if answer.passed:
-        allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
-        check = answer.check
-        sample = f"{' on a sample' * check.sampled}: {extent(check)}" if check and of_sample(check) else ""
-        return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
-    claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
-    failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
-    failed = ((claims[word], word) for word in failing if claims[word])
-    words = [*reversed(answer.failing), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
-    words += [f"elsewhere {fault}" for fault in answer.elsewhere]
-    if answer.requires_all and answer.check is not None and not answer.check.is_whole:
-        words.append(f"not all was checked, {extent(answer.check)}")
-    return f"did not pass: {', '.join(words)}"
-
-
 def facts(page: results.FunctionPage) -> Iterator[tuple[str, str]]:
     """List facts about a function, as pairs of label and text."""
     about = page.entry
@@ -271,45 +208,3 @@ def facts(page: results.FunctionPage) -> Iterator[tuple[str, str]]:
     what = "the value jumps" if about.is_step else "a kink: the derivative jumps"
     yield "kinks", "\n".join(f"{what} where {kink} = 0" for kink in about.kinks)
     yield "note", about.caveat
-
-
-# -- a stream
-
-_MOST_FINDINGS = 5
-
-
-def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool) -> str:
-    """Write the lines for stderr; none where nobody waits and there is nothing to report.
-
-    Args:
-        passage: Summary of the stream.
-        seconds: Duration of the stream.
-        is_terminal: Whether somebody waits.
-
-    >>> summary(results.StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)
-    "3 rows read, 1 left out, 2 written\\nthe first: row 2 of 't.csv' is empty\\n"
-    """
-    lines = []
-    if passage.faulty or is_terminal:
-        became = "left out" if passage.on_error == "skip" else "written as nan"
-        wrong = f", {passage.faulty:,} {became}" if passage.faulty else ""
-        rate = f" in {seconds:.1f} s" if is_terminal else ""
-        lines.append(f"{passage.read:,} row{'s' * (passage.read != 1)} read{wrong}, {passage.written:,} written{rate}")
-    if passage.first:
-        lines.append(f"the first: {passage.first}")
-    if passage.check is not None:
-        check = passage.check
-        details = f" ({chosen(check)})" if chosen(check) else ""
-        error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
-        entries = f"{check.checked:,} of {check.entries:,}{details}"
-        lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
-        lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
-        for one in check.findings[:_MOST_FINDINGS]:
-            row = passage.called.get(one.point or 0) or row_called(one.point or 0)
-            note = f": {one.note}" * bool(one.note)
-            lines.append(f"  {row}, {entry(one, passage.output).pretty}, {one.verdict}{note}")
-        if check.findings_count > _MOST_FINDINGS:
-            lines.append(f"  and {check.findings_count - _MOST_FINDINGS:,} more")
-        if check.rewrite is not None:
-            lines.append(f"  better: {check.rewrite.expression}")
-    return "".join(f"{line}\n" for line in lines)

@@ -8,6 +8,7 @@ proof                            a proof in index notation, which asks for each 
 regions                          the regions between branches, and the comparison of truth and claim in each
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
+check_document                   a check as a document, and as rows
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer, data_formats
 
 if TYPE_CHECKING:
     from sympy import Symbol
@@ -44,6 +46,14 @@ class ClaimsPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return _COMMANDS[name]
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes checks."""
+        return {"Checking": "gradcli.parts.claims.check_document:check_document"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return a check as bare words, and as rows."""
+        return data_formats("gradcli.parts.claims.check_document", "Checking")
 
 
 PART = ClaimsPart()

@@ -1,5 +1,6 @@
 """Formulas without a point: a derivative in closed form, for shapes that are given or inferred.
 
+formula_document  the formulas as a document, as bare text, and as rows
 closed_form    the formulas, confirmed at random points; gradients in whole tensors, where they are proved
 """
 
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer, data_formats
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Inquiry
@@ -20,6 +22,14 @@ class ClosedFormsPart(Part):
     def methods(self) -> Mapping[str, str]:
         """Return the method that answers by a formula."""
         return {"closed_form": "gradcli.parts.closed_forms.closed_form:closed_form"}
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes formulas alone."""
+        return {"ClosedForm": "gradcli.parts.closed_forms.formula_document:closed_form"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return formulas as bare text, and as rows."""
+        return data_formats("gradcli.parts.closed_forms.formula_document", "ClosedForm")
 
 
 PART = ClosedFormsPart()

@@ -14,6 +14,8 @@ repeats the command line has no line break.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
@@ -45,6 +47,10 @@ class CodePart(Part):
             Renderer("plain", f"{here}:pieces", answers=own),
             Renderer("py", f"{here}:write", (".py",), is_format=False, answers=own, commands=("code",)),
         )
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes scripts."""
+        return {"Source": "gradcli.parts.code.script_files:document"}
 
 
 PART = CodePart()

@@ -7,7 +7,13 @@ from typing import BinaryIO
 
 from gradcli.errors import UsageError
 from gradcli.report import Appearance, Screen, rendered
+from gradcli.report.document import ScriptText
 from gradcli.results import Source
+
+
+def document(answer: Source, digits: int | None, *, is_full: bool) -> Iterator[ScriptText]:
+    """Compose a script, which stays as it is."""
+    yield ScriptText(answer.source, answer.language)
 
 
 def pieces(answer: Source, shown: Appearance) -> Iterator[str]:

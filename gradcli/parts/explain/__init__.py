@@ -3,11 +3,15 @@
 explain          each line with its value, each adjoint with the line of the gradient that makes it
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
-graph_drawings   graphs as SVG, and for Graphviz
+chain_rule       the chain rule as a document, a row an adjoint
+graph_document   a graph as a document, and for Graphviz
+graph_drawings   graphs as SVG
 explain_page     the chain rule as a page that shows its steps
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
@@ -68,6 +72,13 @@ class ExplainPart(Part):
     def renderers(self) -> tuple[Renderer, ...]:
         """Return the page of an explanation, and the files of graphs."""
         return _RENDERERS
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes explanations and graphs."""
+        return {
+            "Explanation": f"{_HERE}.chain_rule:explanation",
+            "BackwardGraph": f"{_HERE}.graph_document:graph_document",
+        }
 
 
 PART = ExplainPart()

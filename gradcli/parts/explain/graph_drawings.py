@@ -18,8 +18,8 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError, UsageError
+from gradcli.parts.explain.graph_document import dot
 from gradcli.report.appearance import Appearance
-from gradcli.report.compose.views import dot
 from gradcli.report.numbers import in_a_line, printable, rounded
 from gradcli.report.wording import node_text, statement
 

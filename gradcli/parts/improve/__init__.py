@@ -8,6 +8,7 @@ improving, magnitudes            the best form at points or over a range, joined
 forms                            a function while it is rewritten: lines in the place of others, and the new text
 identities, matching             the table of expressions that are the same function, and their search in a Program
 improve, shell                   the command: the form that loses the fewest digits
+improvement_document             the bits lost and the better form, as a document
 guards, expansions               branches that poison; series where parts cancel, or are 0/0
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
@@ -48,6 +50,14 @@ class ImprovePart(Part):
         from gradcli.parts.improve import advice
 
         return advice
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes better forms."""
+        return {"Improvement": "gradcli.parts.improve.improvement_document:improvement"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return the better form as bare text."""
+        return (Renderer("plain", "gradcli.parts.improve.improvement_document:plain", answers=("Improvement",)),)
 
 
 PART = ImprovePart()

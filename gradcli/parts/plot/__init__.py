@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.parts.command import Command
-from gradcli.parts.figures import figure_kinds
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
@@ -40,8 +39,14 @@ class PlotPart(Part):
         return {"Plotted": "gradcli.parts.plot.plot_document:plot"}
 
     def renderers(self) -> tuple[Renderer, ...]:
-        """Return the kinds of files of curves and maps."""
-        return figure_kinds("gradcli.parts.plot.curve_figures:write_figure", ("Plotted",), ("plot",))
+        """Return curves and maps as rows, and as files of figures."""
+        function = "gradcli.parts.plot.plot_document:csv_rows"
+        rows = (Renderer(form, function, answers=("Plotted",)) for form in ("csv", "tsv"))
+        try:
+            from gradcli.parts.figures import figure_kinds
+        except ModuleNotFoundError:  # where nothing draws in files
+            return tuple(rows)
+        return (*rows, *figure_kinds("gradcli.parts.plot.curve_figures:write_figure", ("Plotted",), ("plot",)))
 
 
 PART = PlotPart()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+
+import numpy as np
 
 from gradcli import results
 from gradcli.option_words import Words, option
 from gradcli.parts.plot.characters import chart
 from gradcli.report import document as doc, wording
-from gradcli.report.compose.closed_forms import code, note
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import Writer
+from gradcli.report.numbers import Writer, digits as in_digits, printable
+from gradcli.report.render.csv import Row, table_text
 
 MOST_ROWS = 12
 """Most places that are listed below a plot."""
@@ -57,3 +61,26 @@ def plot(answer: results.Plotted, digits: int | None, *, is_full: bool) -> Itera
         yield doc.Table(header, tuple(rows), labels=2)
     if (more := len(answer.marks) - MOST_ROWS) > 0:
         yield note(Words(f"and {more:,} more places; {option('json')} lists them all"))
+
+
+def csv_rows(answer: results.Plotted, shown: Appearance) -> Iterator[str]:
+    """Write a row a point."""
+    match printable(answer):
+        case results.Plot() as plot:
+            yield from table_text(*_curves(plot), shown)
+        case results.PlotMap(axes=axes, values=values, gradient=gradient, output=y):
+            columns = [one.ravel() for one in (*np.meshgrid(*axes.values()), values, *gradient.values())]
+            header = [*axes, y, *(f"d{y}_d{name}" for name in axes)]
+            yield from table_text(header, ([*map(in_digits, row)] for row in zip(*columns, strict=True)), shown)
+
+
+def _curves(plot: results.Plot) -> tuple[Row, Iterable[Row]]:
+    """List a row for each point, with the marks and the ranges there in the last column."""
+    found: list[tuple[float, float, str]] = [(mark.place, mark.place, mark.kind) for mark in plot.marks]
+    found += [(span.low, span.high, span.kind) for span in plot.spans]
+    columns = [plot.points, *(curve.values for curve in plot.curves)]
+    rows = (
+        [*map(in_digits, row), " ".join(dict.fromkeys(kind for low, high, kind in found if low <= row[0] <= high))]
+        for row in zip(*columns, strict=True)
+    )
+    return [plot.variable, *(curve.column for curve in plot.curves), "mark"], rows

@@ -25,6 +25,7 @@ watching           all passes of a script: NaN, gradients of 0, parameters that 
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 shell              the command `run`
 pass_printer       the passes of a script, printed as they end
+pass_line          a pass in a line
 plain_functions    recording, checking and derivatives as functions
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.

@@ -50,7 +50,7 @@ class PassPrinter:
         if self.shown.form != "table" or self.only is not None:
             self._show_in_full(one)
             return
-        from gradcli.report import pass_line
+        from gradcli.parts.running.pass_line import pass_line
 
         send([pass_line(one, screen(self.shown.color))])
         if one.refusal is not None:

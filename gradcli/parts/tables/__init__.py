@@ -7,6 +7,7 @@ many_points   the choice of the points to judge among many, and one check of the
 rows          many points in: one file or a folder of them; blocks of rows of any format
 text_rows, columnar   blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
 sinks         blocks of rows out, and the cells that they keep of the input
+stream_summary  what is said at the end of a stream
 methods       the methods of `Function`
 shell         the command: rows in, derivatives out
 """

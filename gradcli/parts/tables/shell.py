@@ -199,7 +199,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
             )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()
     if not line.shown.is_quiet:
-        from gradcli.report.wording import summary
+        from gradcli.parts.tables.stream_summary import summary
 
         remark(summary(passage, seconds, is_terminal=sys.stderr is not None and sys.stderr.isatty()))
     return 0 if passes(passage.check, **demands) else NOT_PASSED

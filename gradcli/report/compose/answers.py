@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from gradcli import registry, results
 from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
 from gradcli.option_words import Words, marked, option
 from gradcli.report import document as doc, wording
-from gradcli.report.compose.chain_rule import chain_rule, product
-from gradcli.report.compose.closed_forms import (
+from gradcli.report.compose.formula_tables import (
     GRADIENT,
     LOSS,
     MOST_FINDINGS,
-    closed_form,
     code,
     cross_check,
+    formula_blocks,
     formula_notes,
+    formulas,
     long_formulas,
     loss_of,
     note,
@@ -36,7 +36,6 @@ from gradcli.report.compose.closed_forms import (
     standing_of,
 )
 from gradcli.report.compose.functions import functions
-from gradcli.report.compose.views import claim_note, dot, graph, improvement, opinions
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.heat_maps import heat_map
 from gradcli.report.numbers import LONG, Doubts, Writer, doubts_of_product, entries_of, mark, printable, tone, verdicts
@@ -62,16 +61,18 @@ def is_small(answer: results.Differentiation | results.Hessian) -> bool:
 
 
 class Composer(Writer):
-    """Composer of answers."""
+    """Composer of answers; parts have others, which override what is said of answers of their own."""
+
+    most_below: ClassVar[float] = MOST_BELOW
+    """Most notes below the answer where it is folded."""
+
+    needs_variables: ClassVar[bool] = True
+    """Whether an answer without a variable has nothing to say."""
 
     def nodes(self, answer: results.Answer) -> Iterator[doc.Node]:
         """Compose an answer from top to bottom."""
         yield doc.Note(line(code(wording.statement(answer))))
-        if isinstance(answer, results.BackwardGraph):
-            yield from graph(answer, self)
-            yield from map(note, answer.remarks)
-            return
-        notes = list(self._notes(answer))
+        notes = list(self.notes(answer))
         is_picture = isinstance(answer, results.Jacobian | results.Hessian) and answer.is_picture
         if not self.is_full and not is_picture and (equation := self._equation(answer)) is not None:
             yield equation
@@ -80,21 +81,20 @@ class Composer(Writer):
             return
         yield from self._given(answer)
         # The answer and the verdict are read first where a screen ends.
-        is_below = self.is_full or isinstance(answer, results.Checking)
-        is_below |= len(notes) <= MOST_BELOW and not isinstance(answer, results.Explanation)
+        is_below = self.is_full or len(notes) <= self.most_below
         yield from () if is_below else notes
         if isinstance(answer, results.Judged) and answer.wrt:
-            yield from long_formulas(answer, is_full=self.is_full)
-        yield from self._numbers(answer)
-        if not answer.wrt and not isinstance(answer, results.Checking | results.Evaluation):
+            yield from long_formulas([*formula_blocks(answer)], formulas(answer) if self.is_full else None)
+        yield from self.numbers(answer)
+        if self.needs_variables and not answer.wrt and not isinstance(answer, results.Evaluation):
             yield note(wording.NO_VARIABLE)
         if isinstance(answer, results.Judged):
-            yield cross_check(answer, is_full=self.is_full)
+            yield cross_check(answer.check, formula_blocks(answer), is_full=self.is_full)
         yield from formula_notes(answer)
         yield from notes if is_below else ()
 
-    def _notes(self, answer: results.Answer) -> Iterator[doc.Node]:
-        """Compose the findings of the check, the remarks and the conclusion."""
+    def notes(self, answer: results.Answer) -> Iterator[doc.Node]:
+        """Compose the findings of the check, and the remarks."""
         if isinstance(answer, results.Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
@@ -102,8 +102,6 @@ class Composer(Writer):
             yield from map(note, filter(None, [wording.diagonal(answer)]))
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
-        if isinstance(answer, results.Checking):
-            yield doc.Note(line(doc.Styled(wording.conclusion(answer), "good" if answer.passed else "bad")))
 
     def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
         """Compose the disagreements found by the check, and the better form of the function."""
@@ -132,12 +130,11 @@ class Composer(Writer):
     def _given(self, answer: results.Answer) -> Iterator[doc.Node]:
         arrays: dict[str, results.Array] = {**answer.inputs, answer.output: answer.value}
         loss = loss_of(answer)
-        match answer:
-            case results.VJP(v=v) | results.Explanation(v=v) | results.Checking(v=v) if v is not None:
-                arrays["v"] = v
-            case results.JVP(u=u) | results.HVP(u=u):
-                is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
-                arrays |= {"u" if is_one else f"u_{name}": array for name, array in u.items()}
+        if (v := getattr(answer, "v", None)) is not None:
+            arrays["v"] = v
+        if isinstance(answer, results.JVP | results.HVP):
+            is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
+            arrays |= {"u" if is_one else f"u_{name}": array for name, array in answer.u.items()}
         said = []
         if loss is not None:
             arrays |= loss.inputs
@@ -189,45 +186,37 @@ class Composer(Writer):
 
     # -- the numbers asked for
 
-    def _numbers(self, answer: results.Answer) -> Iterator[doc.Node]:
+    def numbers(self, answer: results.Answer) -> Iterator[doc.Node]:
+        """Compose the numbers that were asked for."""
         match answer:
-            case results.Explanation():
-                yield from self._explanation(answer)
-            case results.Answer(wrt=()) if not isinstance(answer, results.Checking):
+            case results.Answer(wrt=()):
                 return
-            case results.Checking():
-                if answer.sampling is not None:
-                    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
-                    yield note(f"{wording.sampled(answer.sampling)}: {verdicts}; the worst:")
-                if answer.opinions:
-                    yield from opinions(answer, self)
-                yield from (claim_note(claim, answer, self) for claim in answer.claims)
             case results.Products() | results.VJP():
                 if isinstance(answer, results.Products):
                     yield self._products(answer)
                 elif self.is_full or not is_small(answer):
-                    yield self._vjp(answer)
+                    yield self.product(answer, answer.v)
                 if self.is_full or (is_small(answer) and isinstance(answer, results.VJP)):
-                    yield self._matrix(answer)
+                    yield self.matrix(answer, answer.v if isinstance(answer, results.VJP) else None)
             case results.Jacobian(is_picture=True) | results.Hessian(is_picture=True):
                 yield doc.Chart(answer, partial(heat_map, answer))
             case results.Jacobian():
-                yield self._matrix(answer)
+                yield self.matrix(answer)
             case results.Hessian():
                 yield from [self._row(answer, answer.of_kind("gradient"))] if self.is_full else []
-                yield self._matrix(answer)
+                yield self.matrix(answer)
             case results.HVP() | results.Gradient() | results.JVP():
                 if self.is_full and isinstance(answer, results.HVP):
                     yield self._row(answer, answer.of_kind("gradient"))
                 yield self._row(answer, answer.asked)
 
-    def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
+    def product(self, answer: results.Differentiation, v: results.Array) -> doc.Table:
         """Tabulate the product alone, a row a variable; unfolded, with the gradient of the loss taken in one go."""
         rows: list[tuple[Notation, results.Array, Doubts]] = [
-            (one.label, one.numbers, doubts_of_product(answer, one.axes[-1], answer.v)) for one in answer.asked
+            (one.label, one.numbers, doubts_of_product(answer, one.axes[-1], v)) for one in answer.asked
         ]
-        if self.is_full and answer.loss is not None:
-            rows += ((GRADIENT(Named(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
+        if self.is_full and (loss := loss_of(answer)) is not None:
+            rows += ((GRADIENT(Named(name), LOSS), array, {}) for name, array in loss.gradient.items())
         return self.arrays(rows)
 
     def _row(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Table:
@@ -246,7 +235,7 @@ class Composer(Writer):
     def _arrays(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Table:
         return self.arrays((part.label, part.numbers, verdicts(entries_of(answer, part))) for part in parts)
 
-    def _matrix(self, answer: results.Differentiation | results.Hessian) -> doc.Node:
+    def matrix(self, answer: results.Differentiation | results.Hessian, v: results.Array | None = None) -> doc.Node:
         """Compose all blocks as one matrix, with v next to its rows for a product; folded, list large ones."""
         known = answer.of_kind("hessian" if isinstance(answer, results.Hessian) else "jacobian")
         parts = [one for one in known if one.array is not None]
@@ -257,7 +246,9 @@ class Composer(Writer):
         if not self.is_full and not is_small(answer):
             return self._arrays(answer, parts)
         found = self._blocks(answer, parts)
-        return self._weighted(answer, found) if isinstance(answer, results.VJP | results.Explanation) else found
+        if v is None or not isinstance(answer, results.Differentiation):
+            return found
+        return self._weighted(answer, v, found)
 
     def _blocks(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Blocks:
         """Put the blocks side by side, those of a Hessian below each other too."""
@@ -278,21 +269,27 @@ class Composer(Writer):
         label = parts[0].label if len(parts) == 1 else several
         return doc.Blocks(label, rows, columns, tuple(map(tuple, blocks)), marks)
 
-    def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
+    def _weighted(self, answer: results.Differentiation, v: results.Array, found: doc.Blocks) -> doc.Blocks:
         """Put v next to the rows of the Jacobian, and the product below them."""
-        names, marks = answer.wrt, dict(found.marks)
+        names, marks, vjp = answer.wrt, dict(found.marks), answer.arrays("vjp")
         for n, (name, part) in enumerate(zip(names, answer.asked, strict=True)):
             of_its_own = entries_of(answer, part)
-            for j, verdict in doubts_of_product(answer, name, answer.v).items():
+            for j, verdict in doubts_of_product(answer, name, v).items():
                 number, own = part.numbers[j], of_its_own.get(j)
                 worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
-        y, numbers = Named(answer.output), {name: self.rounded(answer.vjp[name]).reshape(1, -1) for name in names}
+        y, numbers = Named(answer.output), {name: self.rounded(vjp[name]).reshape(1, -1) for name in names}
         products = tuple((PRODUCT(y, Named(name)), array) for name, array in numbers.items())
         rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
-        v = self.rounded(answer.v).reshape(-1)
-        instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
-        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
+        instead = self.product(answer, v) if isinstance(answer, results.VJP) and not self.is_full else None
+        return replace(
+            found,
+            rows=rows,
+            blocks=(*found.blocks, products),
+            marks=marks,
+            weights=self.rounded(v).reshape(-1),
+            instead=instead,
+        )
 
     def _products(self, answer: results.Products) -> doc.Table:
         """Tabulate a row for each v, a column for each variable, and one for the contents of its `.grad`."""
@@ -306,17 +303,6 @@ class Composer(Writer):
                 cells.append(self.marked(part.numbers, verdicts(entries_of(one, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
-
-    # -- the chain rule
-
-    def _explanation(self, answer: results.Explanation) -> Iterator[doc.Node]:
-        yield from chain_rule(answer, self)
-        for name in answer.wrt:
-            numbers = self.marked(answer.vjp[name], doubts_of_product(answer, name, answer.v))
-            yield doc.Note(product(answer, name, numbers, self))
-        if self.is_full and answer.wrt:
-            yield from [] if answer.loss is None else [self._vjp(answer)]
-            yield self._matrix(answer)
 
 
 def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
@@ -346,16 +332,6 @@ def compose(answer: results.Result, digits: int | None = None, *, is_full: bool 
         compose_own: ComposeAnswer = resolve_name(own)
         return tuple(compose_own(answer, digits, is_full=is_full))
     match answer:
-        case results.Source():
-            return (doc.ScriptText(answer.source, answer.language),)
-        case results.BackwardGraph(drawing="dot"):
-            return (doc.ScriptText(dot(answer), "dot"),)
-        case results.BackwardGraph(drawing="tree" | "table"):
-            is_full = True
-        case results.ClosedForm():
-            return tuple(closed_form(answer, is_full=is_full))
-        case results.Improvement():
-            return tuple(improvement(answer, is_full=is_full))
         case results.Functions():
             return tuple(functions(answer, Composer(digits, is_full=False).nodes))
         case results.Answer():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from gradcli.report import document as doc
-from gradcli.report.compose.closed_forms import code, note
+from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
 from gradcli.report.wording import facts
 from gradcli.results import Answer, FunctionPage, Functions, Listing

@@ -19,25 +19,22 @@ import numpy as np
 
 from gradcli import results
 from gradcli.report.appearance import Appearance
-from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits, printable
-from gradcli.report.render.plain import cells, rows_of
-from gradcli.report.wording import counterexample, plain_entry, status
+from gradcli.report.render.plain import rows_of
 
 Row = Sequence[str]
 
-OPINION = ["entry", "torch", "formula", "reference", "radius", "difference", "difference_error", "relative_error"]
-OPINION += ["ulps", "verdict", "left", "right", "note"]
-"""Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
-
-def pieces(answer: results.Answer | results.ClosedForm, shown: Appearance) -> Iterator[str]:
+def pieces(answer: results.Answer, shown: Appearance) -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is the content of `.grad` after each.
-    Of a check, a row an opinion, then a row a claim.
     """
-    header, rows = _table(printable(answer))
+    return table_text(*_table(printable(answer)), shown)
+
+
+def table_text(header: Row, rows: Iterable[Row], shown: Appearance) -> Iterator[str]:
+    """Write a table as comma-separated values, or separated by tabs, some rows at a time."""
     everything = itertools.chain([header], rows)
     while block := list(itertools.islice(everything, MANY)):
         out = io.StringIO()
@@ -45,36 +42,14 @@ def pieces(answer: results.Answer | results.ClosedForm, shown: Appearance) -> It
         yield out.getvalue()
 
 
-def _table(answer: results.Answer | results.ClosedForm) -> tuple[Row, Iterable[Row]]:
+def _table(answer: results.Answer) -> tuple[Row, Iterable[Row]]:
     match answer:
-        case results.Plot():
-            return _curves(answer)
-        case results.PlotMap(axes=axes, gradient=gradient, output=y):
-            columns = [*np.meshgrid(*axes.values()), answer.values, *gradient.values()]
-            header = [*axes, y, *(f"d{y}_d{name}" for name in axes)]
-            return header, ([*map(digits, row)] for row in zip(*(one.ravel() for one in columns), strict=True))
-        case results.ClosedForm():
-            return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
-        case results.Checking():
-            return OPINION, _checking(answer)
         case results.Products():
             accumulates = answer.answers[0].accumulated is not None
             return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer.answers)
         case results.VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], (row for _, *row in _products([answer]))
     return _header(answer), _numbers(answer)
-
-
-def _curves(plot: results.Plot) -> tuple[Row, Iterable[Row]]:
-    """List a row for each point, with the marks and the ranges there in the last column."""
-    found: list[tuple[float, float, str]] = [(mark.place, mark.place, mark.kind) for mark in plot.marks]
-    found += [(span.low, span.high, span.kind) for span in plot.spans]
-    columns = [plot.points, *(curve.values for curve in plot.curves)]
-    rows = (
-        [*map(digits, row), " ".join(dict.fromkeys(kind for low, high, kind in found if low <= row[0] <= high))]
-        for row in zip(*columns, strict=True)
-    )
-    return [plot.variable, *(curve.column for curve in plot.curves), "mark"], rows
 
 
 # -- entries
@@ -123,24 +98,3 @@ def _numbers(answer: results.Answer) -> Iterator[list[str]]:
             head = [*filter(None, [members[0].by]), *([_index(row)] if is_matrix else [])]
             for one in members:
                 yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.numbers[row]))
-
-
-def _checking(answer: results.Checking) -> Iterator[list[str]]:
-    """List the opinions, then the claims; of a refuted claim, the truth and a note with both values."""
-    kind = np.dtype(answer.dtype).type
-    for one in answer.opinions:
-        numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]
-        numbers += [one.relative_error, one.ulps]
-        sides = map(_number, one.one_sided or (None, None))
-        yield [plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
-    for claim in answer.claims:
-        found = dict.fromkeys(OPINION, "")
-        found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
-        found["reference"] = _number(claim.truth)
-        found["verdict"] = status(claim).replace(" ", "-")
-        found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
-        yield list(found.values())
-
-
-def _number(number: float | None) -> str:
-    return "" if number is None else digits(number)

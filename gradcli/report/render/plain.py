@@ -18,8 +18,7 @@ from gradcli import results
 from gradcli.errors import InputError
 from gradcli.option_words import option
 from gradcli.report.appearance import Appearance
-from gradcli.report.numbers import digits, printable, spaced
-from gradcli.report.wording import plain_entry, status
+from gradcli.report.numbers import printable, spaced
 
 PLAIN = Appearance("plain")
 """As the format appears where nothing else is said."""
@@ -28,37 +27,19 @@ PLAIN = Appearance("plain")
 def pieces(answer: Any, shown: Appearance = PLAIN) -> Iterator[str]:
     """Write vᵀJ, Hu or the gradient, variable by variable in the order of `wrt`; J or the Hessian as a matrix; Ju; y.
 
-    Of several products, those of each v one after the other; of passes that accumulate, `.grad` after each.
-    Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
-    `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
-    of a brief list, a line a group.  Of an improvement, the form alone.
+    Of several products, those of each v one after the other; of passes that accumulate, `.grad` after each.  Of
+    functions, a name a line; of a brief list, a line a group.
     """
     answer = printable(answer)
     match answer:
         case results.Functions():
             yield from (f"{line}\n" for line in _functions(answer))
-        case results.Improvement():
-            yield f"{answer.form}\n"
-        case results.ClosedForm():
-            yield from (f"{cell.text}\n" for cell in cells(answer))
-        case results.Checking():
-            yield from (f"{line}\n" for line in _checking(answer))
         case results.Products():
             yield from itertools.chain.from_iterable(pieces(one) for one in answer.answers)
         case _:
             for row in _numbers(answer):
                 yield from spaced(row)
                 yield "\n"
-
-
-def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
-    """List the formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
-    blocks = answer.products.values() or [
-        formula
-        for (row, column), formula in answer.blocks.items()
-        if row == "" or answer.wrt.index(row) <= answer.wrt.index(column)
-    ]
-    return (cell for formula in blocks for cell in formula.cells)
 
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
@@ -78,15 +59,6 @@ def _numbers(answer: results.Answer) -> Iterable[results.Array]:
 def _abreast(blocks: Sequence[results.Array]) -> Iterator[results.Array]:
     """Join matrices side by side, a row at a time: together they may fill the memory."""
     return map(np.concatenate, zip(*blocks, strict=True))
-
-
-def _checking(answer: results.Checking) -> Iterator[str]:
-    kind = np.dtype(answer.dtype).type
-    for opinion in answer.opinions:
-        truth = "none" if opinion.reference is None else digits(opinion.reference)
-        yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
-    for claim in answer.claims:
-        yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
 
 
 def _functions(answer: results.Functions) -> Iterator[str]:

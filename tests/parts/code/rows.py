@@ -17,7 +17,7 @@ GRADIENTS = {
 }
 
 NARROW = {
-    ("parts.code", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
+    ("parts.code", "report"): {"gradcli.report", "gradcli.report.document"},  # a LaTeX document is an answer in LaTeX
 }
 
 COMMAND_LINES = {("parts/code/code.py", " --to "): "a command to type"}

@@ -7,8 +7,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import TooLargeError
+from gradcli.parts.explain.graph_document import MAX_TENSORS
 from gradcli.report import Screen, rendered
-from gradcli.report.compose.views import MAX_TENSORS
 from gradcli.report.drawings import MAX_LINES
 from gradcli.report.wording import MAX_NODES
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from gradcli import results
@@ -11,7 +11,7 @@ from gradcli.option_words import Words, option
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import mark
-from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
+from gradcli.report.wording import chosen, judged, undecided
 
 MOST_FORMULAS = 6
 """Most formulas next to a verdict."""
@@ -29,6 +29,13 @@ GRADIENT = Signs("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
 """Gradient of a function by a variable."""
 
 LOSS = Signs("loss", "loss", r"\mathit{loss}")()
+
+Block = results.Formula | doc.EquationCell
+"""A formula, or an equation whose right side is the reason why there is none."""
+
+Blocks = Iterable[Block]
+"""The formulas of an answer."""
+
 _EQUATION = Signs("%s = %s", "%s = %s", "%s = %s")
 
 
@@ -42,61 +49,56 @@ def code(words: str) -> doc.Styled:
     return doc.Styled(words, "code")
 
 
-def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
-    """Compose formulas without numbers, and how to get the numbers."""
-    yield doc.Note(line(code(statement(answer))))
-    sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
-    if sizes:
-        yield doc.Abreast(tuple(map(line, sizes)))
-    found = list(equations(answer))
-    if len(found) == 1 and not sizes:
-        yield doc.Note(line(doc.Symbol(found[0].left), " = ", found[0].right, "   ", standing(answer.check.verdict)))
-    elif found:
-        yield from long_formulas(answer, is_full=is_full)
-        yield cross_check(answer, is_full=is_full)
-    yield from definitions(all_formulas(answer))
-    for finding in answer.check.findings[:MOST_FINDINGS]:
-        yield doc.Note(line(doc.Styled(finding.note, TONES[finding.verdict])))
-    yield from map(note, answer.remarks)
-    names = [name for name in answer.shapes if name != answer.output]
-    values = option("at", *(f"{name}=VALUE" for name in names[:MOST_FORMULAS])) + " ..." * (len(names) > MOST_FORMULAS)
-    yield note(Words(f"for numbers, add {values}") if names else NO_VARIABLE)
+def known_columns(rows: Sequence[Mapping[str, doc.Line]]) -> doc.Table:
+    """Tabulate the columns in which any row has words."""
+    headers = [header for header in rows[0] if any(row[header] for row in rows)] if rows else []
+    cells = tuple(tuple(row[header] for header in headers) for row in rows)
+    return doc.Table(lines(*headers), cells)
 
 
 # -- next to the verdict
 
 
-def long_formulas(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> Iterator[doc.Table]:
-    """Tabulate all formulas; in short, only long ones, above the numbers, which are then seen with the verdict."""
-    found = list(equations(answer))
-    if is_full and found:
-        yield formulas(answer)
+def long_formulas(blocks: Blocks, whole: doc.Table | None) -> Iterator[doc.Table]:
+    """Tabulate formulas above the numbers: all in a table, or long ones alone; others are seen with the verdict.
+
+    Args:
+        blocks: The formulas.
+        whole: The table of all of them; None in short.
+    """
+    found = list(equations(blocks))
+    if whole is not None and found:
+        yield whole
     elif _is_long(found):
         header, cells = _formulas(found)
         yield doc.Table(lines(header), tuple(lines(cell) for cell in cells), is_folded=True)
 
 
-def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> doc.Table:
-    """Tabulate the formulas unless they are above, the verdict, and its number of entries."""
-    check = answer.check
-    found = [] if is_full else list(equations(answer))
-    headers, extent = ["cross-check", "entries"], ""
-    verdict = line("not checked" if check is None else standing_of(check))
-    if check is not None:
-        extent = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
-    if isinstance(answer, results.ClosedForm):
-        extent = f"{answer.check.checked:,} at {answer.check.chosen}"
-    row: list[doc.Line] = [verdict, line(extent)]
-    if is_full and check is not None and not isinstance(answer, results.ClosedForm):
-        error = check.max_relative_error
-        if how := chosen(check):
-            row[1] = line(f"{extent.removesuffix(', sampled')} ({how})")
-        row.append(line("none" if error is None else f"{error:.2g}"))
-        headers.append("largest relative error")
+def cross_check(check: results.Check | None, blocks: Blocks, *, is_full: bool, extent: str = "") -> doc.Table:
+    """Tabulate the formulas unless they are above, the verdict, and its number of entries.
+
+    Args:
+        check: The check; None if not asked for.
+        blocks: The formulas.
+        is_full: Whether the formulas are above, long or not.
+        extent: What the verdict covers; "" for the entries of the check.
+    """
+    found = [] if is_full else list(equations(blocks))
+    headers, row = ["cross-check", "entries"], [line("not checked" if check is None else standing_of(check))]
+    if check is None or extent:
+        row.append(line(extent))
+    else:
+        covered = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
+        how = chosen(check) if is_full else ""
+        row.append(line(f"{covered.removesuffix(', sampled')} ({how})" if how else covered))
+        if is_full:
+            error = check.max_relative_error
+            row.append(line("none" if error is None else f"{error:.2g}"))
+            headers.append("largest relative error")
     if not found or _is_long(found):
         return doc.Table(lines(*headers), (tuple(row),))
     header, cells = _formulas(found)
-    rows = (lines(cell, *(row if n == 0 else [(), ()])) for n, cell in enumerate(cells))
+    rows = (lines(cell, *(row if n == 0 else [()] * len(row))) for n, cell in enumerate(cells))
     return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
 
 
@@ -142,22 +144,29 @@ def standing_of(check: results.Check) -> doc.Styled:
 # -- all formulas
 
 
-def formulas(answer: results.Judged | results.ClosedForm) -> doc.Table:
+def formulas(answer: results.Judged) -> doc.Table:
     """Tabulate the function and each formula, or the reason why there is none; or the formulas as a matrix."""
-    found = list(all_formulas(answer))
+    blocks = [*formula_blocks(answer)]
+    found = list(all_formulas(blocks))
     if (
         isinstance(answer, results.Differentiation)
         and len(found) == len(answer.wrt)
         and (matrix := _formula_matrix(found))
     ):
         return matrix
-    functions = [one.function for one in found if one.function is not None]
-    rows = [doc.EquationCell(left, doc.FormulaText(right)) for left, right in functions[:1]]
+    rows: list[doc.EquationCell] = []
     if (loss := loss_of(answer)) is not None and loss.formula is not None:
         rows += map(_equation, loss.formula.cells)
     elif loss is not None:
         rows.append(doc.EquationCell(PARTIAL(LOSS, Named(answer.output)), doc.Styled(f"none: {loss.formula_omitted}")))
-    rows += equations(answer)
+    return formula_table(blocks, rows)
+
+
+def formula_table(blocks: Blocks, before: Sequence[doc.EquationCell] = ()) -> doc.Table:
+    """Tabulate the function, some equations, and each formula, or the reason why there is none."""
+    functions = [one.function for one in all_formulas(blocks) if one.function is not None]
+    rows = [doc.EquationCell(left, doc.FormulaText(right)) for left, right in functions[:1]]
+    rows += (*before, *equations(blocks))
     return doc.Table(lines("", "formula"), tuple(lines(doc.Symbol(row.left), row) for row in rows))
 
 
@@ -171,15 +180,15 @@ def _formula_matrix(found: Sequence[results.Formula]) -> doc.Table | None:
     return doc.Table(lines("J", *(f"∂/∂{column}" for column in columns)), tuple(body), is_numeric=True)
 
 
-def loss_of(answer: results.Answer | results.ClosedForm) -> results.Loss | None:
+def loss_of(answer: results.Answer) -> results.Loss | None:
     """Get the loss that v comes from; None if v was given otherwise."""
-    first = answer.answers[0] if isinstance(answer, results.Products) else answer
-    return first.loss if isinstance(first, results.VJP | results.Explanation) else None
+    found = getattr(answer.answers[0] if isinstance(answer, results.Products) else answer, "loss", None)
+    return found if isinstance(found, results.Loss) else None
 
 
 def formula_notes(answer: results.Answer) -> Iterator[doc.Note]:
     """Explain the names in formulas, and where the formulas were confirmed, each once."""
-    shown = list(all_formulas(answer))
+    shown = list(all_formulas(formula_blocks(answer)))
     yield from definitions(shown)
     yield from map(note, sorted({formula.note for formula in shown if formula.note}))
 
@@ -191,14 +200,14 @@ def definitions(found: Iterable[results.Formula]) -> Iterator[doc.Note]:
         yield doc.Note(line("and " if n else "where ", doc.FormulaText(_EQUATION(left, right))))
 
 
-def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula]:
-    """List all formulas of an answer."""
-    return (found for found in _blocks(answer) if isinstance(found, results.Formula))
+def all_formulas(blocks: Blocks) -> Iterator[results.Formula]:
+    """List the formulas that there are."""
+    return (found for found in blocks if isinstance(found, results.Formula))
 
 
-def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.EquationCell]:
+def equations(blocks: Blocks) -> Iterator[doc.EquationCell]:
     """Pair the label of each formula with the formula, or with the reason why there is none."""
-    for found in _blocks(answer):
+    for found in blocks:
         yield from [found] if isinstance(found, doc.EquationCell) else map(_equation, found.brief)
 
 
@@ -206,31 +215,22 @@ def _equation(cell: results.Cell) -> doc.EquationCell:
     return doc.EquationCell(cell.label, doc.FormulaText(cell.expression))
 
 
-def _or_none(label: Notation, found: results.Formula | None, why: str | None) -> results.Formula | doc.EquationCell:
+def formula_or_reason(label: Notation, found: results.Formula | None, why: str | None) -> Block:
     """Get a formula, or an equation with the reason why there is none."""
     return found or doc.EquationCell(label, doc.Styled(f"none: {why or ''}"))
 
 
-def _blocks(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula | doc.EquationCell]:
+def formula_blocks(answer: results.Answer) -> Iterator[Block]:
     """List formulas and the reasons why others are missing; a block of a Hessian once."""
     y = Named(answer.output)
-    pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:
-        case results.ClosedForm(command=command, blocks=blocks, omitted=omissions):
-            yield from answer.products.values()
-            single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
-            for row, column in pairs if command == "hessian" else single:
-                known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
-                label = known.get(command) or PARTIAL(y, Named(column))
-                yield _or_none(label, blocks.get((row, column)), omissions.get((row, column)))
-                if column in answer.matrices:
-                    yield doc.EquationCell(GRADIENT(Named(column), y), doc.FormulaText(answer.matrices[column]))
         case results.JVP(symbolic=formula, symbolic_omitted=omitted):
-            yield _or_none(JU(), formula, omitted)
+            yield formula_or_reason(JU(), formula, omitted)
         case results.Hessian(symbolic=found, symbolic_omitted=why):
-            for a, b in pairs:
-                yield _or_none(second(y, Named(a), Named(b)), found.get(a, {}).get(b), why.get(a, {}).get(b))
+            for a, b in combinations_with_replacement(answer.wrt, 2):
+                label = second(y, Named(a), Named(b))
+                yield formula_or_reason(label, found.get(a, {}).get(b), why.get(a, {}).get(b))
         case results.HVP() | results.Differentiation():
             for name in answer.wrt:
                 label = HU(Named(name)) if isinstance(answer, results.HVP) else PARTIAL(y, Named(name))
-                yield _or_none(label, answer.symbolic.get(name), answer.symbolic_omitted.get(name))
+                yield formula_or_reason(label, answer.symbolic.get(name), answer.symbolic_omitted.get(name))

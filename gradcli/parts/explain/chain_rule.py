@@ -11,10 +11,11 @@ import numpy as np
 
 from gradcli import notation
 from gradcli.report import document as doc
-from gradcli.report.compose.closed_forms import note, standing
+from gradcli.report.compose.answers import Composer
+from gradcli.report.compose.formula_tables import note, standing
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import Writer, cut
-from gradcli.results import Adjoint, Explanation, Term
+from gradcli.report.numbers import Writer, cut, doubts_of_product
+from gradcli.results import Adjoint, Answer, Explanation, Term
 
 MOST_ROWS, MAX_ROWS = 8, 40
 """Most lines and adjoints shown, folded and unfolded; of more, the ends."""
@@ -29,6 +30,29 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUMMED = notation.Signs("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
 _TIMES = notation.Signs("*", "·", r"\cdot")()
 _BY_ELEMENT = notation.Signs("*", "⊙", r"\odot")()
+
+
+def explanation(answer: Explanation, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose an explanation."""
+    return ExplanationComposer(digits, is_full).nodes(answer)
+
+
+class ExplanationComposer(Composer):
+    """Composer of explanations, which end with the product."""
+
+    most_below = -1
+
+    def numbers(self, answer: Answer) -> Iterator[doc.Node]:
+        """Compose the chain rule, the product, and unfolded the matrix that it weighs."""
+        if not isinstance(answer, Explanation):
+            return
+        yield from chain_rule(answer, self)
+        for name in answer.wrt:
+            numbers = self.marked(answer.vjp[name], doubts_of_product(answer, name, answer.v))
+            yield doc.Note(product(answer, name, numbers, self))
+        if self.is_full and answer.wrt:
+            yield from [] if answer.loss is None else [self.product(answer, answer.v)]
+            yield self.matrix(answer, answer.v)
 
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:

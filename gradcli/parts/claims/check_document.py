@@ -1,0 +1,198 @@
+"""A check as a document: its readings next to each other, the claims, and the conclusion."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from gradcli import results
+from gradcli.notation import Element
+from gradcli.option_words import Words, marked
+from gradcli.report import document as doc, wording
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.answers import Composer
+from gradcli.report.compose.formula_tables import code, known_columns, note, standing
+from gradcli.report.document import in_ascii, line
+from gradcli.report.numbers import Writer, digits, printable, tone
+from gradcli.report.render.csv import table_text
+from gradcli.report.wording import extent, of_sample, plain_entry
+from gradcli.results import Checking, Claim, Entry
+
+NEITHER = "neither proved nor refuted"
+"""Outcome of a claim with neither a counterexample nor a proof."""
+
+MOST_OPINIONS, MAX_OPINIONS = 6, 20
+"""Most entries whose readings stand next to each other, folded and unfolded; JSON and plain have all."""
+
+STATUS_TONES: Mapping[str, doc.Role] = {"proved": "good", "agrees": "good", "refuted": "bad"}
+"""Roles of the outcomes of claims; the others are open."""
+
+
+def check_document(answer: Checking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose a check."""
+    return CheckingComposer(digits_shown, is_full).nodes(answer)
+
+
+class CheckingComposer(Composer):
+    """Composer of checks."""
+
+    most_below = math.inf
+    needs_variables = False
+
+    def numbers(self, answer: results.Answer) -> Iterator[doc.Node]:
+        """Compose what random points gave, the readings, and the claims."""
+        if not isinstance(answer, Checking):
+            return
+        if answer.sampling is not None:
+            verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
+            yield note(f"{sampled(answer.sampling)}: {verdicts}; the worst:")
+        if answer.opinions:  # next to each other, the worst entries first, without empty columns
+            shown = answer.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]
+            yield known_columns([_opinion(one, answer, self) for one in shown])
+            if (more := answer.opinions_count - len(shown)) > 0:
+                yield note(f"and {more:,} more entries")
+        yield from (claim_note(claim, answer, self) for claim in answer.claims)
+
+    def notes(self, answer: results.Answer) -> Iterator[doc.Node]:
+        """Compose the findings, the remarks and the conclusion."""
+        yield from super().notes(answer)
+        if isinstance(answer, Checking):
+            yield doc.Note(line(doc.Styled(conclusion(answer), "good" if answer.passed else "bad")))
+
+
+def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]:
+    torch, role = np.dtype(answer.dtype).type(one.torch), tone(one.verdict)
+    short = write.rounded(one)
+    quotient, error = short.difference, short.difference_error or 0.0  # to the digit where its error begins
+    found: dict[str, str | doc.Line] = {
+        "entry": line(doc.Symbol(wording.entry(one, answer.output))),
+        "torch": write.cell(torch, role="strong" if one.verdict == "agree" else role),
+        "formula": "" if one.formula is None else write.number(one.formula),
+        "enclosure": write.enclosed(one),
+        "difference": "" if quotient is None else f"{_to_digits_of(quotient, error)} ± {error:.1g}",
+    }
+    if write.is_full:
+        found["relative error"] = "" if one.relative_error is None else f"{one.relative_error:.2g}"
+        found["ulps"] = "" if one.ulps is None else f"{one.ulps:.2g}"
+    found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_minor=one.is_minor))
+    return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
+
+
+def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
+    """Compose the outcome of a claim, and where it is wrong."""
+    numbers = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
+    point = ", ".join(f"{name} = {write.listed(array)}" for name, array in numbers.items())
+    short = write.rounded(claim)
+    wrong = counterexample(claim if short.truth == short.claimed else short)
+    behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
+    more = "; ".join(marked(words) for words in behind if words)
+    of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
+    became = status(claim)
+    if claim.status == "agrees":
+        became = "agrees at this point"
+    elif claim.status == "no counterexample" and claim.points:
+        became = f"{NEITHER}: no counterexample in {claim.points:,} point{'s' * (claim.points > 1)}"
+    outcome = doc.Styled(became, STATUS_TONES.get(claim.status, "open"))
+    return doc.Note(line("claim ", code(claim.text), f"{of}: ", outcome, Words(f": {more}") if more else ""))
+
+
+def _to_digits_of(quotient: float, error: float) -> str:
+    """Write the digits of a number down to the first of its error.
+
+    >>> _to_digits_of(3.14159, 2e-3)
+    '3.142'
+    """
+    return digits(round(quotient, -math.floor(math.log10(error))) if 0 < error < math.inf else quotient)
+
+
+# -- words
+
+
+def status(claim: results.Claim) -> str:
+    """Name the outcome of a claim; one without a counterexample at 0 points was not compared.
+
+    >>> status(results.Claim("x", "0", "gradient", "no counterexample", 0))
+    'not compared'
+    """
+    return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status
+
+
+def counterexample(claim: results.Claim) -> str:
+    """Write where a claim is wrong, the truth and the claimed value; empty if that is not known."""
+    if claim.claimed is None or claim.truth is None:
+        return ""
+    place = f"entry {Element('', claim.entry).text} is" if claim.entry else "it is"
+    return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
+
+
+def sampled(sampling: results.Sampling) -> str:
+    """Name the random points that were looked at."""
+    boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
+    return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
+
+
+def conclusion(answer: results.Checking) -> str:
+    """Write the last line, as the exit code has it."""
+    if answer.passed:
+        allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
+        check = answer.check
+        sample = f"{' on a sample' * check.sampled}: {extent(check)}" if check and of_sample(check) else ""
+        return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
+    claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
+    failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
+    failed = ((claims[word], word) for word in failing if claims[word])
+    words = [*reversed(answer.failing), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    words += [f"elsewhere {fault}" for fault in answer.elsewhere]
+    if answer.requires_all and answer.check is not None and not answer.check.is_whole:
+        words.append(f"not all was checked, {extent(answer.check)}")
+    return f"did not pass: {', '.join(words)}"
+
+
+# -- data
+
+OPINION = ["entry", "torch", "formula", "reference", "radius", "difference", "difference_error", "relative_error"]
+OPINION += ["ulps", "verdict", "left", "right", "note"]
+"""Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
+
+
+def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
+    """Write a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim.
+
+    A claim is `proved`, `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.
+    """
+    answer = printable(answer)
+    kind = np.dtype(answer.dtype).type
+    for opinion in answer.opinions:
+        truth = "none" if opinion.reference is None else digits(opinion.reference)
+        yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}\n"
+    for claim in answer.claims:
+        yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}\n"
+
+
+def csv_rows(answer: Checking, shown: Appearance) -> Iterator[str]:
+    """Write a row an opinion, then a row a claim."""
+    return table_text(OPINION, _rows(printable(answer)), shown)
+
+
+def _rows(answer: Checking) -> Iterator[list[str]]:
+    """List the opinions, then the claims; of a refuted claim, the truth and a note with both values."""
+    kind = np.dtype(answer.dtype).type
+    for one in answer.opinions:
+        numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]
+        numbers += [one.relative_error, one.ulps]
+        sides = map(_number, one.one_sided or (None, None))
+        yield [plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
+    for claim in answer.claims:
+        found = dict.fromkeys(OPINION, "")
+        found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
+        found["reference"] = _number(claim.truth)
+        found["verdict"] = status(claim).replace(" ", "-")
+        found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
+        yield list(found.values())
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else digits(number)

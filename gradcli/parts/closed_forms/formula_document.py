@@ -1,0 +1,93 @@
+"""A derivative in closed form as a document, as bare text, and as rows of CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
+from gradcli.notation import HU, JU, PARTIAL, Named, second
+from gradcli.option_words import Words, option
+from gradcli.report import document as doc
+from gradcli.report.appearance import Appearance
+from gradcli.report.compose.formula_tables import (
+    GRADIENT,
+    MOST_FINDINGS,
+    MOST_FORMULAS,
+    Block,
+    all_formulas,
+    code,
+    cross_check,
+    definitions,
+    equations,
+    formula_or_reason,
+    formula_table,
+    long_formulas,
+    note,
+    standing,
+)
+from gradcli.report.document import TONES, line
+from gradcli.report.numbers import printable
+from gradcli.report.wording import NO_VARIABLE, statement
+from gradcli.results import Cell, ClosedForm
+
+
+def plain(answer: ClosedForm, shown: Appearance) -> Iterator[str]:
+    """Write each formula on a line."""
+    yield from (f"{cell.text}\n" for cell in cells(printable(answer)))
+
+
+def csv_rows(answer: ClosedForm, shown: Appearance) -> Iterator[str]:
+    """Write each formula as a row."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter="\t" if shown.form == "tsv" else ",", lineterminator="\n")
+    rows = [["derivative", "formula"], *([cell.label.text, cell.text] for cell in cells(printable(answer)))]
+    writer.writerows(rows)
+    yield out.getvalue()
+
+
+def cells(answer: ClosedForm) -> Iterator[Cell]:
+    """List the formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
+    blocks = answer.products.values() or [
+        formula
+        for (row, column), formula in answer.blocks.items()
+        if row == "" or answer.wrt.index(row) <= answer.wrt.index(column)
+    ]
+    return (cell for formula in blocks for cell in formula.cells)
+
+
+def closed_form(answer: ClosedForm, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose formulas without numbers, and how to get the numbers."""
+    yield doc.Note(line(code(statement(answer))))
+    sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
+    if sizes:
+        yield doc.Abreast(tuple(map(line, sizes)))
+    blocks = tuple(_blocks(answer))
+    found = list(equations(blocks))
+    if len(found) == 1 and not sizes:
+        yield doc.Note(line(doc.Symbol(found[0].left), " = ", found[0].right, "   ", standing(answer.check.verdict)))
+    elif found:
+        yield from long_formulas(blocks, formula_table(blocks) if is_full else None)
+        extent = f"{answer.check.checked:,} at {answer.check.chosen}"
+        yield cross_check(answer.check, blocks, is_full=is_full, extent=extent)
+    yield from definitions(all_formulas(blocks))
+    for finding in answer.check.findings[:MOST_FINDINGS]:
+        yield doc.Note(line(doc.Styled(finding.note, TONES[finding.verdict])))
+    yield from map(note, answer.remarks)
+    names = [name for name in answer.shapes if name != answer.output]
+    values = option("at", *(f"{name}=VALUE" for name in names[:MOST_FORMULAS])) + " ..." * (len(names) > MOST_FORMULAS)
+    yield note(Words(f"for numbers, add {values}") if names else NO_VARIABLE)
+
+
+def _blocks(answer: ClosedForm) -> Iterator[Block]:
+    """List formulas and the reasons why others are missing; a block of a Hessian once."""
+    y, command = Named(answer.output), answer.command
+    yield from answer.products.values()
+    single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
+    for row, column in combinations_with_replacement(answer.wrt, 2) if command == "hessian" else single:
+        known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
+        label = known.get(command) or PARTIAL(y, Named(column))
+        yield formula_or_reason(label, answer.blocks.get((row, column)), answer.omitted.get((row, column)))
+        if column in answer.matrices:
+            yield doc.EquationCell(GRADIENT(Named(column), y), doc.FormulaText(answer.matrices[column]))
