@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.test_html import Page
+from tests.parts.pages.test_html import Page
 
 pytestmark = pytest.mark.part("claims")  # which a cell asks for
 

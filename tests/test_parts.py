@@ -110,6 +110,20 @@ def test_another_package_adds_a_command(tmp_path: Path) -> None:
     assert wrong.err.startswith("error: ")
 
 
+def test_another_package_adds_a_format(tmp_path: Path) -> None:
+    """On the screen and in a file; the help, errors and `f"{answer:verdict}"` know it, and the formats of the core."""
+    environment = _installed(tmp_path)
+    run = _shell(environment, "grad", "x**2", "--at", "3", "--format", "verdict")
+    assert (run.code, run.out) == (0, "agree\n"), run.err
+    path = tmp_path / "a.verdict"
+    run = _shell(environment, "grad", "abs(x)", "--at", "0", "-o", str(path))
+    assert (run.code, run.out, path.read_text(encoding="utf-8")) == (0, "", "kink\n"), run.err
+    assert "|html|verdict>" in re.sub(r"\s", "", _shell(environment, "grad", "--help").out)
+    assert ".pdf, .verdict;" in _shell(environment, "grad", "x", "--at", "1", "-o", "a.b").err.replace("\n", " ")
+    script = "from gradcli import Function; print(f'{Function(\"x**2\").grad(3.0):verdict}')"
+    assert process(sys.executable, "-c", script, given=None, cwd=None, **environment).out == "agree\n"
+
+
 def test_the_example_names_the_group_that_is_read() -> None:
     """The entry point of its project."""
     text = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")

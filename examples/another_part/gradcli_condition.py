@@ -1,27 +1,38 @@
-"""A part of gradcli from another package: the command `gradcli condition`.
+"""A part of gradcli from another package: the command `gradcli condition`, and the format `verdict`.
 
     pip install examples/another_part
     gradcli condition "x - 1" --at 1.001
+    gradcli grad "x**2" --at 3 --format verdict
 
 The entry point in `pyproject.toml` names `PART`; all that a part may supply is in `gradcli.parts.part`.
 """
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
+
+if TYPE_CHECKING:
+    from gradcli.report import Appearance
+    from gradcli.results import Result
 
 
 class ConditionPart(Part):
-    """Condition numbers."""
+    """Condition numbers, and verdicts alone."""
 
     COMMANDS = ("condition",)
 
     def command(self, name: str) -> Command:
         """Return the command; its function is imported when the shell asks for it."""
         return Command(name, "Look closer", "gradcli_condition:condition")
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return the format; files whose names end with .verdict are written so too."""
+        return (Renderer("verdict", "gradcli_condition:verdict", (".verdict",)),)
 
 
 def condition(
@@ -42,6 +53,12 @@ def condition(
     rows = answer.jacobian[name].reshape(y.size, x.size)
     number = np.linalg.norm(rows, 2) * np.linalg.norm(x) / np.linalg.norm(y)
     return f"condition number: {number:.6g}   J: {answer.check.verdict}\n"
+
+
+def verdict(answer: "Result", shown: "Appearance") -> Iterator[str]:
+    """Write the verdict on an answer, and nothing else."""
+    check = getattr(answer, "check", None)
+    yield f"{check.verdict if check else 'unchecked'}\n"
 
 
 PART = ConditionPart()

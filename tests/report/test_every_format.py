@@ -1,4 +1,4 @@
-"""Every answer in every format: CSV and JSON read back as the numbers, Markdown has what the table has."""
+"""Every answer in every format: CSV and JSON read back as the numbers."""
 
 import csv
 import io
@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function, results
 from gradcli.errors import UsageError
-from gradcli.parts.pages import markdown
 from gradcli.questions import functions
 from gradcli.registry import formats
 from gradcli.report import Screen, rendered
@@ -91,20 +90,6 @@ def test_what_is_no_table_of_numbers_has_every_other_format(name: str, word: str
                 Shown.write(ANSWERS[name](), form)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_markdown_has_all_words_of_the_table(name: str) -> None:
-    """In the same order, but for frames and signs."""
-    answer = ANSWERS[name]()
-    table, written = (
-        re.sub(r"[^\w.]+", " ", text).split()
-        for text in (rendered(answer, "full", Screen()), rendered(answer, "markdown", Screen()).replace("<br>", " "))
-    )
-    if name != "Functions":  # whose cells have lines
-        rest = iter(written)
-        assert all(word in rest for word in table)
-    assert set(table) <= set(written)
-
-
 def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
@@ -154,32 +139,9 @@ def test_csv_of_a_check_says_why() -> None:
     assert "sign" in claim["note"]  # the likeliest mistake
 
 
-@SLOW
-@given(st.text())
-def test_markdown_of_any_text_has_no_markup(words: str) -> None:
-    """Every sign that would mean something is escaped, and taking the escapes away gives the text."""
-    found = markdown.escaped(words)
-    assert re.sub(r"\\([\\`*<>|~$_&\[#+=.)-])", r"\1", found) == words
-    assert not re.search(r"(?<!\\)(?:\\\\)*[`*<>|~$]", found)
-
-
-def test_markdown_of_code_outlasts_its_backticks() -> None:
-    """Within a line and in a block."""
-    assert markdown.code("a`b``c") == "```a`b``c```"
-    assert markdown.fenced("```\n", "python") == "````python\n```\n````\n"
-
-
-def test_pipes_stay_in_their_cells() -> None:
-    """In formulas and in words."""
-    shown = rendered(Function("where((x > 0) | (x < -1), x, 0)").grad({"x": 1.0}), "markdown", Screen())
-    for block in shown.split("\n\n"):
-        lines = [line for line in block.split("\n") if line.startswith("|")]
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
-
-
 @pytest.mark.parametrize(
     ("name", "form"),
-    in_turn(sorted(set(ANSWERS) - {"Source", "Functions"}), "table", "markdown", "latex", "json", "csv", "plain"),
+    in_turn(sorted(set(ANSWERS) - {"Source", "Functions"}), *sorted({*formats()} - {"full", "jsonl", "tsv", "html"})),
 )
 def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
     """No number of the answer is longer; what the formula says is not touched."""

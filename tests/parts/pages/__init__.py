@@ -1,0 +1,1 @@
+"""Tests of gradcli.parts.pages."""
