@@ -1,6 +1,6 @@
-"""Answers as documents of other programs: LaTeX, Markdown, HTML, Org.
+"""Answers as documents of other programs: LaTeX, Markdown, HTML.
 
-latex, markdown, html, org       a document in each, a module a format
+latex, markdown, html            a document in each, a module a format
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class PagesPart(Part):
             Renderer("latex", f"{_LATEX}:pieces", (".tex",), notebook=f"{_LATEX}:body"),
             Renderer("markdown", f"{_MARKDOWN}:pieces", (".md",)),
             Renderer("html", f"{_HTML}:pieces", (".html", ".htm"), notebook=f"{_HTML}:fragment"),
-            Renderer("org", "gradcli.parts.pages.org:pieces", (".org",)),
         )
 
 
