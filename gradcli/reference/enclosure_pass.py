@@ -295,11 +295,45 @@ class EnclosurePass:
                 own = found.setdefault(out, {})
                 for d, tangent in moving[line.call.operands[k]].get(source, {}).items():
                     product = passed(k, tangent, slope)
-                    if product is not None:
+                    if product is not None and not self._stays(line, k, (out, d), slope, tangent, moving):
                         own[d] = plus(own[d], product) if d in own else product
             if line.call.op.is_branch:
                 self._join(line, found, moving)
         return moving.get(self.reference.program.output, {})
+
+    def _stays(
+        self,
+        line: Line,
+        k: int,
+        place: tuple[int, int],
+        slope: Outcome,
+        tangent: Outcome,
+        moving: Mapping[Atom, Mapping[int, Mapping[int, Outcome]]],
+    ) -> bool:
+        """Tell whether an element certainly stays where it is as one of its operands moves along a direction.
+
+        The slope is exactly 0, and made of what does not move along it: x*0 stays as x moves, x**2 does not.
+
+        Args:
+            line: The line.
+            k: The number of the operand.
+            place: The element and the number of the direction.
+            slope: The slope of the element by the operand.
+            tangent: The tangent of the operand.
+            moving: The tangents of earlier lines.
+        """
+        if isinstance(slope, Undefined) or slope != 0 or isinstance(tangent, Undefined):
+            return False
+        if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
+            return False
+        rule, (element, direction) = rule_of(line.call), place
+        partial = rule.slopes[k]
+        for m, parameter in enumerate(rule.parameters):
+            if partial is not None and parameter in partial.free_symbols:
+                (source,) = self.reference.dependencies.sources(line, m, np.array([element]))[1].tolist()
+                if direction in moving.get(line.call.operands[m], {}).get(source, {}):
+                    return False
+        return True
 
     def _join(
         self,

@@ -46,3 +46,29 @@ def test_the_budget_is_counted_before_the_work() -> None:
     plan = square.plan([(symbol, 999_999)])
     assert not plan.judges_value
     assert _middle(plan.run(64).columns[symbol, 999_999][0]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("t = x*0; sign(t)*t", False),
+        ("sign(0*x + 0*y)", False),
+        ("sign(x*y)", False),
+        ("floor(sin(y)*x)", False),
+        ("sign(x**2)", True),
+        ("sign(x*x)", True),
+        ("sign(x*(x + y))", True),
+        ("sign(x*y + x)", True),
+    ],
+)
+def test_a_step_of_what_stays_is_no_jump(text: str, moves: bool) -> None:
+    """At x = y = 0 along x: a slope of 0 that is made of what does not move leaves an element where it is."""
+    names = ("x", "y") if "y" in text else ("x",)
+    reference, symbols = reference_of(text, dict.fromkeys(names, 0.0))
+    plan = reference.plan([(symbol, 0) for symbol in symbols])
+    found = plan.run(64).columns[next(s for s in symbols if str(s) == "x"), 0][0]
+    if moves:
+        assert isinstance(found, Undefined)
+        assert (found.kind, found.decided) == ("jump", True)
+    else:
+        assert _middle(found) == 0.0
