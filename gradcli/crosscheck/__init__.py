@@ -6,14 +6,14 @@ readings `disagree`.
 
 >>> import numpy as np
 >>> from gradcli.crosscheck.judge import judge
->>> from gradcli.crosscheck.point import Point, Numbers
+>>> from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 >>> from gradcli.language.parsing import parse
 >>> from gradcli.language.program.shapes import infer
 >>> from gradcli.recording.pass_recorder import record
 >>> def verdict(text, at, value, slope):
 ...     program = parse(text)
 ...     shapes = infer(program, {program.variables[0]: ()})
-...     point = Point.from_inputs(program, shapes, {"x": np.array(at)}, passes=record)
+...     point = FunctionAtPoint.from_inputs(program, shapes, {"x": np.array(at)}, passes=record)
 ...     numbers = Numbers.of_first_order("float64", np.array(value), {"x": np.array(slope)})
 ...     return judge(point, numbers, ("x",)).check.verdict
 >>> verdict("x**2", 3.0, 9.0, 6.0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.language import ops
 from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
@@ -101,13 +101,13 @@ def at_boundaries(
             yield boundary(verdict, guard)
 
 
-def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
+def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> FunctionAtPoint:
     require_time()
     known = infer(program, {symbol: shapes[symbol] for symbol in program.variables})
-    return Point.from_inputs(program, known, {name: inputs[name] for name in program.names})
+    return FunctionAtPoint.from_inputs(program, known, {name: inputs[name] for name in program.names})
 
 
-def _is_decided(point: Point, wrt: Sequence[str]) -> bool:
+def _is_decided(point: FunctionAtPoint, wrt: Sequence[str]) -> bool:
     """Tell whether a condition certainly stays the same next to the point."""
     steps = () if point.critical is None else [ops.ROWS[spots.name] for spots in point.critical.spots]
     if point.critical is None or any(op.is_step and not op.sense for op in steps):  # bounds know of no jump to the side
@@ -117,7 +117,7 @@ def _is_decided(point: Point, wrt: Sequence[str]) -> bool:
     return bool((bounds.radius == 0).all())
 
 
-def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
+def _verdict(point: FunctionAtPoint, wrt: Sequence[str]) -> Verdict | None:
     """Call a condition without a derivative a kink, and one that floats decide differently inaccurate; else None.
 
     All elements that may change it move together, as `(x == 0).any()` changes at no other place where x has two zeros.
@@ -135,7 +135,7 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     return "inaccurate" if is_other else None
 
 
-def _directions(point: Point, reference: Reference, wrt: Sequence[str]) -> list[Direction]:
+def _directions(point: FunctionAtPoint, reference: Reference, wrt: Sequence[str]) -> list[Direction]:
     """List the elements of variables that may change a condition: those that its critical elements are made of."""
     found = point.directions(wrt)
     if point.critical is None or point.critical.unknown or any(s.count > len(s.elements) for s in point.critical.spots):

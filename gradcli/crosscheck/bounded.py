@@ -23,7 +23,7 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.bounded_gradient import MOST_ADJOINT_ELEMENTS, GradientBounds
 from gradcli.crosscheck.compare import FLOAT_FORMATS, Tolerance, compare
 from gradcli.crosscheck.minor import is_of_matrices, left_over
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
@@ -128,7 +128,7 @@ class BoundedProof:
         zeros: The number of agreeing numbers that cancellation left in place of a 0.
     """
 
-    point: Point
+    point: FunctionAtPoint
     torch: Numbers
     variables: Sequence[sympy.Symbol]
     tolerance: Tolerance
@@ -442,7 +442,7 @@ class BoundedProof:
 
 
 def prove(
-    point: Point,
+    point: FunctionAtPoint,
     torch: Numbers,
     variables: Sequence[sympy.Symbol],
     tolerance: Tolerance,

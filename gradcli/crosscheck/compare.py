@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 from flint import arb, fmpq
 
-from gradcli.crosscheck.point import Point, flat, unravel
+from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, precision
@@ -210,7 +210,9 @@ class Evidence:
     reached: Mapping[tuple[str, int], Sequence[int]] | None = None
 
     @classmethod
-    def enclosed(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
+    def enclosed(
+        cls, point: FunctionAtPoint, directions: Sequence[Direction], rows: Flat | None, bits: int
+    ) -> Evidence | None:
         """Enclose columns of a Jacobian without torch; None where the work is over the budget."""
         with suppress(OverBudgetError):
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
@@ -219,7 +221,12 @@ class Evidence:
 
     @classmethod
     def of_columns(
-        cls, point: Point, directions: Sequence[Direction], columns: DerivativeColumns, rows: Flat | None, bits: int
+        cls,
+        point: FunctionAtPoint,
+        directions: Sequence[Direction],
+        columns: DerivativeColumns,
+        rows: Flat | None,
+        bits: int,
     ) -> Evidence:
         """Collect columns of a Jacobian, at these rows of y, None for all."""
         known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}

@@ -20,7 +20,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Evidence, is_sharp, spaced
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
@@ -74,7 +74,7 @@ NamedDirections = Mapping[str, tuple[str, Array]]
 
 
 def confirm(
-    point: Point,
+    point: FunctionAtPoint,
     derivative: Derivative,
     evidence: Evidence | None,
     directions: NamedDirections | None = None,
@@ -104,7 +104,7 @@ def confirm(
 
 
 def _at_the_point(
-    point: Point, derivative: Derivative, evidence: Evidence, directions: NamedDirections
+    point: FunctionAtPoint, derivative: Derivative, evidence: Evidence, directions: NamedDirections
 ) -> Confirmation | None:
     """Compare a formula with the evidence at the point; None if the evidence neither confirms nor refutes it.
 
@@ -117,20 +117,20 @@ def _at_the_point(
     return None if compared is not None and compared.refuted and has_cases_at(point) else compared
 
 
-def has_cases_at(point: Point) -> bool:
+def has_cases_at(point: FunctionAtPoint) -> bool:
     """Tell whether cases of the function may meet at a point, or a domain end there: a formula need not hold there."""
     has_own_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # cases that only torch has
     return has_own_cases or point.may_be_singular
 
 
-def _at_random(point: Point, derivative: Derivative, directions: NamedDirections) -> Iterator[Confirmation]:
+def _at_random(point: FunctionAtPoint, derivative: Derivative, directions: NamedDirections) -> Iterator[Confirmation]:
     """Compare a formula at one random point after the other; points that say nothing of the formula are left out."""
     shapes, sizes = _probe(point, derivative)
     for seed, box in enumerate(BOXES * 3 if sum(map(math.prod, shapes.values())) <= MAX_ELEMENTS else ()):
         generator = np.random.default_rng(seed)
         inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
         inputs |= _positions(point, shapes, generator)
-        probe = Point.from_inputs(point.source, shapes, inputs)
+        probe = FunctionAtPoint.from_inputs(point.source, shapes, inputs)
         moved = {
             name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
             for name, (symbol, _) in directions.items()
@@ -142,7 +142,7 @@ def _at_random(point: Point, derivative: Derivative, directions: NamedDirections
 
 
 def _positions(
-    point: Point, shapes: Mapping[Atom, Shape], generator: np.random.Generator
+    point: FunctionAtPoint, shapes: Mapping[Atom, Shape], generator: np.random.Generator
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Choose values of whole-number variables, such as class indices: those of the point if they fit, else random."""
     found: dict[str, npt.NDArray[np.float64]] = {}
@@ -203,7 +203,7 @@ def place_of(derivative: Derivative, row: Index, column: Index) -> str:
     return f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
 
 
-def _probe(point: Point, derivative: Derivative) -> tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]:
+def _probe(point: FunctionAtPoint, derivative: Derivative) -> tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]:
     """Choose shapes of the Program just above `LARGE` if it has such a form, else its own.
 
     A little further above, if parts of a large array would be small: x[1:] of 17 elements has 16.
@@ -235,7 +235,7 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
     return matching
 
 
-def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
+def _asked(probe: FunctionAtPoint, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """Enclose some entries on a probe; None where the work is over the budget."""
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
@@ -247,7 +247,7 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
 
 
-def lookups(point: Point, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:
+def lookups(point: FunctionAtPoint, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:
     """Map each symbol of a formula to its ball, or to a function of indices that is NaN outside instead of wrapping."""
     found: dict[sympy.Symbol, object] = {}
     for line in point.program.lines:

@@ -25,7 +25,7 @@ from gradcli.crosscheck.compare import (
     to_float,
 )
 from gradcli.crosscheck.confirming import NamedDirections, has_cases_at, lookups, place_of
-from gradcli.crosscheck.point import Point, flat, unravel
+from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError
@@ -52,7 +52,7 @@ class FormulaValues:
 
     def __init__(
         self,
-        point: Point,
+        point: FunctionAtPoint,
         derivatives: Mapping[Block, Derivative],
         v: Array | None = None,
         evidence: Evidence | None = None,

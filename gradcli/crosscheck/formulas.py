@@ -21,7 +21,7 @@ from gradcli.crosscheck.compare import KNOWN_BITS, Block, Evidence, number_of
 from gradcli.crosscheck.confirming import Confirmation, NamedDirections, confirm, has_cases_at
 from gradcli.crosscheck.formula_values import FormulaValues, mismatches
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
@@ -77,7 +77,11 @@ class Formulas:
 
 
 def derive_formulas(
-    point: Point, program: Program, wrt: Sequence[str], command: str = "", u: Mapping[str, Array] | None = None
+    point: FunctionAtPoint,
+    program: Program,
+    wrt: Sequence[str],
+    command: str = "",
+    u: Mapping[str, Array] | None = None,
 ) -> Derived:
     """Derive the formulas of Ju, Hu or the blocks of the Hessian, or those of ∂y/∂x for these variables.
 
@@ -123,7 +127,7 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
         return f"it is {error}"
 
 
-def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
+def contradicted(point: FunctionAtPoint, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
     """Find the formulas that the evidence at a point contradicts; nothing is compared elsewhere."""
     compared = {
         block: confirm(point, derivative, evidence, derived.directions, most=0).refuted
@@ -133,7 +137,9 @@ def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> d
     return {block: reason for block, reason in compared.items() if reason}
 
 
-def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None, most: int = 1) -> Formulas:
+def confirmed(
+    point: FunctionAtPoint, program: Program, derived: Derived, evidence: Evidence | None, most: int = 1
+) -> Formulas:
     """Compare the formulas with the reference at a point.
 
     Args:
@@ -165,7 +171,7 @@ RANDOM_POINTS = 3
 """Random points at which to confirm a formula, if the question has no point."""
 
 
-def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tuple[Formulas, Check]:
+def confirmed_at_random(point: FunctionAtPoint, program: Program, derived: Derived) -> tuple[Formulas, Check]:
     """Confirm formulas at random points, and count the comparisons in a check.
 
     Args:
@@ -184,7 +190,7 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
 
 
 def confirm_at(
-    check: Check | None, point: Point, evidence: Evidence | None, program: Program, derived: Derived
+    check: Check | None, point: FunctionAtPoint, evidence: Evidence | None, program: Program, derived: Derived
 ) -> tuple[Formulas, Check | None]:
     """Confirm formulas at a point, and add to the check a finding for each that the reference contradicts.
 
@@ -206,7 +212,7 @@ def confirm_at(
 
 
 def with_mismatches(
-    formulas: Formulas, judgement: Judgement, point: Point, derived: Derived, v: Array | None = None
+    formulas: Formulas, judgement: Judgement, point: FunctionAtPoint, derived: Derived, v: Array | None = None
 ) -> tuple[Formulas, Check]:
     """Compare the formulas that are shown at each entry of a point, and say at which entries one does not hold.
 
@@ -237,7 +243,7 @@ def with_mismatches(
     return formulas, with_refuted(check, refuted, derived)
 
 
-def _with_conventions(check: Check, point: Point, formulas: Formulas) -> Check:
+def _with_conventions(check: Check, point: FunctionAtPoint, formulas: Formulas) -> Check:
     """Add the value of the formula to the notes of kinks at which torch takes another side."""
     known = {block: derivative for block, derivative in formulas.derivatives.items() if not block[0]}
     values, findings = FormulaValues(point, known), []
@@ -287,7 +293,7 @@ def worst_first(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def opinions(
-    point: Point,
+    point: FunctionAtPoint,
     entries: Iterable[Entry],
     derivatives: Mapping[str, Derivative],
     differences: DifferenceQuotients,

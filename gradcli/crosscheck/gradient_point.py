@@ -14,7 +14,7 @@ from functools import cached_property
 import sympy
 
 from gradcli.adjoint.gradient import gradient
-from gradcli.crosscheck.point import Point, unravel
+from gradcli.crosscheck.point import FunctionAtPoint, unravel
 from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.results import Index
@@ -30,12 +30,12 @@ class GradientPoint:
         point: The gradient at the point, in all variables of the function.
     """
 
-    function: Point
+    function: FunctionAtPoint
     variables: tuple[sympy.Symbol, ...]
-    point: Point
+    point: FunctionAtPoint
 
     @classmethod
-    def from_function(cls, function: Point, wrt: Sequence[str]) -> GradientPoint:
+    def from_function(cls, function: FunctionAtPoint, wrt: Sequence[str]) -> GradientPoint:
         """Differentiate.
 
         Raises:
@@ -45,7 +45,7 @@ class GradientPoint:
         >>> from gradcli.language.parsing import parse
         >>> program = parse("sum(x**3)")
         >>> shapes, inputs = {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])}
-        >>> found = GradientPoint.from_function(Point.from_inputs(program, shapes, inputs), ["x"])
+        >>> found = GradientPoint.from_function(FunctionAtPoint.from_inputs(program, shapes, inputs), ["x"])
         >>> [line.call.op.name for line in found.point.program.lines], found.element(1)
         (['reshape', 'expand', 'pow', 'mul', 'mul'], ('x', (1,)))
         """
@@ -55,7 +55,7 @@ class GradientPoint:
         found = gradient(program, function.shapes, variables, seeds, masks=True, guards=True)
         slopes = replace(found.function(*variables), variables=program.variables)
         shapes = shapes_in(slopes, {symbol: function.shapes[symbol] for symbol in program.variables})
-        return cls(function, variables, Point(slopes, slopes, shapes, function.inputs))
+        return cls(function, variables, FunctionAtPoint(slopes, slopes, shapes, function.inputs))
 
     @cached_property
     def _starts(self) -> dict[sympy.Symbol, int]:

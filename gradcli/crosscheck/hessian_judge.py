@@ -28,7 +28,7 @@ from gradcli.crosscheck.compare import (
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import JacobianJudge
 from gradcli.crosscheck.minor import unless_minor
-from gradcli.crosscheck.point import Numbers, Point, nonzero_directions
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers, nonzero_directions
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.array_values import Values
@@ -73,7 +73,7 @@ class HessianJudge(JacobianJudge):
     def __init__(
         self,
         gradient: GradientPoint,
-        point: Point,
+        point: FunctionAtPoint,
         torch: Numbers,
         wrt: tuple[str, ...],
         tolerance: Tolerance,

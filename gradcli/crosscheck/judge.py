@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, Truths, verdicts
 from gradcli.crosscheck.minor import unless_minor
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
 from gradcli.crosscheck.summary import PartCheck, summarize, with_findings
 from gradcli.progress import budget_factor, collector_paused
@@ -97,7 +97,9 @@ class Judgement:
         return replace(self, check=check, entries=entries, parts=parts)
 
 
-def judge(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
+def judge(
+    point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
+) -> Judgement:
     """Compare torch's numbers with the reference, all of them or a sample.
 
     Args:
@@ -125,7 +127,7 @@ class JacobianJudge:
     refines = True
     """Whether bounds try again with more digits what those of floats leave open."""
 
-    def __init__(self, point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
+    def __init__(self, point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
         self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)

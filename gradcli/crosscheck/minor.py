@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Tolerance, number_of
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.language.ops import Kind
 from gradcli.results import Array, Entry
 
@@ -20,7 +20,7 @@ such as the reflections of a factorization.  In all at most as many roundings ar
 """
 
 
-def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tolerance: Tolerance) -> Entry:
+def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: FunctionAtPoint, tolerance: Tolerance) -> Entry:
     """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
 
     The gradient of a tensor is vᵀJ, or one row of J or of a Hessian.  Small is the tolerance: an error that passes as
@@ -47,13 +47,13 @@ def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tol
     return entry.judged(is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
 
 
-def is_of_matrices(point: Point) -> bool:
+def is_of_matrices(point: FunctionAtPoint) -> bool:
     """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
     ops = (line.call.op for line in point.source.lines)
     return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
 
 
-def left_over(entries: int, point: Point, tolerance: Tolerance) -> float:
+def left_over(entries: int, point: FunctionAtPoint, tolerance: Tolerance) -> float:
     """Return the largest number that may stand in place of a 0, relative to the largest entry."""
     terms = LEFT_OVER * max((size for shape in point.shapes.values() for size in shape), default=1)
     return min(min(entries, terms) * float(np.finfo(tolerance.dtype).eps), tolerance.rtol)

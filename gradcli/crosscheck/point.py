@@ -30,7 +30,7 @@ STEP = "step along u"
 
 
 @dataclass(frozen=True)
-class Point:
+class FunctionAtPoint:
     """Program at a point, and the same in primitives with the shapes of all its symbols.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
@@ -51,7 +51,7 @@ class Point:
         shapes: Mapping[Atom, Shape],
         inputs: Mapping[str, Array],
         passes: RecordPasses | None = None,
-    ) -> Point:
+    ) -> FunctionAtPoint:
         """Make the point of a Program as typed, shapes of its symbols (at least of the variables) and its inputs."""
         source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}

@@ -19,7 +19,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import FLOAT_FORMATS, ZERO_BITS, Case, Truths, number_of
-from gradcli.crosscheck.point import STEP, Point
+from gradcli.crosscheck.point import STEP, FunctionAtPoint
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom
@@ -47,7 +47,7 @@ DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-def explained(case: Case, point: Point, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:
+def explained(case: Case, point: FunctionAtPoint, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:
     """Call errors within rounding `inaccurate` (digits were lost, no rule is wrong), and give the others their reason.
 
     The residue of terms that cancel to 0 agrees, if it is no more than the rounding of the terms; not under a strict
@@ -144,7 +144,7 @@ class _Passes:
         is_sound: True to replace kernels that are known to be wrong by correct ones.
     """
 
-    def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
+    def __init__(self, case: Case, point: FunctionAtPoint, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
         self.case, self.dtype, self.format = case, case.tolerance.dtype, FLOAT_FORMATS[case.tolerance.dtype]
         self.point, self.u, self.is_sound = point, case.u, is_sound
         self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))

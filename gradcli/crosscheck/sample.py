@@ -20,7 +20,7 @@ import sympy
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import spaced
-from gradcli.crosscheck.point import MOST_ELEMENTS, Numbers, Point
+from gradcli.crosscheck.point import MOST_ELEMENTS, FunctionAtPoint, Numbers
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
@@ -42,7 +42,7 @@ Pattern = Mapping[sympy.Symbol, tuple[Flat, Flat]]
 class Survey:
     """Entries of J, or of vᵀJ where J was not computed."""
 
-    point: Point
+    point: FunctionAtPoint
     reference: Reference
     torch: Numbers
     variables: Sequence[sympy.Symbol]

@@ -25,7 +25,7 @@ from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Evidence, T
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.hessian_judge import HessianJudge
 from gradcli.crosscheck.judge import Judgement, judge
-from gradcli.crosscheck.point import STEP, Numbers, Point, flat, nonzero_directions, unravel
+from gradcli.crosscheck.point import STEP, FunctionAtPoint, Numbers, flat, nonzero_directions, unravel
 from gradcli.crosscheck.summary import PartCheck
 from gradcli.errors import Span
 from gradcli.language.program.movement import Slice
@@ -43,7 +43,7 @@ KNOWN = 3
 """Most elements of each variable, for the rows and columns at which formulas of second derivatives are compared."""
 
 
-def along(point: Point, u: Mapping[str, Array]) -> Point:
+def along(point: FunctionAtPoint, u: Mapping[str, Array]) -> FunctionAtPoint:
     """Build the Program of g at t = 0, in the variables of f, their directions, and t.
 
     Args:
@@ -52,7 +52,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
-    >>> point = Point.from_inputs(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
+    >>> point = FunctionAtPoint.from_inputs(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
     >>> line = along(point, {"x": np.array([1.0, 0.0])})
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
     (('x', 'u of x', 'step along u'), ['mul', 'reshape', 'index', 'pad', 'reshape', 'add', 'pow'])
@@ -78,7 +78,9 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes = {symbol: point.shapes[symbol] for symbol in typed.variables}
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
-    return Point.from_inputs(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
+    return FunctionAtPoint.from_inputs(
+        program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes
+    )
 
 
 def _only_moving(builder: Builder, moved: Atom, direction: Array) -> Atom:
@@ -97,7 +99,7 @@ def _only_moving(builder: Builder, moved: Atom, direction: Array) -> Atom:
     return builder.emit("reshape", (wide,), start, (direction.shape,))
 
 
-def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:
+def truths_of(of: Of, point: FunctionAtPoint, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:
     """Enclose some elements of Ju, Hu or the Hessian, without torch; none over the budget or if y has no value.
 
     Args:
@@ -139,7 +141,9 @@ def _few(size: int) -> list[int]:
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
-def judge_derived(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
+def judge_derived(
+    point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
+) -> Judgement:
     """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
     tolerance = tolerance or TOLERANCE[torch.dtype]
     with time_limit(), collector_paused():  # one limit for all judgements on the way
@@ -159,7 +163,7 @@ def judge_derived(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance:
     return replace(judgement, evidence=Evidence(known, FIRST_BITS))
 
 
-def _of_hvp(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hvp(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
     products = torch.derivatives["hvp"]
     beside = _of_jvp(point, replace(torch, judges_value=False), tolerance).decided
@@ -192,7 +196,7 @@ def _of_hvp(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Toler
     return replace(found, kind="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
-def _of_hessian(point: Point, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hessian(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge a Hessian and the gradient, for a y of one element."""
     gradients = {name: torch.derivatives["gradient"]["", name] for name in wrt}
     blocks = {name: array.reshape(point.shape + array.shape) for name, array in gradients.items()}
@@ -240,12 +244,12 @@ def _as_jacobian(gradient: GradientPoint, torch: Numbers, wrt: Sequence[str]) ->
     return Numbers.of_first_order(torch.dtype, value, jacobian, judges_value=False)
 
 
-def _direction(point: Point, entry: Entry) -> Direction:
+def _direction(point: FunctionAtPoint, entry: Entry) -> Direction:
     name = entry.variable or ""
     return sympy.Symbol(name, real=True), flat(entry.column or (), point.shape_of(name))
 
 
-def _of_jvp(point: Point, torch: Numbers, tolerance: Tolerance) -> PartCheck:
+def _of_jvp(point: FunctionAtPoint, torch: Numbers, tolerance: Tolerance) -> PartCheck:
     """Judge Ju, as the Jacobian by the step along u."""
     along_step = {STEP: torch.derivatives["jvp"]["", ""]}
     numbers = Numbers.of_first_order(torch.dtype, torch.value, along_step, judges_value=torch.judges_value)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import number_of, to_float
 from gradcli.crosscheck.judge import Judgement, judge
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.program.expansion import is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.questions.question import Question
@@ -58,7 +58,7 @@ def released_judgement(question: Question, numbers: Numbers, judgement: Judgemen
     judgement = _with_kinks(judgement, free)
     is_decided = free.check.verdict == "agree" and free.check.proven
     lacking = max(_lacking(judgement, free), key=_missing, default=None)
-    if lacking is None or (question.live is not None and question.live.doubt):
+    if lacking is None or (question.recording is not None and question.recording.doubt):
         return Released(judgement, is_decided=is_decided)
     entry, other = lacking
     value = _held_value(question, numbers, judgement, list(others), entry)
@@ -75,9 +75,9 @@ def _with_kinks(judgement: Judgement, free: Judgement) -> Judgement:
     return judgement.changed(lambda e: kinks.get(e.position, e) if e.verdict in ("agree", "unchecked") else e)
 
 
-def _point(program: Program, question: Question) -> Point:
+def _point(program: Program, question: Question) -> FunctionAtPoint:
     shapes = {symbol: question.shapes[symbol] for symbol in program.variables}
-    return Point.from_inputs(program, shapes, question.arrays)
+    return FunctionAtPoint.from_inputs(program, shapes, question.arrays)
 
 
 def _judged(program: Program, question: Question, numbers: Numbers) -> Judgement:
@@ -119,10 +119,10 @@ def _held_value(question: Question, numbers: Numbers, judgement: Judgement, held
         alone = _judged(without_detach(program, atom)[0], question, numbers)
         return any(one == entry for one, _ in _lacking(judgement, alone))
 
-    names: Mapping[Atom, str] = {} if question.live is None else question.live.held_values
+    names: Mapping[Atom, str] = {} if question.recording is None else question.recording.held_values
     held = [atom for atom in held if atom in names] or held
     found = next(filter(matters, held[:MOST_TRIED]), held[0]) if len(held) > 1 else held[0]
-    if question.live is not None:
+    if question.recording is not None:
         return names.get(found, "a value")
     line = next(line for line in program.lines if line.symbol == found)
     return f"the row padding_idx of {program.excerpt(line)}" if is_padded(line.call) else program.excerpt(line)

@@ -50,7 +50,7 @@ def confirm_formulas(
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     if not numbers.derivatives:
         return Formulas(), check
-    known = {} if question.live is None or derived is not None else question.live.formulas
+    known = {} if question.recording is None or derived is not None else question.recording.formulas
     if question.wrt in known:
         formulas, derived = known[question.wrt]
     else:
@@ -90,10 +90,10 @@ def compare_numbers(
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
         found = withheld(found, reason)
-    if question.live is not None:
+    if question.recording is not None:
         from gradcli.questions.held_constant import released_judgement
 
-        judgement = question.live.judged(released_judgement(question, numbers, found), numbers, question)
+        judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
         return with_blame(question, judgement) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
@@ -108,12 +108,12 @@ def compare_numbers(
 
 def with_blame(question: Question, judgement: Judgement) -> Judgement:
     """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
-    if question.live is None or judgement.check.verdict != "disagree":
+    if question.recording is None or judgement.check.verdict != "disagree":
         return judgement
-    said = question.live.blamed(question.wrt)
+    said = question.recording.blamed(question.wrt)
     if not said:
         return judgement
-    is_measured = question.live.is_blame_measured  # the truth of the recording is then no truth
+    is_measured = question.recording.is_blame_measured  # the truth of the recording is then no truth
     suspects: tuple[Verdict, ...] = ("disagree", "inaccurate") if is_measured else ("disagree",)
 
     def named(entry: Entry) -> Entry:
@@ -127,8 +127,8 @@ def with_blame(question: Question, judgement: Judgement) -> Judgement:
 
 def boundaries(question: Question) -> Iterator[Boundary]:
     """Yield the conditions that change next to the point."""
-    if question.live is not None:
-        yield from question.live.boundaries(question.wrt)
+    if question.recording is not None:
+        yield from question.recording.boundaries(question.wrt)
     elif question.program.guards is not None:
         from gradcli.crosscheck.boundaries import at_boundaries
 
@@ -142,8 +142,8 @@ def _doubt(question: Question) -> str:
     """
     from gradcli.autodiff.run import array_of, run
 
-    if question.live is not None and question.live.doubt:
-        return question.live.doubt
+    if question.recording is not None and question.recording.doubt:
+        return question.recording.doubt
     for n, line in enumerate(question.program.lines):
         for operand in (line.call.operands[line.call.op.operands.index(name)] for name in line.call.op.symmetric):
             to_operand = replace(question.program, lines=question.program.lines[:n], output=operand)

@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import function_text, inputs
 from gradcli.language.function_text import TextReader
@@ -101,10 +101,10 @@ class Question:
         arrays: The value of every variable.
         wrt: The variables to differentiate by.
         dtype: Of the computation.
-        named: Values that only v names, as a snippet may define them.
+        extra_values: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may need values that a pass before it freed.
-        live: The function that is run in place of the Program recorded from it, if there is one.
-        anew: The Inquiry to ask again at another point, if values decide which lines the Program has.
+        recording: The function that is run in place of the Program recorded from it, if there is one.
+        reread_at: The Inquiry to ask again at another point, if values decide which lines the Program has.
         check: Whether to compare with the reference.
         twice: Whether torch's gradients can be differentiated again.
     """
@@ -114,10 +114,10 @@ class Question:
     arrays: Mapping[str, Array]
     wrt: tuple[str, ...]
     dtype: Dtype
-    named: Mapping[str, Array]
+    extra_values: Mapping[str, Array]
     frees_graph: Replay | None = None
-    live: Recording[Question] | None = None
-    anew: Inquiry | None = None
+    recording: Recording[Question] | None = None
+    reread_at: Inquiry | None = None
     check: bool = True
     twice: bool = False
 
@@ -140,27 +140,27 @@ class Question:
     @property
     def is_of_point(self) -> bool:
         """Tell whether values decided the lines of the Program, so that other points may have another one."""
-        return self.program.guards is not None if self.live is None else self.live.is_of_point
+        return self.program.guards is not None if self.recording is None else self.recording.is_of_point
 
     def with_values(self, arrays: Mapping[str, Array]) -> Question:
         """Return the question at another point, with these values in place of some of its own."""
         if not arrays:
             return self
         arrays = {**self.arrays, **arrays}
-        if self.anew is not None:
-            return replace(self.anew, at={**self.anew.at, **arrays}).question()
-        if self.live is None:
+        if self.reread_at is not None:
+            return replace(self.reread_at, at={**self.reread_at.at, **arrays}).question()
+        if self.recording is None:
             return replace(self, arrays=arrays)
-        live = self.live.with_values(arrays)
-        program = replace(live.program, called=self.program.called, warnings=self.program.warnings)
+        recording = self.recording.with_values(arrays)
+        program = replace(recording.program, called=self.program.called, warnings=self.program.warnings)
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
-        return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
+        return replace(self, program=program, shapes=infer(program, known), arrays=arrays, recording=recording)
 
     def another(self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool) -> Question:
         """Ask of another text, at values among these, in the same dtype."""
         arrays = {name: arrays[name] for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, **how)
-        return Question(program, shapes, arrays, wrt, self.dtype, self.named)
+        return Question(program, shapes, arrays, wrt, self.dtype, self.extra_values)
 
     @property
     def jacobian_entries(self) -> int:
@@ -188,8 +188,8 @@ class Question:
         """
         from gradcli.autodiff.run import run
 
-        if self.live is not None:
-            forward: Forward = self.live.forward(self.arrays, self.wrt)
+        if self.recording is not None:
+            forward: Forward = self.recording.forward(self.arrays, self.wrt)
         else:
             forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=self.twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are compared with others of another shape
@@ -210,7 +210,7 @@ class Question:
         """Return a Batch without points yet, which lie on the first axis of the mapped variables' values."""
         from gradcli.autodiff.batched import Batch
 
-        by_point = None if self.live is None else self.live.forward  # each point may run other code
+        by_point = None if self.recording is None else self.recording.forward  # each point may run other code
         return Batch(self.program, self.arrays, mapped, self.wrt, self.dtype, 0, self.shape, by_point)
 
     @cached_property
@@ -221,9 +221,9 @@ class Question:
         return array_of(self.forward.output)
 
     @cached_property
-    def point(self) -> Point:
+    def point(self) -> FunctionAtPoint:
         """The Program and its values in the form that the check reads."""
-        return Point.from_inputs(self.program, self.shapes, self.arrays, self.record)
+        return FunctionAtPoint.from_inputs(self.program, self.shapes, self.arrays, self.record)
 
     @cached_property
     def record(self) -> RecordPasses:
@@ -284,7 +284,7 @@ class Question:
         Raises:
             InputError: It is needed and not given, or has not y's shape.
         """
-        shapes = {name: array.shape for name, array in {**self.named, **self.arrays}.items()}
+        shapes = {name: array.shape for name, array in {**self.extra_values, **self.arrays}.items()}
         y = Outputs(self.program.output_name, self.shape, shapes)
         if v is not None:
             return read_cotangent(v, y)
@@ -326,7 +326,7 @@ class Question:
             return rounded(v, self.dtype)
         from gradcli.autodiff.run import array_of, run
 
-        inputs = {**self.named, self.program.output_name: self.value, **self.arrays}
+        inputs = {**self.extra_values, self.program.output_name: self.value, **self.arrays}
         return array_of(run(v, inputs, (), self.dtype).output)
 
 
@@ -357,7 +357,7 @@ class Inquiry:
         wrt: The variables to differentiate by; by default those named in the text, or all.
         dtype: Of the computation; by default the dtype of the tensors in the text, or float64.
         check: Whether to compare with the reference.
-        live: The function of Python that the text was recorded from.
+        recording: The function of Python that the text was recorded from.
     """
 
     expression: str
@@ -366,7 +366,7 @@ class Inquiry:
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True
-    live: Recording[Question] | None = None
+    recording: Recording[Question] | None = None
 
     def require_fixed(self) -> None:
         """Refuse a function whose operations depend on values, for a question without one fixed point.
@@ -398,7 +398,7 @@ class Inquiry:
         Raises:
             InputError: A range names neither a variable nor a constant that a value makes a variable.
         """
-        is_unnamed = "" in given and self.live is None
+        is_unnamed = "" in given and self.recording is None
         snippet = naming.unnamed(self.snippet) if is_unnamed else self.snippet
         boxes = naming.with_name(given, naming.open_names(self.snippet), "--in")
         ranges = {name: str(text) for name, text in boxes.items()}
@@ -432,10 +432,10 @@ class Inquiry:
             raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
         dtype = dtype or snippet.dtype or "float64"
         hidden, told = shadowed(at), snippet.program.warnings
-        if self.live is not None:
-            hidden, told = frozenset(snippet.program.names), (*told, *self.live.remarks)
+        if self.recording is not None:
+            hidden, told = frozenset(snippet.program.names), (*told, *self.recording.remarks)
         naming.require_valued(snippet, {*at, *snippet.values})
-        if (hidden and self.live is None) or not shares:
+        if (hidden and self.recording is None) or not shares:
             # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
         program = snippet.program
@@ -449,7 +449,7 @@ class Inquiry:
             sizes = {name: array.shape for name, array in named.items() if name in at}
             sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
             named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
-        anew = None
+        reread_at = None
         if program.needs_shapes or program.needs_values:
             sizes = {name: array.shape for name, array in named.items()}
             # Read the text again: constants in it hold sizes, such as len(x), or values decide its operations.
@@ -457,16 +457,18 @@ class Inquiry:
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
             program = replace(snippet.program, variables=variables)
             naming.require_names(program, at, named)
-            anew = self if program.needs_values else None
+            reread_at = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         shapes = infer(program, known)
         alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
         warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes), *alone))
-        program = replace(program, warnings=tuple(warnings), called=self.live.call.called if self.live else "")
+        program = replace(
+            program, warnings=tuple(warnings), called=self.recording.call.called if self.recording else ""
+        )
         asked = chosen_variables(self, replace(snippet, program=program))
         of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
-        return Question(*of_text, self.live, anew, self.check, twice)
+        return Question(*of_text, self.recording, reread_at, self.check, twice)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:

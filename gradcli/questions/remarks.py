@@ -47,7 +47,7 @@ def remarks_on_v(question: Question, v: Cotangent) -> Iterator[str]:
 def remarks_on_passes(question: Question) -> Iterator[str]:
     """Remark that torch refuses a pass of the snippet, found by letting torch run all passes."""
     replay = question.frees_graph
-    inputs = {**question.named, **question.arrays}
+    inputs = {**question.extra_values, **question.arrays}
     if replay is None or not set(replay.program.names) <= set(inputs):
         return
     from gradcli.autodiff.backward_passes import refused

@@ -9,7 +9,7 @@ import pytest
 from gradcli import Function
 from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck.judge import judge
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check, Entry
 from tests.parsing import parse
@@ -37,7 +37,9 @@ def judged(text: str, at: Mapping[str, Any], torch: Numbers, *wrt: str) -> Check
     arrays = {name: np.asarray(value, dtype=float) for name, value in at.items()}
     shapes = {name: array.shape for name, array in arrays.items()}
     program = parse(text, shapes=shapes)
-    point = Point.from_inputs(program, {one: shapes[str(one)] for one in program.variables}, arrays, record_passes)
+    point = FunctionAtPoint.from_inputs(
+        program, {one: shapes[str(one)] for one in program.variables}, arrays, record_passes
+    )
     return judge(point, torch, wrt).check
 
 

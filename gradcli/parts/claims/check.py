@@ -138,7 +138,7 @@ def check(
         found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
     claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
     omitted = question.jacobian_omitted if cotangent is None else ""
-    elsewhere, tried = ((), ()) if (live := question.live) is None else live.trials_told(found.verdict)
+    elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
     passed = not failing and (found.is_whole or not require_all) and not elsewhere
     return results.Checking(
         command="check",
@@ -210,7 +210,7 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
     value = lines.get(program.output)
     if value is None or not (value.call.op.is_branch and value.call.operands[1:] == (1, 0)):
         return inquiry
-    if has_claim or inquiry.live is not None or not _is_equation(value.call.operands[0], lines):
+    if has_claim or inquiry.recording is not None or not _is_equation(value.call.operands[0], lines):
         return inquiry
     left, _, right = (part.strip() for part in program.text.partition("=="))
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"

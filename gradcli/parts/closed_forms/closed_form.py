@@ -13,7 +13,7 @@ from sympy import Symbol
 
 from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
@@ -103,7 +103,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         )
         raise InputError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
     wrt = chosen_variables(inquiry, replace(snippet, program=typed))
-    point = Point.from_inputs(
+    point = FunctionAtPoint.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
     directions = dict.fromkeys(wrt, np.zeros(())) if command in ("jvp", "hvp") else {}  # by name, without numbers
@@ -209,7 +209,7 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
 
 
 def _confirmed(
-    point: Point, program: Program, derived: Derived, named: NamedShapes, of: DerivativeKind | None = None
+    point: FunctionAtPoint, program: Program, derived: Derived, named: NamedShapes, of: DerivativeKind | None = None
 ) -> tuple[Formulas, Check]:
     """Confirm the formulas at random points; sizes are shown by their names."""
     blocks = dict(derived.blocks)
@@ -220,12 +220,12 @@ def _confirmed(
     return confirmed_at_random(point, program, replace(derived, blocks=blocks))
 
 
-def _with_cut(check: Check, point: Point, derived: Derived) -> Check:
+def _with_cut(check: Check, point: FunctionAtPoint, derived: Derived) -> Check:
     """Add to a check that the formulas are of a function with a value held constant, and would be others without."""
     whole, held = without_detach(point.source)
     if not held:
         return check
-    free = Point.from_inputs(whole, {symbol: point.shapes[symbol] for symbol in whole.variables}, {})
+    free = FunctionAtPoint.from_inputs(whole, {symbol: point.shapes[symbol] for symbol in whole.variables}, {})
     formulas = (found for found in derived.blocks.values() if isinstance(found, Derivative))
     if not any(confirm(free, found, None, derived.directions, most=MOST_PROBES).refuted for found in formulas):
         return check
@@ -239,7 +239,7 @@ def _products(
 ) -> tuple[dict[str, Formula], Check]:
     """Derive the formulas of vᵀJ, and join their check with that of the Jacobian's formulas."""
     v = weighted.variables[-1]
-    point = Point.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
+    point = FunctionAtPoint.from_inputs(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
     formulas, other = _confirmed(point, program, derive_formulas(point, program, wrt), named, "vjp")
     entries = check.entries + other.entries
     found = replace(joined([check, other]), entries=entries, checked=entries)

@@ -78,7 +78,7 @@ def code(
     cotangent = question.cotangent(v, inquiry.snippet.v)
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
     given = None if v is None and inquiry.snippet.v is None else weights
-    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.named)
+    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.extra_values)
     match to:
         case "torch":
             text = torch_script(task)

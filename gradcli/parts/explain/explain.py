@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.confirming import confirm
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, cut, needed
@@ -121,7 +121,7 @@ class Walk:
         self.lines = needed(found.program.lines, found.program.output)
         self.output = found.program.output
         self.name = question.program.output_name
-        self.customs = () if question.live is None else question.live.customs
+        self.customs = () if question.recording is None else question.recording.customs
         self.given: dict[Atom, list[str]] = {}
         for name, atom in question.program.named.items():
             self.given.setdefault(atom, []).append(name)
@@ -140,7 +140,7 @@ class Walk:
         """Name each symbol: variables, named statements and the output by their own names, other lines t1, t2, ...."""
         program = self.question.program
         names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
-        taken = {*program.names, *program.assigned, *self.question.named, self.name}
+        taken = {*program.names, *program.assigned, *self.question.extra_values, self.name}
         free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
         for line in self.lines:
             first = next(iter(self.given.get(line.symbol, [])), line.name)
@@ -290,7 +290,7 @@ class Walk:
         if derivative is None or len(derivative.cases) > 1:
             return term
         inputs = {self.names[a]: self.trace.values[a] for a in line.call.operands if a in self.trace.values}
-        if not confirm(Point.from_inputs(program, inside, inputs), derivative, None).holds:
+        if not confirm(FunctionAtPoint.from_inputs(program, inside, inputs), derivative, None).holds:
             return term
         cell = formula(derivative, program).cells[0]
         if len(cell.text) > LONGEST_OPERATION:

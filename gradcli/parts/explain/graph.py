@@ -57,7 +57,7 @@ def graph(
     from gradcli.autodiff.backward_passes import walk
 
     weights = None if cotangent is None else question.weights(cotangent)
-    live = None if question.live is None else question.live.tensors
+    live = None if question.recording is None else question.recording.tensors
     found = walk(
         program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights, live=live
     )

@@ -16,7 +16,7 @@ from flint import arb
 from gradcli.crosscheck.advising import AdvisedPoint, JudgeForm
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import MAX_FINDINGS, worth_listing
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.names import shadowed
@@ -109,7 +109,7 @@ def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
         yield {name: np.asarray(generator.uniform(low, high, x.shape)) for name, x in given.items()}
 
 
-def _compared(first: Point, second: Point) -> int | None:
+def _compared(first: FunctionAtPoint, second: FunctionAtPoint) -> int | None:
     """Count the numbers that are known and the same; None if two differ, or only the second does not exist."""
     rows = np.array(spaced(range(first.rows), MOST_COMPARED), dtype=np.int64)
     sizes = {x: range(first.inputs[str(x)].size) for x in first.program.variables}

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.autodiff.batched import Batch, block
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
@@ -218,18 +218,18 @@ class Measure:
         return np.concatenate([value, *(np.ravel(part, "F") for part in own)])
 
 
-def point_of(program: Program, inputs: Mapping[str, Array]) -> Point:
+def point_of(program: Program, inputs: Mapping[str, Array]) -> FunctionAtPoint:
     """Make the point of a Program at these values of its variables.
 
     Raises:
         GradcliError: Their shapes do not go together.
     """
     shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    return Point.from_inputs(program, infer(program, shapes), inputs)
+    return FunctionAtPoint.from_inputs(program, infer(program, shapes), inputs)
 
 
 def enclosed(
-    point: Point, columns: Sequence[Direction], rows: Flat, is_known: Callable[[Ball], bool]
+    point: FunctionAtPoint, columns: Sequence[Direction], rows: Flat, is_known: Callable[[Ball], bool]
 ) -> Sequence[Outcome]:
     """Enclose elements of y, unless they are too many, then their derivatives column by column.
 

@@ -105,7 +105,7 @@ class _MovingQuestion:
     @property
     def subject(self) -> curves.PlottedFunction:
         """The readings of the function."""
-        return curves.PlottedFunction(self.moving, self.evaluate, self.question.dtype, self.question.live is None)
+        return curves.PlottedFunction(self.moving, self.evaluate, self.question.dtype, self.question.recording is None)
 
     def places(self, low: float, high: float) -> list[SingularRange]:
         """List the places where there may be no derivative; a function of Python is recorded again where it branches.
@@ -113,7 +113,7 @@ class _MovingQuestion:
         From where its numbers are others than those of its recording, another branch is taken.
         """
         found = singular_places(self.moving, low, high)
-        if self.question.live is None:
+        if self.question.recording is None:
             return found
 
         def is_other(parameter: Array) -> Mask:
@@ -134,7 +134,7 @@ class _MovingQuestion:
 
     def shown_range(self) -> tuple[float, float]:
         """Choose a range that shows the function: its kinks, poles and zeros next to 0, else the usual one."""
-        count = 1_001 if self.question.live is None else LIVE_POINTS
+        count = 1_001 if self.question.recording is None else LIVE_POINTS
         for far in FAR:
             grid = np.linspace(-far, far, count)
             y = self.evaluate(grid)[0]
@@ -274,7 +274,7 @@ def _directed(
 def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: float | None) -> Plot:
     """Compute the curves, the places and the tangents."""
     question = line.question
-    if question.live is not None and line.order > 1:
+    if question.recording is not None and line.order > 1:
         raise InputError(
             "of a function of Python, the second derivative is not drawn", hint=f"leave out {option('order')}"
         )
@@ -299,7 +299,7 @@ def _of_line(line: _MovingQuestion, ends: tuple[float, float] | None, touched: f
         except OverTimeError as error:
             missing = missing or f"{MISSING_ERRORS} was {error}"
     # Of a function of Python no branch is left out.
-    warnings = () if question.live is not None else common["warnings"]
+    warnings = () if question.recording is not None else common["warnings"]
     return Plot(
         command="plot",
         variable=line.name,
@@ -359,7 +359,7 @@ def _curves(line: _MovingQuestion, numbers: Array, shown: Array, errors: Array |
 def _formula(question: Question) -> Notation | None:
     """Return y as a formula, where it is a number and the formula is short."""
     block = next(iter(question.derived.blocks.values()), "")
-    if question.shape or isinstance(block, str) or question.live is not None:
+    if question.shape or isinstance(block, str) or question.recording is not None:
         return None
     found = formula(block, question.program).function
     return None if found is None or len(found[1].text) > MOST_LETTERS else found[1]

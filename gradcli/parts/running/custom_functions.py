@@ -21,7 +21,7 @@ from gradcli.autodiff.jacobians import gradients, vjp
 from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
 from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.crosscheck.judge import judge
-from gradcli.crosscheck.point import Numbers, Point
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.parts.running.calling import Signature, signature
@@ -294,7 +294,7 @@ def _enclosed(result: VariantResult, arrays: Mapping[str, Array], found: Mapping
     if any(made.boundaries(names)):
         return _Enclosed(set(), set())
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-    point = Point.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
+    point = FunctionAtPoint.from_inputs(program, shapes, {name: arrays[name] for name in program.names}, record)
     entries = judge(point, Numbers.of_first_order(dtype, result.y, None, result.v, {**found}), names).entries
     decided = {str(entry.variable) for entry in entries if entry.verdict != "unchecked"}
     wrong = {str(entry.variable) for entry in entries if entry.verdict in ("disagree", "nan-trap")}

@@ -230,7 +230,7 @@ class ScriptRecorder(LateRecorder):
         yield from (self._inquiry(y, [one], called) for one in others)
 
     def _inquiry(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> Inquiry:
-        """Make the inquiry about a tensor, whose recording is its `live`.
+        """Make the inquiry about a tensor, with its recording.
 
         Args:
             y: The tensor.
@@ -317,7 +317,7 @@ class ScriptRecorder(LateRecorder):
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"{option('wrt')} names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
-        return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
+        return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, recording=found)
 
     def _not_leaves(self, tensors: Sequence[Tensor]) -> dict[Atom, tuple[str, Tensor]]:
         """Find the values of tensors that are no leaves, with names for them as variables."""
@@ -435,7 +435,7 @@ class ScriptRecorder(LateRecorder):
         answers = [
             (live, one)
             for inquiry in self._inquiries(y, given.get("inputs"), called)
-            if isinstance(live := inquiry.live, Recorded)
+            if isinstance(live := inquiry.recording, Recorded)
             for one in answered(inquiry, vs)[1]
         ]
         for live, answer in answers:

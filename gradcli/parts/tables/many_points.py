@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.arrays import AnyArray
-from gradcli.crosscheck.point import MOST_ELEMENTS, Point
+from gradcli.crosscheck.point import MOST_ELEMENTS, FunctionAtPoint
 from gradcli.crosscheck.sample import SEED, magnitude
 from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
 from gradcli.language.program.wengert import Atom
@@ -29,7 +29,7 @@ MOST_CRITICAL = 12
 """Most points at or next to a kink in the sample."""
 
 
-def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[str], count: int) -> list[int]:
+def critical_points(point: FunctionAtPoint, arrays: Mapping[str, Array], names: Sequence[str], count: int) -> list[int]:
     """Find points at or next to a kink, a jump, or an edge of a domain: a few of each operation, in turn.
 
     Args:

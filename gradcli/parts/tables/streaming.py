@@ -353,7 +353,7 @@ class Stream:
         batch = question.batch(tuple(self.plan.bound))
         self._batch: Batch = replace(batch, program=for_torch(question.program))
         count = min(MOST_WORKERS, cores())
-        if question.live is not None:  # code of the user knows of no threads
+        if question.recording is not None:  # code of the user knows of no threads
             count = 1
         return stack.enter_context(workers(count)), count + 1
 

@@ -43,7 +43,7 @@ def _by_numpy(question: Question) -> Evaluation | None:
     there is so much to compute that its import is worth the time.
     """
     program = question.program
-    is_these_lines = question.live is None and program.guards is None
+    is_these_lines = question.recording is None and program.guards is None
     most = max(map(math.prod, question.shapes.values()), default=1)
     if not is_these_lines or question.dtype != "float64" or most > MOST_BY_NUMPY:
         return None

@@ -249,7 +249,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
     """
     y = question.program.output_name
     numbers = {name: rounded(array, question.dtype) for name, array in extra.items()}
-    given = {**numbers, **question.named, **question.arrays}
+    given = {**numbers, **question.extra_values, **question.arrays}
     # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
     shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}

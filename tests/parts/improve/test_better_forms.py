@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.language.program.shapes import infer
 from gradcli.parts.claims import are_same
 from gradcli.parts.improve import advice, improving
@@ -199,7 +199,9 @@ def test_what_a_series_leaves_out_is_less_than_a_rounding(text: str) -> None:
 
 def _truths(text: str, x: float) -> tuple[arb, arb]:
     program = parse(text)
-    point = Point.from_inputs(program, infer(program, dict.fromkeys(program.variables, ())), {"x": np.asarray(x)})
+    point = FunctionAtPoint.from_inputs(
+        program, infer(program, dict.fromkeys(program.variables, ())), {"x": np.asarray(x)}
+    )
     plan = Reference(point.program, point.shapes, point.inputs).plan([(point.program.variables[0], 0)])
     found = plan.run(400)
     value, slope = found.values[0], found.columns[point.program.variables[0], 0][0]
