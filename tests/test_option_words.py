@@ -91,6 +91,7 @@ COMMAND_LINES = {
     ("language/text/source.py", "--"),
     ("language/text/source.py", 'options stand outside of the quotes: "..." --'),
     ("questions/functions.py", " --v "),
+    ("report/render/array_files.py", "add --at, or write .txt"),
     ("report/wording.py", "; with --require-all that exits with 1"),
     *of_parts.rows("COMMAND_LINES"),
 }

@@ -163,6 +163,12 @@ def test_a_function_without_a_value_has_no_product() -> None:
     assert {(f.of, f.verdict) for f in check.findings} == {("", "removable"), ("jvp", "removable")}
 
 
+def _with_wrong(torch: Any, wrong: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    """Torch's numbers with errors in the Hessian by x."""
+    hessian = {("x", "x"): torch.derivatives["hessian"]["x", "x"] + wrong}
+    return replace(torch, derivatives={**torch.derivatives, "hessian": hessian})
+
+
 def test_each_entry_of_a_large_hessian_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A million, of which one is wrong."""
     x = np.linspace(0.5, 1, 1_000)
@@ -171,7 +177,7 @@ def test_each_entry_of_a_large_hessian_is_proved(monkeypatch: pytest.MonkeyPatch
     for row, column in ((0, 0), (500, 77), (999, 998)):
         wrong = np.zeros((1_000, 1_000))
         wrong[row, column] = 1e-3
-        _spoil(monkeypatch, lambda torch: replace(torch, hessian={"x": {"x": torch.hessian["x"]["x"] + wrong}}))  # noqa: B023
+        _spoil(monkeypatch, lambda torch: _with_wrong(torch, wrong))  # noqa: B023
         check = asked("hessian", "sum(x**3)*mean(x)", {"x": x})
         assert (check.verdict, check.findings[0].row, check.findings[0].column) == ("disagree", (row,), (column,))
 

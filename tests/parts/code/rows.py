@@ -20,6 +20,9 @@ NARROW = {
     ("parts.code", "report"): {"gradcli.report", "gradcli.report.document"},  # a LaTeX document is an answer in LaTeX
 }
 
-COMMAND_LINES = {("parts/code/code.py", " --to "): "a command to type"}
+COMMAND_LINES = {
+    ("parts/code/code.py", " --to "): "a command to type",
+    ("parts/code/script_files.py", " and --to latex exclude each other"): "files are written by the shell alone",
+}
 
 RECORDED = dict.fromkeys(["code"])

@@ -10,6 +10,11 @@ ANSWERS = {
     "BackwardGraph": lambda: Function("sum(sin(x)/3)").graph({"x": [1.0, 2.0]}),
 }
 
+COMMAND_LINES = {
+    ("parts/explain/graph_drawings.py", " and --to "): "files are written by the shell alone",
+    ("parts/explain/graph_drawings.py", "leave out --to"): "files are written by the shell alone",
+}
+
 QUESTIONS = {
     "explain": ["sin(x)", "--at", "1,2", "--v", "1,1"],
     "graph": ["sum(sin(x))", "--at", "1,2"],

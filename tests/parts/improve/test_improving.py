@@ -80,7 +80,7 @@ def test_a_better_form_does_lose_less() -> None:
 
 
 MISTAKES = [
-    ({}, "neither a value nor a range"),
+    ({}, "needs a point, or a range"),
     ({"box": {"q": "0..1"}}, "no such variable"),
     ({"box": {"x": "1..0"}}, "above the upper one"),
     ({"box": {"x": "1"}}, "no '..'"),

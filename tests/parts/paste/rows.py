@@ -23,7 +23,7 @@ REFUSED = {
     "def f(x": ("'(' is never closed",),
     "x = torch.ones(2, requires_grad=True)\ng = x.grad,": ("what is computed from '.grad' is code",),
     "x = torch.tensor(1., requires_grad=True); z = x^2": ("exclusive or",),
-    f"{X}y = x; y.backward(); z = 2*x; z.backward()": ("of a second output",),
+    f"{X}y = x; y.backward(); z = 2*x; z.backward()": ("on a second output",),
     f"{X}y = x.sum()\ny.backward()\nx.grad[0].zero_()": ("which changes '.grad'",),
     f"{X}g = torch.autograd.grad(x.sum(), [])": ("grad takes outputs and inputs",),
     f"{X}g = torch.autograd.grad(x.sum(), x)[1]": ("grad gives 1 tensor, counted from 0",),
