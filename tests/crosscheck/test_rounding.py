@@ -205,6 +205,7 @@ def test_the_residue_is_said_with_the_size_of_the_terms() -> None:
     assert check.notes == ("0 up to rounding of terms of size 0.09, and 2 more such entries",)
 
 
+@pytest.mark.thorough
 def test_what_cancels_in_a_large_matrix_agrees() -> None:
     """As in a small one: the passes are taken apart by what their elements are made of."""
     check = asked("vjp", "softmax(x, 1)", {"x": "sin(arange(10_000.)).reshape(100, 100)"}, v="ones")

@@ -11,6 +11,7 @@ from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked, judged, slope_of
 
 
+@pytest.mark.thorough
 def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
     """Elementwise functions share the looks from either side; what is over the budget is said."""
     check = checked("relu(x)", np.zeros(1_000))

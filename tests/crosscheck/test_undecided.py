@@ -104,6 +104,7 @@ def test_differences_are_taken_where_they_are_asked_for() -> None:
         assert (opinion.difference is not None) == asked
 
 
+@pytest.mark.thorough
 @pytest.mark.part("claims")
 def test_each_of_a_thousand_ties_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clipped objective of PPO at a ratio of 1, where both operands of each minimum are one function."""

@@ -275,6 +275,7 @@ class Counted(io.BytesIO):
         return super().readline(size)
 
 
+@pytest.mark.thorough
 def test_new_expressions_take_no_more_and_more_memory(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of them is forgotten, of our caches and of SymPy's: the objects that are there are as many."""
     step = len(FORMS)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from tests.examples import examples, first_of_each
+from tests.examples import examples, first_of_each, part
 from tests.parsing import parse
 from tests.parts.claims.asking import claim_of, number_of
 
@@ -58,7 +58,7 @@ PROVED: list[tuple[str, str, At, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "at", "of"), PROVED, ids=[f"{f} -> {text}" for f, text, _, _ in PROVED])
+@pytest.mark.parametrize(("f", "text", "at", "of"), part(PROVED, 0, of=2))
 def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
     claim = claim_of(f, text, at)
@@ -170,7 +170,7 @@ def _said(f: str, text: str, at: At, how: dict[str, Any], status: str, words: st
     return str(how), status, words
 
 
-@pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said, few=2))
+@pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said))
 def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:

@@ -91,7 +91,10 @@ def _try(subject: Subject, said: str, arrays: Mapping[str, np.ndarray]) -> None:
         assert _is_where_branches_meet(subject, said, {**arrays, **(claim.at or {})}), (said, claim)
 
 
-@pytest.mark.parametrize(("text", "values"), [*part((op.worked_example for op in TABLE.values()), 8, of=16), *WRITTEN])
+TRIED = [*part((op.worked_example for op in TABLE.values()), 8, of=16), *part(WRITTEN, 0, of=2)]
+
+
+@pytest.mark.parametrize(("text", "values"), TRIED)
 def test_a_printed_formula_is_a_claim(text: str, values: Mapping[str, str]) -> None:
     """With its left-hand side, in both notations: proved, or no point speaks against it but where branches meet."""
     for subject, printed, arrays in _formulas(text, values):

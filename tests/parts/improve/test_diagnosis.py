@@ -255,7 +255,10 @@ def test_one_scene_serves_all_its_findings() -> None:
 
 @pytest.mark.parametrize(
     ("module", "name", "most"),
-    [*((error_trace, f"MOST_{name}", 2) for name in ("LINES", "VALUES", "TRACED_ELEMENTS")), (diagnosis, "MOST_STEPS", 0)],
+    [
+        *((error_trace, f"MOST_{name}", 2) for name in ("LINES", "VALUES", "TRACED_ELEMENTS")),
+        (diagnosis, "MOST_STEPS", 0),
+    ],
 )
 def test_what_is_too_large_is_not_looked_into(
     module: ModuleType, name: str, most: int, monkeypatch: pytest.MonkeyPatch

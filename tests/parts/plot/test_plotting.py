@@ -12,7 +12,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Plot, PlotMap
-from tests.examples import seeds
+from tests.examples import part, seeds
 
 PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
     "abs(x)": [("kink", 0, (-1, 1))],
@@ -78,7 +78,7 @@ def plotted(text: str, **options: Any) -> Plot:
     return found
 
 
-@pytest.mark.parametrize("text", PLACES)
+@pytest.mark.parametrize("text", part(PLACES, 0, of=2))
 def test_the_places_of_a_function_are_marked(text: str) -> None:
     """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
     found = plotted(text)
@@ -115,10 +115,10 @@ def _drawn(seed: int) -> tuple[str, list[tuple[float, str]], tuple[float, float]
     low, high = (-3.0, 3.0) if seed % 2 else (draw.uniform(-4, -2), draw.uniform(2, 4))
     while True:
         text, places = draw.choice(SMOOTH), set[tuple[float, str]]()
-        for part in draw.sample(sorted(PARTS), draw.randint(1, 3)):
-            kind, nth = PARTS[part]
+        for piece in draw.sample(sorted(PARTS), draw.randint(1, 3)):
+            kind, nth = PARTS[piece]
             a = round(draw.uniform(-2.8, 2.8), draw.choice([1, 2, 3, 17]))
-            text += f" + {draw.choice(['', '2*', '0.5*'])}{part.format(a=a)}"
+            text += f" + {draw.choice(['', '2*', '0.5*'])}{piece.format(a=a)}"
             places |= {(round(place, 9), kind) for n in range(-9, 10) if low <= (place := nth(a, n)) <= high}
         found = sorted(places)
         ends = [low, *(place for place, _ in found), high]

@@ -177,6 +177,7 @@ def _with_derivatives(x: Tensor) -> Tensor:
     return found[order, :][:, order]
 
 
+@pytest.mark.thorough
 def test_a_formula_ends_with_the_budget() -> None:
     """That of a matrix written in blocks takes SymPy a minute, whoever waits for the numbers."""
     torch.manual_seed(0)
@@ -186,6 +187,7 @@ def test_a_formula_ends_with_the_budget() -> None:
     assert "time limit of 6 seconds" in answer.symbolic_omitted["x"]
 
 
+@pytest.mark.thorough
 def test_ties_of_hundreds_are_looked_at_in_time() -> None:
     """Where the ratio of a policy to an old one is 1, both sides of the smaller are the same."""
     torch.manual_seed(0)

@@ -128,6 +128,7 @@ LATE = X + (
 )
 
 
+@pytest.mark.thorough
 def test_a_script_is_watched_to_its_end(folder: Path, gradcli: Command) -> None:
     """Of the passes that are not judged, those are named in which something is new; and each of them can be."""
     Path("own.py").write_text(LATE)

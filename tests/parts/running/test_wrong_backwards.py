@@ -100,7 +100,7 @@ def _chosen(cases: Sequence[tuple[Any, Any]], words: Mapping[str, str], before: 
     seen, params = {*map(_kind, before)}, []
     for n, (custom, given) in enumerate(cases):
         kind = _kind(words.get(custom.__name__, ""))
-        is_plain = kind not in seen if kind else n % 6 == 0
+        is_plain = kind not in seen if kind else n % 12 == 0
         seen |= {kind}
         params.append(pytest.param(custom, given, id=custom.__name__, marks=() if is_plain else pytest.mark.thorough))
     return params

@@ -196,6 +196,7 @@ def _processes() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
             one.wait()
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_goes_away_is_told_and_the_rest_resumed(
     table: str, slow: str, alone: list[str], tmp_path: Path
 ) -> None:

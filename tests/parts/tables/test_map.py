@@ -23,6 +23,7 @@ from gradcli.formats import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
+from tests.examples import part
 from tests.files.test_files import doubled, npy, npz
 from tests.terminals import PIPES, Program
 
@@ -404,7 +405,7 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))]
+    "words", part([[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))], 1, of=4)
 )
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
@@ -416,6 +417,7 @@ def test_a_full_disk_is_reported(words: list[str]) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.thorough
 def test_what_is_killed_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     """A part of the new one stays, as the process cannot know of its end; other signals leave none."""
     out = tmp_path / "out.parquet"
@@ -438,7 +440,7 @@ WIDE = [
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "npz"])
+@pytest.mark.parametrize(("out", "words", "rows", "width"), part(WIDE, 0, of=2), ids=["csv", "npz"])
 def test_more_rows_need_no_more_memory(out: str, words: list[str], rows: int, width: int, tmp_path: Path) -> None:
     """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()

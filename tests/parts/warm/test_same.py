@@ -10,12 +10,16 @@ import pytest
 
 from tests import warm
 from tests.conftest import Command
+from tests.examples import part
 from tests.transcripts import Recorded, recorded
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-@pytest.mark.parametrize("one", [*recorded("answers"), *recorded("errors")][::24], ids=lambda one: one.command)
+SOME = [*recorded("answers"), *recorded("errors")][::24]
+
+
+@pytest.mark.parametrize("one", part(SOME, 0, of=4), ids=lambda one: one.command)
 def test_a_warm_answer_is_as_recorded(one: Recorded, forked: Command, require_answered: Any) -> None:
     """Of some of each kind: the same process answers them all."""
     require_answered(one, forked)
