@@ -322,7 +322,8 @@ class EnclosurePass:
             tangent: The tangent of the operand.
             moving: The tangents of earlier lines.
         """
-        if isinstance(slope, Undefined) or slope != 0 or isinstance(tangent, Undefined):
+        is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: of a ball that may be 0, neither holds
+        if not is_zero or isinstance(tangent, Undefined):
             return False
         if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
             return False

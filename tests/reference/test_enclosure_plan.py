@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 import sympy
+from flint import arb
 
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -72,3 +73,12 @@ def test_a_step_of_what_stays_is_no_jump(text: str, moves: bool) -> None:
         assert (found.kind, found.decided) == ("jump", True)
     else:
         assert _middle(found) == 0.0
+
+
+def test_a_slope_that_may_be_zero_is_not_left_out() -> None:
+    """A ball around 0 of what does not move: sin(pi) as pi is typed is not 0, and 60 bits do not tell."""
+    reference, symbols = reference_of("sin(y)*x", {"x": 1.0, "y": np.pi})
+    x = next(symbol for symbol in symbols if str(symbol) == "x")
+    found = reference.plan([(x, 0)]).run(40).columns[x, 0][0]
+    assert not isinstance(found, Undefined)
+    assert found.contains(arb(float(np.pi)).sin())
