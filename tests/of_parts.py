@@ -6,6 +6,7 @@ that part.
 """
 
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,18 @@ def rows(table: str) -> dict[Any, Any]:
 def files(pattern: str) -> list[Path]:
     """List the files that the folders of parts have."""
     return [path for folder in FOLDERS.values() for path in sorted(folder.glob(pattern))]
+
+
+_WORDS_OF_FORMATS = {
+    "pages": re.compile(r"\b(latex|markdown|html)\b|\.(md|tex|html?)\b"),
+    "figures": re.compile(r"\.(svg|png|pdf)\b"),
+}
+"""Words of a command line that ask for a format of a part."""
+
+
+def can_answer(line: str) -> bool:
+    """Tell whether the formats that a command line asks for are those of parts that are listed."""
+    return not missing(tuple(name for name, words in _WORDS_OF_FORMATS.items() if words.search(line)))
 
 
 def missing(parts: tuple[str, ...]) -> list[str]:

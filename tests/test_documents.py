@@ -153,7 +153,7 @@ NEEDED_BY_EXAMPLES = {
     "nan-hunt.sh": ["claims", "improve"],
     "paste.sh": ["paste"],
     "recheck.sh": ["claims", "warm"],
-    "softmax-jacobian.sh": ["claims", "code"],
+    "softmax-jacobian.sh": ["claims", "code", "pages"],
     "steps.py": ["running"],
     "verify_gradient.sh": ["claims", "improve"],
     "warm-loop.sh": ["batch"],

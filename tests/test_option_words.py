@@ -182,6 +182,7 @@ def test_the_shell_keeps_its_own_words(gradcli: Command) -> None:
     assert f'"hint": "{words}"' in gradcli("vjp", "x**2", "--at", "1,2", "--json").err
 
 
+@pytest.mark.part("pages")
 def test_an_answer_is_shown_in_the_words_of_python() -> None:
     """The shell's screen names an option there; what was typed stays."""
     answer = Function("sqrt(x --y)").vjp({"x": [0.0] * 5, "y": 0}, "ones")

@@ -66,7 +66,8 @@ def recorded(folder: str) -> list[Recorded]:
     for path in (*sorted((GOLDENS / folder).glob("*.txt")), *of_others):
         for part in _parts(path.read_text(encoding="utf-8")):
             command, _, printed = part.partition("\n")
-            found.append(Recorded(path, command, printed.removesuffix("\n")))
+            if of_parts.can_answer(command):
+                found.append(Recorded(path, command, printed.removesuffix("\n")))
     return found
 
 

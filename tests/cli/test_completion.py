@@ -13,7 +13,7 @@ from tests.terminals import Terminal
 OFFERED = [
     ("gradcli hes", ["hessian"]),
     ("gradcli vjp x --form", ["--format"]),
-    ("gradcli vjp --format ma", ["markdown"]),
+    pytest.param("gradcli vjp --format ma", ["markdown"], marks=pytest.mark.part("pages")),
     ("gradcli vjp x --dtype ", ["float64", "float32"]),
     ("gradcli vjp x --color a", ["auto", "always"]),
     pytest.param("gradcli code x --to n", ["numpy"], marks=pytest.mark.part("code")),
@@ -56,7 +56,7 @@ SETUPS = {
 
 
 TYPED = [
-    ("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown "),
+    pytest.param("gradcli vjp x --format ma\t", "gradcli vjp x --format markdown ", marks=pytest.mark.part("pages")),
     pytest.param("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd", marks=pytest.mark.part("batch")),
 ]
 

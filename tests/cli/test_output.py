@@ -19,7 +19,7 @@ from gradcli.cli.commands import built
 from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
-from gradcli.registry import all_commands, lacks
+from gradcli.registry import all_commands, formats, lacks
 from tests import of_parts
 from tests.conftest import Command
 
@@ -59,7 +59,8 @@ def test_every_command_with_an_answer_is_here() -> None:
 def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
     """By suffix; a script and a picture have their own; nothing goes to stdout."""
     forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
-    forms = {suffix: form for suffix, form in forms.items() if form not in lacks(command)}
+    known = formats()
+    forms = {suffix: form for suffix, form in forms.items() if form in known and form not in lacks(command)}
     assert forms or command == "plot"
     for suffix, form in forms.items():
         path = tmp_path / f"answer{suffix}"
@@ -122,7 +123,7 @@ def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> Non
         assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == lines
 
 
-@pytest.mark.part("code", "explain")
+@pytest.mark.part("code", "explain", "pages")
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
     """A .py runs, a .tex is a document, and .gv needs no --to."""
     script, document, dot = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv"))

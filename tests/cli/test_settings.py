@@ -27,6 +27,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return write
 
 
+@pytest.mark.part("pages")
 def test_what_counts_more(settings: Write, gradcli: Command) -> None:
     """Flags, the environment, the file."""
     words = ("eval", "x/3", "--at", "1")
@@ -72,6 +73,7 @@ def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: 
     assert gradcli(*WORDS, "--strict", "--no-check").code == 2
 
 
+@pytest.mark.part("pages")
 def test_digits_of_a_default_are_for_tables_of_a_terminal(settings: Write, gradcli: Command, tmp_path: Path) -> None:
     """Data keep all of theirs; typed, they count everywhere, and `all` is all of them."""
     words = ("eval", "x/3", "--at", "1")

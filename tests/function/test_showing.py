@@ -58,6 +58,7 @@ def test_a_pickle_is_shown_by_a_fresh_python() -> None:
     assert "2·x[i]·δ[i,j]" in run.stdout
 
 
+@pytest.mark.part("pages")
 def test_a_notebook_is_given_html_latex_and_text() -> None:
     """The compact screen, all in LaTeX without a remark on packages, and the screen as text."""
     answer = Function("abs(x)").vjp([0, 1], [1, 1])

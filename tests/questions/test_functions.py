@@ -41,6 +41,7 @@ def _names(*words: str) -> list[str]:
     return [entry.name for part in found.parts if isinstance(part, Listing) for entry in part.entries]
 
 
+@pytest.mark.part("pages")
 @pytest.mark.parametrize("op", part(ops.TABLE.values(), 1, of=8), ids=lambda op: op.name)
 def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> None:
     """A formula for each operand or why there is none, a meaning or why not, an example that holds; all shows."""

@@ -21,8 +21,8 @@ PRINTING = [
     ("json", [PlainPrinter]),
     ("csv", []),
     ("table", [PrettyPrinter]),
-    ("markdown", [PrettyPrinter]),
-    ("latex", [LatexPrinter]),
+    pytest.param("markdown", [PrettyPrinter], marks=pytest.mark.part("pages")),
+    pytest.param("latex", [LatexPrinter], marks=pytest.mark.part("pages")),
 ]
 
 
