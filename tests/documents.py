@@ -48,6 +48,8 @@ NEEDS = {
     "closed_forms": r"^for numbers, add --at",
     "improve": r"^better: ",
     "claims": r"\(proved\)|^│ ∇",
+    "figures": r"\.(?:svg|png|pdf)\b",
+    "pages": r"--format (?:latex|markdown|html)|\.(?:md|tex|html)\b",
 }
 """What shows that a command line, or its answer, needs a part which is not that of its command."""
 
