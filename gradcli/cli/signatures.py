@@ -91,7 +91,7 @@ class Option:
         declared = (self.info.default, *(self.info.param_decls or ()))  # Typer has the first name as the default
         return tuple(str(name).partition("/")[0] for name in declared)
 
-    @property
+    @cached_property
     def flag(self) -> str:
         """Its first name in the shell."""
         return self.flags[0] if self.flags else ""

@@ -212,7 +212,7 @@ class BoundedProof:
         for name, rows, columns, found in self._bounds(values):
             truth, given = found.in_floats(), torch.block(name)[rows, columns]
             # Without a value of y there is no derivative, whatever bounds the pass gives.
-            exists = is_there[rows] if torch.jacobian is not None else is_there.all()
+            exists = is_there[rows] if "jacobian" in torch.derivatives else is_there.all()
             self._agree(name, given, truth, exists, rows, columns)
             if kind is np.float64:
                 largest = abs(truth.middle).max(axis=1, initial=0.0, keepdims=True)
@@ -393,7 +393,7 @@ class BoundedProof:
 
     def _examples(self, name: str, given: Array, truth: Bounds, chosen: Mask, row: int, column: int) -> list[Entry]:
         """List the first chosen entries as agreeing, each with its ball, of a block that begins at this place."""
-        is_of_row = not name or self.torch.jacobian is not None
+        is_of_row = not name or "jacobian" in self.torch.derivatives
         return [
             self.point.entry(name or None, row + i if is_of_row else None, column + j, given[i, j]).judged(
                 verdict="agree", proven=True, truth=_ball(truth.middle[i, j], truth.radius[i, j])
@@ -410,8 +410,8 @@ class BoundedProof:
     def _bounds(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
         torch, rows, columns = self.torch, self.torch.value.size, sum(self.sizes.values())
-        if torch.jacobian is None:
-            if torch.vjp is not None and torch.v is not None:
+        if "jacobian" not in torch.derivatives:
+            if "vjp" in torch.derivatives and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
                 for symbol, found in self.gradient.weighted(values, vs).items():
                     yield (

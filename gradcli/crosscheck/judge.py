@@ -142,7 +142,7 @@ class JacobianJudge:
         parts = [main]
         # With all of J, vᵀJ was judged together; a sample of rows leaves it out, as its entries sum over all rows.
         is_beside = main.chosen == "all" and not main.bounded
-        if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
+        if "jacobian" in self.torch.derivatives and "vjp" in self.torch.derivatives and not is_beside:
             parts.append(self._judged_part(self.torch.without("jacobian"))[0])
         return Judgement.summarized(parts, evidence)
 
@@ -184,7 +184,7 @@ class JacobianJudge:
             known = {entry: self._place(entry) for entry in entries}
             found = [entry for entry, place in known.items() if not looked[place[0]][place[1:]]]
             for entry, place in known.items():
-                if entry.variable is None or survey.torch.jacobian is None or entry.row is not None:
+                if entry.variable is None or "jacobian" not in survey.torch.derivatives or entry.row is not None:
                     looked[place[0]][place[1:]] = True  # next to J, vᵀJ is a part of its own
             return found
 
@@ -248,7 +248,7 @@ class JacobianJudge:
         """Decide some entries with balls; none where the work is over the budget."""
         symbols, asked = {str(symbol): symbol for symbol in self.variables}, set(places)
         directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
-        rows = np.unique([row for _, row, _ in places]) if survey.torch.jacobian is not None else None
+        rows = np.unique([row for _, row, _ in places]) if "jacobian" in survey.torch.derivatives else None
         selection = Selection("all", directions, rows)
         try:
             found = self._plan(selection).run(FIRST_BITS)
@@ -320,12 +320,12 @@ class JacobianJudge:
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
         entries = [entry(None, row, 0, torch.value.flat[row]) for row in found.values if torch.judges_value]
         for symbol, j in selection.directions:
-            if torch.jacobian is not None:
+            if "jacobian" in torch.derivatives:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
                 column = torch.block(str(symbol))[:, j]
                 entries += [entry(str(symbol), row, j, column[row]) for row in own]
-            if torch.vjp is not None and torch.v is not None and selection.rows is None:
-                entries.append(entry(str(symbol), None, j, torch.vjp[str(symbol)].flat[j]))
+            if "vjp" in torch.derivatives and torch.v is not None and selection.rows is None:
+                entries.append(entry(str(symbol), None, j, torch.derivatives["vjp"]["", str(symbol)].flat[j]))
         return entries + (survey.odd[0] if selection.is_sparse else [])  # which no direction reaches
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
@@ -387,6 +387,6 @@ class JacobianJudge:
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):
             return entry
-        blocks = (self.torch.vjp if entry.row is None else self.torch.jacobian) or {}
-        rows = blocks if entry.row is None else {name: blocks[name][entry.row] for name in blocks}
+        blocks = self.torch.derivatives.get("vjp" if entry.row is None else "jacobian", {})
+        rows = {name: array if entry.row is None else array[entry.row] for (_, name), array in blocks.items()}
         return unless_minor(entry, rows, self.point, self.case.tolerance)

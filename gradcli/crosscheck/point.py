@@ -161,11 +161,6 @@ class Numbers:
         found = {kind: by_name(arrays) for kind, arrays in given.items() if arrays is not None}
         return cls(dtype, value, found, v, passes=passes, judges_value=judges_value)
 
-    def by_variable(self, kind: NumberKind) -> dict[str, Array] | None:
-        """Map variables to the arrays of a kind; None where it was not computed."""
-        found = self.derivatives.get(kind)
-        return None if found is None else {column: array for (_, column), array in found.items()}
-
     def without(self, kind: NumberKind) -> Numbers:
         """Leave out the derivatives of a kind."""
         return replace(self, derivatives={one: found for one, found in self.derivatives.items() if one != kind})
@@ -179,16 +174,6 @@ class Numbers:
     def is_of_rows(self) -> bool:
         """Tell whether they are y, J or vᵀJ, which the judge of first order compares row by row."""
         return not {"jvp", "hvp", "hessian"} & set(self.derivatives)
-
-    @property
-    def jacobian(self) -> dict[str, Array] | None:
-        """The Jacobian by variable, if it was computed."""
-        return self.by_variable("jacobian")
-
-    @property
-    def vjp(self) -> dict[str, Array] | None:
-        """The vector-Jacobian product by variable, if it was computed."""
-        return self.by_variable("vjp")
 
     @property
     def rows(self) -> int:

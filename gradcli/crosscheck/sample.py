@@ -62,14 +62,14 @@ class Survey:
     @property
     def kind(self) -> NumberKind:
         """Kind of the entries; without variables, that of the elements of y."""
-        return "value" if not self.variables else "vjp" if self.torch.jacobian is None else "jacobian"
+        return "value" if not self.variables else "vjp" if "jacobian" not in self.torch.derivatives else "jacobian"
 
     @cached_property
     def pattern(self) -> Pattern | None:
         """Flat rows (-1 for vᵀJ) and columns of the entries that may differ from 0; None where they are not known."""
         found: dict[sympy.Symbol, tuple[Flat, Flat]] = {}
-        if self.torch.jacobian is None:
-            if self._moving is None or self.torch.vjp is None:
+        if "jacobian" not in self.torch.derivatives:
+            if self._moving is None or "vjp" not in self.torch.derivatives:
                 return None
             for symbol in self.variables:
                 columns = self._moving.get(symbol, np.empty(0, dtype=np.int64))
@@ -102,7 +102,7 @@ class Survey:
     @cached_property
     def odd(self) -> tuple[list[Entry], int]:
         """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers, and the number of all such."""
-        is_matrix, found, count = self.torch.jacobian is not None, list[Entry](), 0
+        is_matrix, found, count = "jacobian" in self.torch.derivatives, list[Entry](), 0
         for symbol, place in (self.pattern or {}).items():
             block = self.torch.block(str(symbol))
             is_odd = np.asarray(block != 0)
@@ -118,7 +118,7 @@ class Survey:
         output = self.reference.program.output
         size = self.torch.value.size
         vs = self.torch.passes or (() if self.torch.v is None else (self.torch.v,))
-        is_weighted = self.torch.jacobian is None and bool(vs)
+        is_weighted = "jacobian" not in self.torch.derivatives and bool(vs)
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
             return self.reference.wide.backward_closure({output: rows})
@@ -144,7 +144,7 @@ class Survey:
         for name, atom, elements, count in groups:
             taken, columns = self._columns(atom, elements, share)
             directions |= dict.fromkeys(columns)
-            if self.torch.jacobian is not None or not self.variables:
+            if "jacobian" in self.torch.derivatives or not self.variables:
                 rows |= dict.fromkeys(self._rows(atom, elements[:: 1 + len(elements) // max(1, taken)], share))
             if (columns or not self.variables) and count > taken:
                 left[name] += count - taken
@@ -241,14 +241,15 @@ def _sampled(survey: Survey, most: int) -> Selection:
     most_rows = min(most // max(1, min(sum(survey.sizes.values()), math.isqrt(most))), point.rows)
     a_column = survey.nonzeros / max(1, sum(survey.sizes.values()))
     is_narrow = a_column <= SPARSE
-    most_columns = most if torch.jacobian is None else most // (max(1, math.ceil(a_column)) if is_narrow else most_rows)
+    is_matrix = "jacobian" in torch.derivatives
+    most_columns = most // (max(1, math.ceil(a_column)) if is_narrow else most_rows) if is_matrix else most
     critical, rows, note = survey.places(max(1, 3 * most_columns // 4))
     directions = dict.fromkeys(critical)
     for symbol in survey.sizes:
         picked = pick(_column_scores(torch, str(symbol)), most_columns, generator)
         directions |= dict.fromkeys((symbol, j) for j in picked[: max(most_columns - len(critical), most_columns // 4)])
     found = list(directions) if most > 1 else list(directions)[: len(survey.sizes)]
-    is_of_columns = torch.jacobian is None and survey.variables
+    is_of_columns = not is_matrix and survey.variables
     chosen_rows = None
     if not is_of_columns and not (is_narrow and survey.variables):
         own = _rows(torch, found, most_rows, generator)
@@ -259,7 +260,7 @@ def _sampled(survey: Survey, most: int) -> Selection:
 def _column_scores(torch: Numbers, name: str) -> npt.NDArray[np.float64]:
     """Score each column by its largest magnitude, infinite where it or a y that it reaches is not finite."""
     block, lost = magnitude(torch.block(name)), ~np.isfinite(torch.value).ravel()
-    if torch.jacobian is None:
+    if "jacobian" not in torch.derivatives:
         return np.where(lost, np.inf, block[0]) if lost.size == block.size else block[0]
     block[lost] = np.where(block[lost] > 0, np.inf, 0.0)
     return np.asarray(block.max(axis=0, initial=0.0))
@@ -267,7 +268,8 @@ def _column_scores(torch: Numbers, name: str) -> npt.NDArray[np.float64]:
 
 def _rows(torch: Numbers, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
     """Choose flat rows: those where y is not finite, the largest of each column, corners and a random rest."""
-    tops = [int(magnitude(torch.block(str(s))[:, j]).argmax()) for s, j in directions[:most] if torch.jacobian]
+    shown = directions[:most] if torch.derivatives.get("jacobian") else []
+    tops = [int(magnitude(torch.block(str(s))[:, j]).argmax()) for s, j in shown]
     lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
     return np.unique([*lost, *tops, *pick(np.zeros(torch.value.size), most, generator)]).astype(np.int64)
 

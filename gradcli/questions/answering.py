@@ -21,7 +21,7 @@ from gradcli.crosscheck.formulas import Derived, Formulas, derive_formulas
 from gradcli.crosscheck.point import Numbers
 from gradcli.questions.judging import confirm_formulas, judge_numbers
 from gradcli.questions.naming import Directions
-from gradcli.questions.operators import OPERATORS, Operator, Vectors
+from gradcli.questions.operators import DIFFERENTIATED_TWICE, OPERATORS, Operator, Vectors
 from gradcli.questions.question import Inquiry, Question
 from gradcli.results import Judged, Quantity, quantities_of
 
@@ -51,7 +51,7 @@ def prepare(kind: type[Judged], inquiry: Inquiry) -> Question:
         GradcliError: A value is missing or does not fit, or y has several elements.
     """
     operator = OPERATORS[kind]
-    question = inquiry.question(twice=operator.is_second)
+    question = inquiry.question(twice=operator.formulas in DIFFERENTIATED_TWICE)
     if operator.of_one_element:
         question.require_one_element(operator.command)
     return question
@@ -85,7 +85,7 @@ def answer_question(kind: type[OneAnswer], question: Question, vectors: Vectors)
 
 def derive(question: Question, operator: Operator, directions: Vectors) -> Derived | None:
     """Derive the formulas of Ju, Hu or the Hessian; None stands for those of the Jacobian, which the question keeps."""
-    if not operator.is_second:
+    if operator.formulas not in DIFFERENTIATED_TWICE:
         return None
     wrt = () if operator.command == "jvp" else question.wrt
     return derive_formulas(question.point, question.program, wrt, operator.command, directions)

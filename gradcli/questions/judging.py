@@ -24,7 +24,6 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.parts import all_parts
 from gradcli.progress import set_step
-from gradcli.questions.operators import first_derivatives
 from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, Verdict
@@ -204,7 +203,8 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
         other = question.another(program, arrays, question.wrt)
-        return compare_numbers(other, first_derivatives(other, v), tolerance).check.verdict
+        numbers = other.first_derivatives({} if v is None else {program.output_name: v})
+        return compare_numbers(other, numbers, tolerance).check.verdict
     except GradcliError:
         return None
 

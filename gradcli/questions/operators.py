@@ -23,6 +23,10 @@ Vectors = Mapping[str, Array]
 """Vectors that a derivative is taken along, by name: v belongs to the output, u to the variables that move."""
 
 
+DIFFERENTIATED_TWICE = ("jvp", "hvp", "hessian")
+"""Kinds for which torch's gradients are differentiated again: those of Ju by their v."""
+
+
 @dataclass(frozen=True)
 class Operator:
     """A derivative that a command asks torch for.
@@ -43,30 +47,13 @@ class Operator:
     along: Literal["", "v", "u"] = ""
     of_one_element: bool = False
 
-    @property
-    def is_second(self) -> bool:
-        """Whether torch's gradients are differentiated again: those of Ju by their v."""
-        return self.formulas in ("jvp", "hvp", "hessian")
-
-
-def first_derivatives(question: Question, v: Array | None = None) -> Numbers:
-    """Ask torch for y, J if it is small, and vᵀJ if v is given or J is large (v is ones then)."""
-    jacobian = None if question.jacobian_omitted else question.jacobian
-    v = np.ones(question.shape) if jacobian is None and v is None else v
-    product = None if v is None else question.product(v)
-    return Numbers.of_first_order(question.dtype, question.value, jacobian, v, product)
-
 
 def _value(question: Question, vectors: Vectors) -> Numbers:
     return Numbers(question.dtype, question.value)
 
 
-def _vjp(question: Question, vectors: Vectors) -> Numbers:
-    return first_derivatives(question, vectors[question.program.output_name])
-
-
 def _grad(question: Question, vectors: Vectors) -> Numbers:
-    numbers = first_derivatives(question, question.weights(np.ones(question.shape)))
+    numbers = question.first_derivatives({question.program.output_name: question.weights(np.ones(question.shape))})
     return replace(numbers, derivatives={**numbers.derivatives, "gradient": numbers.derivatives["vjp"]})
 
 
@@ -108,7 +95,7 @@ def _hessian(question: Question, vectors: Vectors) -> Numbers:
 
 OPERATORS: Mapping[type[Judged], Operator] = {
     Evaluation: Operator("eval", (), "", _value),
-    VJP: Operator("vjp", ("vjp", "jacobian"), "jacobian", _vjp, along="v"),
+    VJP: Operator("vjp", ("vjp", "jacobian"), "jacobian", Question.first_derivatives, along="v"),
     Gradient: Operator("grad", ("gradient", "jacobian"), "jacobian", _grad, of_one_element=True),
     Jacobian: Operator("jacobian", ("jacobian",), "jacobian", _jacobian),
     JVP: Operator("jvp", ("jvp",), "jvp", _jvp, along="u"),

@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
-from gradcli.crosscheck.point import FunctionAtPoint
+from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import function_text, inputs
 from gradcli.language.function_text import TextReader
@@ -31,6 +31,7 @@ from gradcli.option_words import Words, method, option
 from gradcli.parts import all_parts
 from gradcli.questions import naming
 from gradcli.questions.recorded_protocol import Recording
+from gradcli.results import BlockNames, NumberKind, by_name
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
@@ -277,6 +278,16 @@ class Question:
         from gradcli.autodiff.jacobians import vjp
 
         return vjp(self.forward, v, self.wrt)
+
+    def first_derivatives(self, vectors: Mapping[str, Array] = MappingProxyType({})) -> Numbers:
+        """Ask torch for y, J if it is small, and vᵀJ if v is given by the name of y or J is large (v is ones then)."""
+        found: dict[NumberKind, Mapping[BlockNames, Array]] = {}
+        if not self.jacobian_omitted:
+            found["jacobian"] = by_name(self.jacobian)
+        v = vectors.get(self.program.output_name, None if found else np.ones(self.shape))
+        if v is not None:
+            found["vjp"] = by_name(self.product(v))
+        return Numbers(self.dtype, self.value, found, v)
 
     def cotangent(self, v: Value | None, of_snippet: Program | None) -> Cotangent:
         """Return the gradient vector: the one given, the snippet's, or the implicit 1 for a y of one element.

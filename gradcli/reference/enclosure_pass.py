@@ -293,9 +293,10 @@ class EnclosurePass:
             passed = _passed(line)
             for k, out, source, slope in self.edges(line):
                 own = found.setdefault(out, {})
+                is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: it holds of no ball around 0
                 for d, tangent in moving[line.call.operands[k]].get(source, {}).items():
                     product = passed(k, tangent, slope)
-                    if product is not None and not self._stays(line, k, (out, d), slope, tangent, moving):
+                    if product is not None and not (is_zero and self._stays(line, k, (out, d), tangent, moving)):
                         own[d] = plus(own[d], product) if d in own else product
             if line.call.op.is_branch:
                 self._join(line, found, moving)
@@ -306,24 +307,21 @@ class EnclosurePass:
         line: Line,
         k: int,
         place: tuple[int, int],
-        slope: Outcome,
         tangent: Outcome,
         moving: Mapping[Atom, Mapping[int, Mapping[int, Outcome]]],
     ) -> bool:
-        """Tell whether an element certainly stays where it is as one of its operands moves along a direction.
+        """Tell whether an element whose slope by an operand is 0 stays where it is as the operand moves.
 
-        The slope is exactly 0, and made of what does not move along it: x*0 stays as x moves, x**2 does not.
+        It does where the slope is made of what does not move along the direction: x*0 stays as x moves, x**2 does not.
 
         Args:
             line: The line.
             k: The number of the operand.
             place: The element and the number of the direction.
-            slope: The slope of the element by the operand.
             tangent: The tangent of the operand.
             moving: The tangents of earlier lines.
         """
-        is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: of a ball that may be 0, neither holds
-        if not is_zero or isinstance(tangent, Undefined):
+        if isinstance(tangent, Undefined):
             return False
         if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
             return False

@@ -301,10 +301,11 @@ def _look(
 ) -> _AtPoint:
     """Ask torch and the judge at one point."""
     question = first.with_values(drawn)
-    jacobian = question.jacobian if cotangent is None else None
-    v = None if cotangent is None else question.weights(cotangent)
-    product = None if v is None else question.product(v)
-    numbers = Numbers.of_first_order(question.dtype, question.value, jacobian, v, product)
+    if cotangent is None:
+        numbers = Numbers(question.dtype, question.value, {"jacobian": results.by_name(question.jacobian)})
+    else:
+        v = question.weights(cotangent)
+        numbers = Numbers(question.dtype, question.value, {"vjp": results.by_name(question.product(v))}, v)
     derived = (first if first.program is question.program else question).derived
     found = judging.compare_numbers(question, numbers, tolerance, blames=False)  # the worst alone is explained
     return _AtPoint(question, derived, numbers, found)
@@ -371,10 +372,11 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
     derivatives = results.by_variable(confirmed.derivatives)
     shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
-    jacobian = {} if question.jacobian_omitted else look.numbers.jacobian or {}
+    given = look.numbers.derivatives
+    jacobian = {} if question.jacobian_omitted else given.get("jacobian", {})
     named = question.program.output_name, question.wrt
-    products = results.quantities_of("vjp", *named, results.by_name(look.numbers.vjp or {}))
-    blocks = results.quantities_of("jacobian", *named, results.by_name(jacobian), confirmed.shown, confirmed.omitted)
+    products = results.quantities_of("vjp", *named, given.get("vjp", {}))
+    blocks = results.quantities_of("jacobian", *named, jacobian, confirmed.shown, confirmed.omitted)
     found = {
         "quantities": (*(products if v is not None else ()), *blocks),
         "opinions": shown,

@@ -24,7 +24,6 @@ from gradcli.parts.code.script import Task, latex_document, torch_script
 from gradcli.parts.code.self_writing import WIDTH
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
-from gradcli.questions.operators import first_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.results import Array, Index, Language, Source, by_variable
@@ -120,7 +119,7 @@ def _formulas(question: Question) -> dict[str, list[str]]:
     """Write the closed forms that the reference confirms, by variable; none of too many entries."""
     if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
         return {}
-    judgement = judge(question.point, first_derivatives(question), question.wrt)
+    judgement = judge(question.point, question.first_derivatives(), question.wrt)
     found = confirmed(question.point, question.program, question.derived, judgement.evidence)
     check, part, comments = judgement.check, "", {}
     if check.sampled and has_cases_at(question.point):

@@ -19,7 +19,6 @@ from gradcli.option_words import option
 from gradcli.parts.improve.magnitudes import Spread, spread
 from gradcli.progress import set_step
 from gradcli.questions.judging import judge_numbers
-from gradcli.questions.operators import first_derivatives
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
@@ -252,7 +251,7 @@ def _better(
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
     """Answer by a check where nothing can be measured: for a point without a value, and for large arrays."""
     at = replace(question, arrays={**question.arrays, **sample.points[0]}) if answer.ranges else question
-    check = judge_numbers(at, first_derivatives(at)).check
+    check = judge_numbers(at, at.first_derivatives()).check
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
     rewrite, where = check.rewrite, "some point" if answer.ranges else "the point"

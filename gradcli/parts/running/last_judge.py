@@ -147,12 +147,12 @@ def movement(
         _effects(numbers, here, np.maximum(np.abs(value.ravel()), sizes), is_lost=is_lost),
     )
     entries: dict[bool, KnownDerivative] = {}
-    vjp_of_torch, jacobian = numbers.vjp, numbers.jacobian
+    vjp_of_torch, jacobian = numbers.derivatives.get("vjp"), numbers.derivatives.get("jacobian")
     if vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
-        blocks = {name: _rows(vjp_of_torch[name], 1) for name in here}
+        blocks = {name: _rows(vjp_of_torch["", name], 1) for name in here}
         entries[True] = KnownDerivative(blocks, numbers.v.ravel().astype(np.float64))
     if jacobian is not None:
-        entries[False] = KnownDerivative({name: _rows(jacobian[name], value.size) for name in here})
+        entries[False] = KnownDerivative({name: _rows(jacobian["", name], value.size) for name in here})
         return Movement(function, list(entries.values()), entries, value.shape)
     weights = np.random.default_rng(SEED).normal(size=value.shape)
     found = vjp(forward, weights, tuple(here))
@@ -169,7 +169,7 @@ def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lo
         sizes: The size of each number of y.
         is_lost: Whether a slope of 0 may be one that autograd does not follow.
     """
-    vjp_of_torch, jacobian = numbers.vjp, numbers.jacobian
+    vjp_of_torch, jacobian = numbers.derivatives.get("vjp"), numbers.derivatives.get("jacobian")
     if jacobian is not None:
         blocks, weights = jacobian, sizes
     elif vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
@@ -179,7 +179,7 @@ def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lo
     found = {}
     with np.errstate(all="ignore"):
         for name, x in here.items():
-            rows = np.abs(_rows(blocks[name], weights.size)) / np.maximum(weights, np.finfo(float).tiny)[:, None]
+            rows = np.abs(_rows(blocks["", name], weights.size)) / np.maximum(weights, np.finfo(float).tiny)[:, None]
             moved = np.where(x == 0, min(1.0, float(np.abs(x).max(initial=0.0))) or 1.0, np.abs(x))
             effect = np.nan_to_num(rows.max(0, initial=0.0)).reshape(x.shape) * moved
             found[name] = np.where((effect == 0) & is_lost, np.nan, effect)
