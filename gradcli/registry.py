@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from gradcli.errors import UsageError
 from gradcli.formats import SUFFIXES_IN_ORDER
@@ -12,6 +12,8 @@ from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
 from gradcli.parts.renderer import Renderer
+
+_Value = TypeVar("_Value")
 
 SECTIONS = ("Differentiate", "Look closer", "Write", "Many at once", "About gradcli")
 """Sections of `gradcli --help`, in their order."""
@@ -49,7 +51,7 @@ CORE = (
 """Commands of the core."""
 
 _LAST = Command("completion", "About gradcli", "gradcli.cli.info_commands:completion")
-"""The command that comes last in the help, as it is typed once."""
+"""The command that comes last in the help: it is needed once, when a shell is set up."""
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
 """Commands whose answer, where there is no point, is a formula."""
@@ -60,10 +62,15 @@ def all_commands() -> dict[str, Command]:
     """Return all commands by their names, section by section: those of the core, then those of parts."""
     found = [*CORE, *(part.command(name) for part in all_parts() for name in part.COMMANDS), _LAST]
     found.sort(key=_place_in_help)
-    commands: dict[str, Command] = {}
-    for command in found:
-        commands.setdefault(command.name, command)  # those of other packages come last, and replace none
-    return commands
+    return _first_of_each((command.name, command) for command in found)
+
+
+def _first_of_each(named: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    """Map names to the first value of each: parts of other packages come last, and replace nothing of another part."""
+    found: dict[str, _Value] = {}
+    for name, value in named:
+        found.setdefault(name, value)
+    return found
 
 
 def _place_in_help(command: Command) -> int:
@@ -73,11 +80,7 @@ def _place_in_help(command: Command) -> int:
 
 def further_methods() -> dict[str, str]:
     """Return the methods that parts add to `Function` besides those of commands, each as `module:function`."""
-    found: dict[str, str] = {}
-    for part in all_parts():
-        for name, place in part.methods().items():
-            found.setdefault(name, place)  # those of other packages come last, and replace none
-    return found
+    return _first_of_each(pair for part in all_parts() for pair in part.methods().items())
 
 
 @lru_cache(maxsize=1)
@@ -141,9 +144,9 @@ def formats() -> tuple[str, ...]:
 
 def suffixes() -> dict[str, str]:
     """Return the formats, and the other kinds of files, by the suffixes of files."""
-    found = {suffix: one.form for one in reversed(all_renderers()) for suffix in one.suffixes}
+    found = _first_of_each((suffix, one.form) for one in all_renderers() for suffix in one.suffixes)
     known = [suffix for suffix in SUFFIXES_IN_ORDER if suffix in found]
-    others = [suffix for suffix in reversed(found) if suffix not in known]
+    others = [suffix for suffix in found if suffix not in known]
     return {suffix: found[suffix] for suffix in (*known, *others)}
 
 
@@ -164,11 +167,7 @@ def renderer(form: str, kind: type | None = None) -> Renderer | None:
 @lru_cache(maxsize=1)
 def composers() -> dict[str, str]:
     """Return the functions of parts that compose the document of an answer, `module:function`, by its class."""
-    found: dict[str, str] = {}
-    for part in all_parts():
-        for name, place in part.composers().items():
-            found.setdefault(name, place)  # those of other packages come last, and replace none
-    return found
+    return _first_of_each(pair for part in all_parts() for pair in part.composers().items())
 
 
 def pictures(command: str) -> tuple[str, ...]:
@@ -176,6 +175,7 @@ def pictures(command: str) -> tuple[str, ...]:
     return tuple(one.form for one in all_renderers() if one.is_picture and command in one.commands)
 
 
-def commands_with_pictures() -> str:
-    """List the commands that draw, as errors do."""
-    return ", ".join(dict.fromkeys(name for one in all_renderers() if one.is_picture for name in one.commands))
+def commands_with_pictures(kind: str) -> str:
+    """List the commands that draw a kind of file, as errors do."""
+    drawn = (one for one in all_renderers() if one.is_picture and one.form == kind)
+    return ", ".join(dict.fromkeys(name for one in drawn for name in one.commands))

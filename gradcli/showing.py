@@ -1,6 +1,6 @@
 """Display of an answer in Python: `print`, a notebook, JSON.  The functions that write formats are set from outside.
 
-The package itself sets it, so that an answer from a pickle is shown too: the package is imported before its modules.
+The package itself sets them, so that an answer from a pickle is shown too: the package is imported before its modules.
 """
 
 from __future__ import annotations

@@ -80,7 +80,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how to draw the same again."""
     if seed := os.environ.get(SEED):
-        terminalreporter.write_line(f"random tests drew anew: GRADCLI_SEED={seed} draws the same")
+        terminalreporter.write_line(
+            f"random tests drew anew: GRADCLI_SEED={seed} draws the same, but for hypothesis, which prints what failed"
+        )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -108,7 +110,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-goldens", action="store_true", help="rewrite tests/goldens from the present output")
+    parser.addoption("--update-goldens", action="store_true", help="rewrite the goldens from the present output")
 
 
 @pytest.fixture

@@ -73,11 +73,13 @@ def first_of_each(cases: Iterable[Any], kind: Callable[..., Hashable], few: int 
 
 def in_turn(cases: Iterable[Any], *others: Any) -> list[Any]:
     """Pair each case with one of the others in turn, such as a dtype; its other pairs are for `pytest -m thorough`."""
-    return [
-        _param(case, *_values(other), is_plain=(n + m) % len(others) == 0)
-        for n, case in enumerate(cases)
-        for m, other in enumerate(others)
-    ]
+    params, turn = [], 0
+    for case in cases:
+        params += [
+            _param(case, *_values(other), is_plain=(turn + m) % len(others) == 0) for m, other in enumerate(others)
+        ]
+        turn += not _is_thorough(case)
+    return params
 
 
 def _values(case: Any) -> tuple[Any, ...]:
@@ -85,9 +87,14 @@ def _values(case: Any) -> tuple[Any, ...]:
     return getattr(case, "values", case) if isinstance(case, tuple) else (case,)
 
 
+def _is_thorough(case: Any) -> bool:
+    """Tell whether a case is left to the thorough run already."""
+    return "thorough" in {mark.name for mark in getattr(case, "marks", ())}
+
+
 def _param(case: Any, *more: Any, is_plain: bool) -> Any:
     """Make a case of a test, for the thorough run alone if it is not plain, or was not before."""
     marks = tuple(getattr(case, "marks", ()))
-    if not is_plain and "thorough" not in {mark.name for mark in marks}:
+    if not is_plain and not _is_thorough(case):
         marks = (*marks, pytest.mark.thorough)
     return pytest.param(*_values(case), *more, marks=marks)

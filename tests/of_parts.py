@@ -25,7 +25,9 @@ def rows(table: str) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for name, folder in FOLDERS.items():
         if (folder / "rows.py").exists():
-            found |= getattr(importlib.import_module(f"tests.parts.{name}.rows"), table, {})
+            added = getattr(importlib.import_module(f"tests.parts.{name}.rows"), table, {})
+            assert not found.keys() & added.keys(), table
+            found |= added
     return found
 
 

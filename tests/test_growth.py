@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from tests.examples import part
 from tests.work import calls
 
 LINEAR = 2.6
@@ -30,7 +29,7 @@ TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", part(TEXTS, 0, of=2))
+@pytest.mark.parametrize("kind", TEXTS)
 def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls, where a quadratic part would show as four times."""
     once, twice = (TEXTS[kind](n) for n in (150, 300))

@@ -17,15 +17,15 @@ LIMITS = {
     "levels of parentheses inside one another": "language.text.source.MAX_DEPTH",
     "operations of a function": "language.program.wengert.MAX_LINES",
     "terms of all loops and lists together": "language.lower.loops.MAX_UNROLLED",
-    "words that loops read again": "language.lower.loops.MAX_REPEATED",
+    "words of loop bodies, counted at each turn": "language.lower.loops.MAX_REPEATED",
     "dimensions that an `einsum` names": "language.program.expansion.MOST_LETTERS",
     "order n of `besseli(n, x)`": "language.lower.conversions.MAX_BESSEL_ORDER",
-    "numbers below 0 of which a value takes `polygamma`": "language.program.numeric.MOST_SHIFTS",
-    "masks whose elements are counted": "language.lower.values_at_point.MOST_DECIDED",
-    "elements computed to count them": "language.lower.values_at_point.MOST_WORK",
+    "steps below 0 of the number x in `polygamma(n, x)`": "language.program.numeric.MOST_SHIFTS",
+    "masks like `x[mask]`": "language.lower.values_at_point.MOST_DECIDED",
+    "elements computed to evaluate these masks": "language.lower.values_at_point.MOST_WORK",
     "equations of one claim": "parts.claims.equations.MOST_EQUATIONS",
     "elements of one tensor": "language.program.wengert.MAX_ELEMENTS",
-    "elements of all tensors of a function, y four times": "language.program.shapes.MAX_TOTAL_ELEMENTS",
+    "elements of all tensors of a function together; y counts four times": "language.program.shapes.MAX_TOTAL_ELEMENTS",
     "dimensions of a tensor": "language.program.wengert.MAX_DIMENSIONS",
     "multiplications of one matrix product": "language.program.shapes.MAX_MULTIPLICATIONS",
     "rows of a matrix with a determinant or an inverse": "language.program.shapes.MAX_MATRIX_ROWS",
@@ -36,7 +36,7 @@ LIMITS = {
     ),
     "elements of a tensor that a function of torch is written out for": "recording.torch_meanings.MOST_CALL_ELEMENTS",
     "elements that `unbind` takes apart": "recording.torch_meanings.MOST_UNBOUND_PARTS",
-    "products of sizes that positions are compared over": "recording.torch_meanings.MOST_POSITION_PRODUCTS",
+    "comparisons of positions for an operation of torch": "recording.torch_meanings.MOST_POSITION_PRODUCTS",
     "entries of a Jacobian shown next to a product": "questions.question.JACOBIAN_ENTRIES",
     "bytes of a Jacobian or a Hessian": "questions.question.JACOBIAN_BYTES",
     "gradient vectors of one `vjp`": "questions.commands.vjp.MAX_PRODUCTS",
@@ -106,6 +106,10 @@ def _is_here(constant: str) -> bool:
     return room != "parts" or not of_parts.missing((name,))
 
 
+NAMES = r"(MOST|MAX|LONGEST|LARGEST|FEWEST|JACOBIAN)(_[A-Z_]+)?|[A-Z_]+_(BYTES|NODES|DEPTH|CHARACTERS)"
+"""Names of constants that are limits."""
+
+
 @pytest.mark.parametrize("words", [words for words, constant in LIMITS.items() if _is_here(constant)])
 def test_a_number_of_the_page_is_that_of_the_code(words: str) -> None:
     """In the unit that the row says."""
@@ -127,7 +131,10 @@ def _in_messages() -> Iterator[str]:
         }
         for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
             for name in (node.id for node in ast.walk(text) if isinstance(node, ast.Name)):
-                if re.fullmatch(r"(MOST|MAX|LONGEST|LARGEST|FEWEST|JACOBIAN)(_[A-Z_]+)?", name):
+                if re.fullmatch(
+                    NAMES,
+                    name,
+                ):
                     yield sources.get(name, f"{here}.{name}")
 
 

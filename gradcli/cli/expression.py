@@ -304,7 +304,7 @@ def extra_words_error(first: str, others: Sequence[str], known: Container[str], 
         known: The options of the command.
         typed: All words of the command line.
     """
-    words = f"word{'s' * (len(others) > 1)} beside the expression {first}"
+    words = f"word{'s' * (len(others) > 1)} after the expression {first}"
     shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
     return UsageError(f"unexpected {words}: {shown}", hint=_hint(first, others, known, typed))
 

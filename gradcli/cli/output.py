@@ -211,11 +211,11 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     own = next((one for one in written if command in one.commands), None)
     if own is not None and own.require:
         resolve_name(own.require)()
-    elif own is None and all(one.commands for one in written) and not written[0].is_picture:
-        raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
-    elif own is None and all(one.commands for one in written):
+    if own is None and all(one.commands for one in written):
+        if not written[0].is_picture:
+            raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
         drawn = registry.pictures(command)
-        hint = f"write an .{drawn[0]}" if drawn else f"{registry.commands_with_pictures()} draw"
+        hint = f"write an .{drawn[0]}" if drawn else f"{registry.commands_with_pictures(kind)} draw"
         raise InputError(f"{command} answers with no picture as {kind}", hint=hint)
     if kind in ("npy", "npz") and kind in registry.lacks(command):
         if "npz" not in registry.lacks(command):

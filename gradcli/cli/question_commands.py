@@ -56,7 +56,7 @@ def jacobian(expression: Expression, at: At = None, shape: Shape = None, wrt: Wr
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
-    columns of all variables beside one another.
+    columns of all variables next to each other.
 
     \b
     Examples:

@@ -31,7 +31,7 @@ class NumberOrWord(click.types.IntRange):
 
 
 class LaterChoice(TyperChoice[str]):
-    """One of some words that are asked for when the option is read: parts are not imported before a command is."""
+    """A choice whose words are computed when the option is read, so that declaring it imports no part."""
 
     def __init__(self, words: Callable[[], Iterable[str]]) -> None:
         self._words, self.case_sensitive = words, True

@@ -54,7 +54,7 @@ MOST_SLOW = 2**24, 2**28
 """Most elements, and most multiplications in products of matrices, for a second attempt with more digits."""
 
 MOST_BALLS = 2**22
-"""Most elements of all lines as balls, of some hundred bytes each; more with more patience."""
+"""Most elements of all lines as balls, of some hundred bytes each; more with a larger budget."""
 
 MOST_BITS = 1_024
 """Most bits of balls: at twenty to a layer enough for some fifty layers."""

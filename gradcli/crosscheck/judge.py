@@ -36,7 +36,7 @@ MOST_FOLLOWED = 2**20
 """Most elements of all lines to follow for the entries that are 0 by structure, where bounds decide the others."""
 
 MOST_OPEN = 256
-"""Most entries left open by bounds for balls to look at, or to list, one by one; more with more patience."""
+"""Most entries left open by bounds for balls to look at, or to list, one by one; more with a larger budget."""
 
 
 @dataclass(frozen=True)

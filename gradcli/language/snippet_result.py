@@ -13,6 +13,11 @@ from gradcli.language.program.wengert import Atom, Program
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """Remark on several passes, after their number; it applies only where they are read as one."""
 
+LAST_ALONE = (
+    "the snippet has several passes that do not add up; this is of the last, and vjp (in Python vjps) answers each"
+)
+"""Remark on an answer that is one of several."""
+
 
 @dataclass(frozen=True)
 class SnippetPass:

@@ -15,11 +15,11 @@ class Renderer:
     Attributes:
         form: The name of the format, or of the kind of file.
         function: The function that writes an answer, `module:function`: a `TextRenderer` of `gradcli.report.appearance`
-            for a format, a `FileRenderer` for what files alone hold.
+            for a format, a `FileRenderer` for a kind of file that is no `--format`, such as npy or svg.
         suffixes: The suffixes of files that are written so.
         is_format: Whether `--format` names it; else `-o` alone writes it.
         answers: Names of the classes of answers that it writes; () for all that no other renderer of its name does.
-        commands: The commands that have these answers, of what files alone hold; () for all.
+        commands: The commands that have these answers, for a kind of file that is no `--format`; () for all.
         is_picture: Whether it draws.
         require: A function that is called before anything is computed, `module:function`, which raises where a library
             is missing; "" for none.

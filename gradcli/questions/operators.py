@@ -33,7 +33,7 @@ class Operator:
 
     Attributes:
         command: The command that asks for it alone.
-        kinds: The kinds of the quantities of its answer, in order.
+        kinds: The kinds of the quantities of its answer, in order; `vjp` adds `accumulated` where passes add up.
         formulas: The kind that has formulas; "" for none.
         ask: Asks torch, for a question and the vectors.
         along: The vector that it is taken along.

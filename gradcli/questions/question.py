@@ -25,7 +25,7 @@ from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.snippet_result import Replay, Snippet
+from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
 from gradcli.language.text.tokens import plain
 from gradcli.option_words import Words, method, option
 from gradcli.parts import all_parts
@@ -349,12 +349,6 @@ def rounded(array: Array, dtype: Dtype) -> Array:
     """Round an array to a dtype; a number beyond its range becomes infinite, and the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
-
-
-LAST_ALONE = (
-    "the snippet has several passes that do not add up; this is of the last, and vjp (in Python vjps) answers each"
-)
-"""Remark on an answer that is one of several."""
 
 
 @dataclass(frozen=True)

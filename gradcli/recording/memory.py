@@ -30,11 +30,11 @@ class Memory:
 
     Args:
         lines: To which the lines of parts are appended.
-        derived: Notes that a value follows from others, and returns it.
+        propagate: Notes that a value follows from others, and returns it.
     """
 
-    def __init__(self, lines: AtenLowering, derived: Callable[..., Atom]) -> None:
-        self._lines, self._propagate = lines, derived
+    def __init__(self, lines: AtenLowering, propagate: Callable[..., Atom]) -> None:
+        self._lines, self._propagate = lines, propagate
         # with a weak reference: while that is held, no other memory has its identity
         self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
         self._overwritten: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}  # the last value before the present one

@@ -124,12 +124,12 @@ class Dependencies:
                 continue
             require_time()
             known[line.symbol] = elements = distinct(lists.pop(line.symbol))
-            for k, _, backward_closure in self.source_chunks(line, elements):
+            for k, _, source in self.source_chunks(line, elements):
                 if isinstance(operand := line.call.operands[k], sympy.Symbol):
-                    total += len(backward_closure)
+                    total += len(source)
                     if total > most:
                         raise OverBudgetError
-                    lists.setdefault(operand, []).append(backward_closure)
+                    lists.setdefault(operand, []).append(source)
         return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:

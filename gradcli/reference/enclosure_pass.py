@@ -1,8 +1,9 @@
 """One pass over a plan of the reference: values, slopes and tangents as balls, line by line.
 
-Each way of a change through a line has one slope: of elementwise operations by their rules, 1 for sums and movements, 1
-or 0 for the operands of branches and extremes, and the partial derivatives of products, determinants and inverses.
-First derivatives go forward along these ways; second ones are those of the gradient.
+Each edge, from an element of an operand to one of a line, has one slope: of elementwise operations by their rules, 1
+for sums and movements, 1 or 0 for the operands of branches and extremes, and the partial derivatives of products,
+determinants and inverses.
+First derivatives go forward along the edges; second ones are those of the gradient.
 """
 
 from __future__ import annotations
@@ -321,7 +322,8 @@ class EnclosurePass:
             tangent: The tangent of the operand.
             moving: The tangents of earlier lines.
         """
-        if isinstance(tangent, Undefined):
+        # Where y is not judged, nothing else says that a value does not exist.
+        if isinstance(tangent, Undefined) or not self.plan.judges_value:
             return False
         if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
             return False

@@ -57,7 +57,7 @@ class Numbering:
     """Value numbering: the forms of the elements of a pass, line by line as they are asked for.
 
     Args:
-        run: The run whose values they are.
+        run: The pass whose values they are.
         by_value: Whether inputs go in by value. Without it each that moves is a number of its own, so that elements
             of the same form are the same function around the point.
     """

@@ -49,12 +49,12 @@ def pieces(answer: Result, shown: Appearance) -> Iterator[str]:
     if found is None or not found.is_format:
         raise UsageError(f"there is no format '{shown.form}'", hint=f"known are {', '.join(registry.formats())}")
     write: TextRenderer = resolve_name(found.function)
-    rounds = shown.digits is not None and shown.form != "table"
-    return write(rounded(answer, shown.digits) if rounds and shown.digits else answer, shown)
+    digits = None if shown.form == "table" else shown.digits
+    return write(rounded(answer, digits) if digits else answer, shown)
 
 
 def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
-    """Write the answer into a file, in a format or as what files alone hold.
+    """Write the answer into a file, in a format or as another kind of file, such as npy or svg.
 
     Raises:
         GradcliError: The answer has nothing to write into a file of this kind.
@@ -67,7 +67,9 @@ def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
     found = registry.renderer(shown.form, kind)
     if found is None:
         command = getattr(answer, "command", "functions")
-        raise InputError(f"{command} answers with no picture", hint=f"{registry.commands_with_pictures()} draw one")
+        raise InputError(
+            f"{command} answers with no picture", hint=f"{registry.commands_with_pictures(shown.form)} draw one"
+        )
     write: FileRenderer = resolve_name(found.function)
     write(answer, shown, file)
 

@@ -1,4 +1,4 @@
-"""How an answer is to appear: the format, the screen, the digits; and what a function that writes it looks like."""
+"""The format, the screen and the digits of an answer, and the signatures of functions that write it."""
 
 from __future__ import annotations
 

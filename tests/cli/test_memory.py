@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.conftest import process
-from tests.examples import part
 
 TEXT, BYTES = 724, 2048
 """Rows of a square matrix that holds all parts in flight; one of twice the rows may need more for its numbers alone."""
@@ -33,7 +32,7 @@ WRITTEN = [(["--json"], TEXT), (["-o", "{}/j.npz"], BYTES)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(("words", "rows"), part(WRITTEN, 0, of=len(WRITTEN)), ids=str)
+@pytest.mark.parametrize(("words", "rows"), WRITTEN, ids=str)
 def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]
@@ -49,7 +48,6 @@ def test_an_archive_is_unpacked_into_the_array_it_becomes(tmp_path: Path) -> Non
     script = f"""
 import re
 from gradcli.files import Files
-from tests.examples import part
 def peak():
     return int(re.search("VmHWM: *\\t* *(\\d+)", open("/proc/self/status").read())[1]) * 1024
 before = peak()

@@ -90,7 +90,7 @@ def _alone(text: str, x: float) -> Check:
     return asked("grad", text, {"x": x})
 
 
-@pytest.mark.parametrize("name", part(SINGULAR, 0, of=2))
+@pytest.mark.parametrize("name", SINGULAR)
 def test_no_singular_element_is_missed(name: str) -> None:
     """One element among 33 to 2,000 is where the operation has no derivative: as it is judged alone."""
     _require_found(name, seed=61)

@@ -34,7 +34,10 @@ def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[E
         (PartCheck("jacobian", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
         (PartCheck("jacobian", 100, (), "none", undecided=100), 4, "unchecked", 0, 100),
         (PartCheck("jacobian", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
-        (PartCheck("jacobian", 9_999, _entries(4, 0), "s", bounded=9_895, undecided=100), 0, "unchecked", 9_899, 100),
+        (
+            PartCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_895, undecided=100),
+            0, "unchecked", 9_899, 100,
+        ),
         (PartCheck("jacobian", 9_999, _entries(4, 0), "some", bounded=9_896, undecided=99), 0, "agree", 9_900, 99),
         (PartCheck("jacobian", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
         (PartCheck("value", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),

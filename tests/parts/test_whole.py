@@ -14,8 +14,9 @@ from gradcli.results import SEVERITY
 from tests import command_reference, documents, generated, of_parts
 from tests.conftest import Command
 from tests.documents import DOCUMENTS, README, words
+from tests.report.test_screens import QUESTIONS
 
-LONGEST = 180
+LONGEST = 179
 """Lines of a front page, besides one for each command."""
 
 
@@ -50,6 +51,11 @@ def _anchors(text: str) -> set[str]:
     """The headings of a document as GitHub links to them."""
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_all_questions_that_started_gradcli_are_asked() -> None:
+    """Those of the core, and those of parts."""
+    assert len(QUESTIONS) >= 44
 
 
 def test_the_readme_is_a_front_page(gradcli: Command) -> None:

@@ -7,6 +7,7 @@ import pytest
 import sympy
 from flint import arb
 
+from gradcli import Function
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.dependencies import OverBudgetError
@@ -82,3 +83,11 @@ def test_a_slope_that_may_be_zero_is_not_left_out() -> None:
     found = reference.plan([(x, 0)]).run(40).columns[x, 0][0]
     assert not isinstance(found, Undefined)
     assert found.contains(arb(float(np.pi)).sin())
+
+
+def test_a_value_that_does_not_exist_is_not_hidden_by_a_slope_of_zero() -> None:
+    """Where y is over the budget and not judged, the derivative alone says that sqrt(-1) has no value."""
+    text = "sqrt(x*0 - 1) + sum(exp(z))"
+    check = Function(text).grad({"x": 2.0, "z": np.zeros(200_000)}, wrt=["x"]).check
+    assert check is not None
+    assert check.verdict == "unchecked"

@@ -114,7 +114,7 @@ def test_a_question_is_answered_on_one_screen(line: str) -> None:
     assert verdict in shown.replace("✓ proven", "agree")
 
 
-COLORED = [n for n in ("vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph") if n in SHOWN]
+COLORED = ["vjp", "kink", "hessian", *of_parts.rows("COLORED")]
 
 
 @pytest.mark.parametrize("name", COLORED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
@@ -29,6 +27,7 @@ from gradcli.report.compose.formula_tables import (
 )
 from gradcli.report.document import TONES, line
 from gradcli.report.numbers import printable
+from gradcli.report.render.csv import table_text
 from gradcli.report.wording import NO_VARIABLE, statement
 from gradcli.results import Cell, ClosedForm
 
@@ -40,11 +39,8 @@ def plain(answer: ClosedForm, shown: Appearance) -> Iterator[str]:
 
 def csv_rows(answer: ClosedForm, shown: Appearance) -> Iterator[str]:
     """Write each formula as a row."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t" if shown.form == "tsv" else ",", lineterminator="\n")
-    rows = [["derivative", "formula"], *([cell.label.text, cell.text] for cell in cells(printable(answer)))]
-    writer.writerows(rows)
-    yield out.getvalue()
+    rows = ([cell.label.text, cell.text] for cell in cells(printable(answer)))
+    return table_text(["derivative", "formula"], rows, shown)
 
 
 def cells(answer: ClosedForm) -> Iterator[Cell]:

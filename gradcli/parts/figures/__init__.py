@@ -20,7 +20,7 @@ KINDS = ("svg", "png", "pdf")
 
 
 def figure_kinds(function: str, answers: tuple[str, ...], commands: tuple[str, ...]) -> tuple[Renderer, ...]:
-    """Return the kinds of files that a function writes which draws by `figure_file`."""
+    """Return a `Renderer` for each of svg, png and pdf, all written by one function."""
     return tuple(
         Renderer(
             kind,
@@ -30,7 +30,7 @@ def figure_kinds(function: str, answers: tuple[str, ...], commands: tuple[str, .
             answers=answers,
             commands=commands,
             is_picture=True,
-            require="gradcli.parts.figures:require_matplotlib",
+            require="gradcli.parts.figures.styled_figure:require_matplotlib",
         )
         for kind in KINDS
     )
@@ -46,17 +46,6 @@ class FiguresPart(Part):
 
 
 PART = FiguresPart()
-
-
-def require_matplotlib() -> None:
-    """Refuse a figure where matplotlib is not installed.
-
-    Raises:
-        InputError: It is not.
-    """
-    from gradcli.parts.figures import styled_figure
-
-    styled_figure.require_matplotlib()
 
 
 def figure_file(draw: Callable[[Any, Mapping[str, str]], None], form: str, theme: str) -> bytes:

@@ -46,7 +46,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib as _  # noqa: F401
     except ImportError:
-        hint = "pip install 'gradcli[plot]'; without -o the plot is drawn on the terminal"
+        hint = "pip install 'gradcli[plot]'"
         raise InputError("a figure is drawn by matplotlib, which is not installed", hint=hint) from None
 
 

@@ -69,6 +69,8 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield _lines_of_code(in_ascii("\n".join(drawings.tree(node, Screen()))))
         case doc.ScriptText(source=source):
             yield _lines_of_code(source)
+        case doc.Chart():
+            yield _lines_of_code("\n".join(row.plain for row in node.drawn(Screen(ascii=True))))
         case doc.Abreast(lines=parts):
             yield from (rf"\noindent {_joined(part)}" for part in parts)
 

@@ -25,7 +25,7 @@ from gradcli.results import SCHEMA
 from gradcli.results.record import json_keys
 
 LINES = Appearance("json")
-"""As the format appears where nothing else is said: a line an object."""
+"""Default appearance: a line an object."""
 
 LONG_ROW = 2**10
 """Elements from which on a row is turned into Python's numbers by itself: all rows at once take too much memory."""

@@ -21,7 +21,7 @@ from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import printable, spaced
 
 PLAIN = Appearance("plain")
-"""As the format appears where nothing else is said."""
+"""Default appearance."""
 
 
 def pieces(answer: Any, shown: Appearance = PLAIN) -> Iterator[str]:

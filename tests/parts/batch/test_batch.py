@@ -103,7 +103,7 @@ WRONG_LINES = [
     ("gradcli", "the request has no command"),
     ("batch", "'batch' is no command that a request may have"),
     ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
-    ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
+    ("grad $(touch hacked) --at 3", "unexpected word after the expression $(touch: hacked)"),
     ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
 ]
 

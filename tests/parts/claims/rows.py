@@ -15,8 +15,10 @@ DIFFERENTIATES = {
     "parts/claims/regions.py": "where a formula grows and falls",
 }
 
+COLORED = dict.fromkeys(["check"])
+
 ENTERED = {
-    "check x**2 --at 1,2 --claim 2*x": "90 612 7000",
+    "check x**2 --at 1,2 --claim 2*x": "90 612 6500",
 }
 
 RECORDED = dict.fromkeys(["check"])

@@ -29,6 +29,8 @@ SHOWN = {
     "graph": 'graph "y = x**2; z = sin(y)*c" --at x=1,2,3 --at c=2 --wrt x --v ones --show y',
 }
 
+COLORED = dict.fromkeys(["explained", "graph"])
+
 LONG = dict.fromkeys(["explained-long"])
 
 RECORDED = dict.fromkeys(["explain", "graph"])

@@ -15,4 +15,6 @@ SHOWN = {
     "lost": 'grad "(1-cos(x))/x**2" --at 1e-8',
 }
 
+COLORED = dict.fromkeys(["trap", "lost"])
+
 RECORDED = dict.fromkeys(["improve"])

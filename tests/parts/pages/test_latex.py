@@ -157,3 +157,10 @@ def test_code_writes_a_document(gradcli: Command) -> None:
     assert run.out.startswith('% gradcli code "x**2" --at 1,2 --v 1,1 --to latex\n\\documentclass{article}\n')
     latex.check_document(run.out)
     assert r"= \begin{bmatrix} 2 & 4 \end{bmatrix}" in run.out
+
+
+def test_a_picture_is_drawn_with_characters() -> None:
+    """Its answer is not left out."""
+    found = recorded.answer("gradcli jacobian x*2 --at 1,2 --picture")
+    shown = rendered(found.answer, "latex", Screen())
+    assert "8 is 2; . is 0 for all values" in shown

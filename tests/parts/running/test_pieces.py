@@ -36,7 +36,7 @@ READ = [piece for piece in P if piece[0].__name__ not in REFUSED]
 
 @pytest.mark.parametrize(
     ("function", "args", "verdict"),
-    first_of_each(READ, lambda _, __, verdict: verdict),
+    first_of_each(READ, lambda piece, _, verdict: (piece.__module__, verdict)),
     ids=[function.__name__ for function, *_ in READ],
 )
 def test_a_piece_has_the_numbers_of_torch_and_its_verdict(
