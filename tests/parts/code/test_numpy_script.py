@@ -1,5 +1,6 @@
 """NumPy scripts: the numbers of `vjp`, by the lines of the gradient."""
 
+import contextlib
 import itertools
 import sys
 import types
@@ -25,8 +26,8 @@ IN_SCIPY = (
 )
 
 
-@pytest.fixture(autouse=True)
-def scipy() -> Iterator[None]:
+@contextlib.contextmanager
+def scipy_by_torch() -> Iterator[None]:
     """Answer what the scripts ask of SciPy by torch, so that the tests need none."""
 
     def function(name: str) -> Any:
@@ -39,9 +40,15 @@ def scipy() -> Iterator[None]:
     special.polygamma = lambda n, x: torch.special.polygamma(int(n), torch.as_tensor(x)).numpy()  # type: ignore[attr-defined]
     linalg.expm = lambda matrix: torch.matrix_exp(torch.as_tensor(matrix)).numpy()  # type: ignore[attr-defined]
     package.special, package.linalg = special, linalg  # type: ignore[attr-defined]
-    sys.modules |= {"scipy": package, "scipy.special": special, "scipy.linalg": linalg}
-    yield
-    del sys.modules["scipy"], sys.modules["scipy.special"], sys.modules["scipy.linalg"]
+    with mock.patch.dict(sys.modules, {"scipy": package, "scipy.special": special, "scipy.linalg": linalg}):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def scipy() -> Iterator[None]:
+    """Without SciPy."""
+    with scipy_by_torch():
+        yield
 
 
 def require_same(text: str, at: Mapping[str, Value], v: Value | None, tolerance: float = 1e-12) -> None:
