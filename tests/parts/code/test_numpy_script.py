@@ -40,7 +40,9 @@ def scipy_by_torch() -> Iterator[None]:
     special.polygamma = lambda n, x: torch.special.polygamma(int(n), torch.as_tensor(x)).numpy()  # type: ignore[attr-defined]
     linalg.expm = lambda matrix: torch.matrix_exp(torch.as_tensor(matrix)).numpy()  # type: ignore[attr-defined]
     package.special, package.linalg = special, linalg  # type: ignore[attr-defined]
-    with mock.patch.dict(sys.modules, {"scipy": package, "scipy.special": special, "scipy.linalg": linalg}):
+    with pytest.MonkeyPatch.context() as patch:  # name by name: `patch.dict` also forgets what was imported meanwhile
+        for name, module in {"scipy": package, "scipy.special": special, "scipy.linalg": linalg}.items():
+            patch.setitem(sys.modules, name, module)
         yield
 
 
