@@ -38,7 +38,7 @@ Importing the package imports neither torch nor SymPy; they come with the first 
 
 from __future__ import annotations
 
-from gradcli.parts import PARTS as _PARTS
+from gradcli.parts import is_listed as _is_listed
 from gradcli.showing import Shown as _Shown
 
 TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all else here
@@ -75,9 +75,9 @@ _Shown.write = staticmethod(_written)
 _Shown.formats = staticmethod(_formats)
 
 _HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
-if (_RUNNING := "gradcli.parts.running") in _PARTS:
+if _is_listed("running"):
     _PLAIN = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record")
-    _HOMES |= dict.fromkeys(_PLAIN, f"{_RUNNING}.plain_functions")
+    _HOMES |= dict.fromkeys(_PLAIN, "gradcli.parts.running.plain_functions")
 
 __all__ = [*_HOMES, "results", "__version__"]  # noqa: PLE0604
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gradcli.parts import PARTS
+from gradcli.parts import PARTS, is_listed
 
 FOLDERS = {
     name: Path(__file__).parent / "parts" / name
@@ -50,4 +50,4 @@ def can_answer(line: str) -> bool:
 
 def missing(parts: tuple[str, ...]) -> list[str]:
     """Name those of some parts that are not listed."""
-    return [name for name in parts if f"gradcli.parts.{name}" not in PARTS]
+    return [name for name in parts if not is_listed(name)]

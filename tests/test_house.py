@@ -4,7 +4,7 @@ import ast
 import functools
 import graphlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
@@ -24,8 +24,8 @@ READINGS = ("autodiff", "symbolic", "reference")
 """Rooms that know nothing of each other: they meet in `crosscheck`."""
 
 
-OF_THE_CORE = ("gradcli", "part", "PARTS", "command", "renderer", "listing")
-"""Modules that list the parts, and say what one is; any other is a part, or for type checkers."""
+OF_THE_CORE = ("gradcli", "part", "command", "renderer", "listing", "PARTS", "FIRST", "all_parts", "is_listed")
+"""What lists the parts, and says what one is; any other module is a part, or for type checkers."""
 
 
 def _room(module: Path) -> str:
@@ -57,7 +57,8 @@ def _read(module: Path) -> Iterator[tuple[str, bool]]:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node in tree.body) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" if node.module == "gradcli" else node.module for alias in node.names]
+            is_open = node.module in ("gradcli", "gradcli.parts")
+            names = [f"{node.module}.{alias.name}" if is_open else node.module for alias in node.names]
             yield from ((name, node in tree.body) for name in names)
 
 
@@ -99,18 +100,31 @@ def test_no_room_of_the_core_imports_a_part() -> None:
     assert found == FOR_TYPE_CHECKERS
 
 
-def _others_needed(node: ast.AST, part: str, *, is_tried: bool = False) -> Iterator[str]:
-    """List what a piece of code of a part imports of others, but for what it goes on without, and for type checkers."""
-    match node:
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-            return
-        case ast.Try(handlers=[ast.ExceptHandler(type=ast.Name(id="ModuleNotFoundError"))]):
-            is_tried = True
-        case ast.ImportFrom(module=str(name)) if not is_tried:
-            named = {name, *(f"{name}.{alias.name}" for alias in node.names)} & set(PARTS)
-            yield from named - {f"gradcli.{part}"}
-    for child in ast.iter_child_nodes(node):
-        yield from _others_needed(child, part, is_tried=is_tried)
+def _others_needed(nodes: Iterable[ast.AST], listed: Sequence[str]) -> Iterator[str]:
+    """List the parts that a piece of code imports where `is_listed` has not said that they are there.
+
+    Imports for type checkers are left out.
+
+    Args:
+        nodes: The code.
+        listed: Names of parts that are there.
+    """
+    for node in nodes:
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+            case ast.If(test=ast.Call(func=ast.Name(id="is_listed"), args=[ast.Constant(value=str(part))])):
+                yield from _others_needed(node.body, [*listed, part])
+                yield from _others_needed(node.orelse, listed)
+                continue
+            case ast.ImportFrom(module=str(module)):
+                names = {".".join(f"{module}.{alias.name}".split(".")[:3]) for alias in node.names}
+            case ast.Import():
+                names = {".".join(alias.name.split(".")[:3]) for alias in node.names}
+            case _:
+                names = set()
+        yield from names & {*PARTS} - {f"gradcli.parts.{part}" for part in listed}
+        yield from _others_needed(ast.iter_child_nodes(node), listed)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -119,8 +133,26 @@ def test_a_part_goes_on_without_the_others(part: str) -> None:
     room = part.removeprefix("gradcli.")
     for module in MODULES:
         if _room(module) == room:
-            assert [*_others_needed(_tree(module), room)] == [], module
-    assert [*_others_needed(ast.parse("def f():\n    from gradcli.parts.claims import proof"), "parts.plot")]
+            assert [*_others_needed([_tree(module)], [room.removeprefix("parts.")])] == [], module
+
+
+@pytest.mark.part("claims")
+@pytest.mark.parametrize(
+    ("text", "is_seen"),
+    [
+        ("def f():\n    from gradcli.parts.claims import proof", True),
+        ("from gradcli.parts import claims", True),
+        ("import gradcli.parts.claims.proof", True),
+        ("try:\n    from gradcli.parts.claims import proof\nexcept ModuleNotFoundError:\n    pass", True),
+        ("if is_listed('plot'):\n    from gradcli.parts.claims import proof", True),
+        ("if is_listed('claims'):\n    pass\nelse:\n    from gradcli.parts.claims import proof", True),
+        ("if is_listed('claims'):\n    from gradcli.parts.claims import proof", False),
+        ("if TYPE_CHECKING:\n    from gradcli.parts.claims import proof", False),
+    ],
+)
+def test_a_part_that_is_needed_is_seen(text: str, *, is_seen: bool) -> None:
+    """Where nothing asks whether it is listed."""
+    assert [*_others_needed([ast.parse(text)], ["explain"])] == ["gradcli.parts.claims"] * is_seen
 
 
 NAMES = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module for module in MODULES}

@@ -76,6 +76,14 @@ def test_every_part_is_listed() -> None:
     assert len(all_parts()) == len(PARTS)
 
 
+def test_what_is_asked_for_is_a_part() -> None:
+    """By `is_listed`, in the package and in tests of the core: what a part has no name for would never be there."""
+    files = [path for folder in ("gradcli", "tests") for path in (ROOT / folder).rglob("*.py")]
+    asked = {name for path in files for name in re.findall(r'^[^">\n]*\bis_listed\("(\w+)"\)', path.read_text(), re.M)}
+    assert {"claims", "warm"} <= asked
+    assert of_parts.missing(tuple(asked)) == []
+
+
 def test_a_mark_names_parts_that_there_are(request: pytest.FixtureRequest) -> None:
     """Of all tests of this run: one with the name of a part that there never was would never run."""
     marks = (mark for item in request.session.items for mark in item.iter_markers("part"))

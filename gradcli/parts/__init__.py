@@ -20,8 +20,9 @@ figures          figures in files, by matplotlib
 warm             a process that answers the calls of the shell at once
 
 The core imports `part`, `command`, `renderer` and this module, and no package of a part.  A part imports the core, and
-of another part only its `__init__`, which imports nothing heavy: its own modules, torch and SymPy come with the first
-call.  This module imports nothing at all, as each call of a warm process imports it before anything else.
+of another part only its `__init__`, where `is_listed` says that it is there.  An `__init__` imports nothing heavy: the
+modules of its part, torch and SymPy come with the first call.  This module imports nothing at all, as each call of a
+warm process imports it before anything else.
 """
 
 from __future__ import annotations
@@ -52,6 +53,24 @@ FIRST = ("gradcli.parts.warm.client",)
 
 GROUP = "gradcli.parts"
 """Entry points by which other packages add parts: the name of a `Part`, as `package.module:NAME`."""
+
+
+def is_listed(name: str) -> bool:
+    """Tell whether a part of this package is there, by the name of its folder.
+
+    What a part takes of another one is imported where this says that it is there:
+
+        if is_listed("claims"):
+            from gradcli.parts.claims import are_same
+        else:
+
+            def are_same(...) -> bool:
+                return False
+
+    >>> is_listed("no_part")
+    False
+    """
+    return f"{GROUP}.{name}" in PARTS
 
 
 def all_parts() -> tuple[Part, ...]:

@@ -19,6 +19,7 @@ from gradcli.cli.commands import built
 from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
+from gradcli.parts import is_listed
 from gradcli.registry import all_commands, lacks
 from tests import of_parts
 from tests.conftest import Command
@@ -59,7 +60,7 @@ def test_every_command_with_an_answer_is_here() -> None:
 def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
     """By suffix; a script and a picture have their own; nothing goes to stdout."""
     forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
-    absent = ("markdown", "latex") if of_parts.missing(("pages",)) else ()
+    absent = () if is_listed("pages") else ("markdown", "latex")
     forms = {suffix: form for suffix, form in forms.items() if form not in (*absent, *lacks(command))}
     assert forms or command == "plot"
     for suffix, form in forms.items():

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from tests import of_parts
+from gradcli.parts import is_listed
 from tests.terminals import Program
 
 INSTALLED = os.path.join(os.path.dirname(sys.executable), "gradcli")
@@ -103,7 +103,7 @@ def _shared() -> Path:
         users = (path / "users").open("a")
         fcntl.flock(users, fcntl.LOCK_SH)
         atexit.register(_end, users, shared)
-        if shared is not None and not of_parts.missing(("warm",)):
+        if shared is not None and is_listed("warm"):
             shared.start_both()
     return path
 

@@ -4,7 +4,6 @@ The process that it belongs to has imported what `gradcli` has, or nothing, whic
 the word `run` first, it is `gradcli run`, which the installed command starts anew for each script.
 """
 
-import contextlib
 import functools
 import os
 import runpy
@@ -12,9 +11,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.of_parts import missing
+from gradcli.parts import is_listed
 
-with contextlib.suppress(ModuleNotFoundError):  # without which no process is started, and each script runs cold
+if is_listed("warm"):  # without which no process is started, and each script runs cold
     from gradcli.parts.warm import client, server
 
 
@@ -62,7 +61,7 @@ def _run() -> int:
 
 if __name__ == "__main__":
     code = None
-    if not missing(("warm",)):
+    if is_listed("warm"):
         client.PATIENCE = float(os.environ.get("PATIENCE", "5"))  # whatever else the machine does
         code = client.answered()
     os._exit(_run() if code is None else code)

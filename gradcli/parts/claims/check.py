@@ -21,6 +21,7 @@ from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_y
 from gradcli.language.inputs import Value, read_range
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.option_words import option
+from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import read, read_numbers
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject
@@ -31,9 +32,9 @@ from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 
-try:
+if is_listed("closed_forms"):
     from gradcli.parts.closed_forms import at_random_values
-except ModuleNotFoundError:  # without that part
+else:
 
     def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
         """Draw no values, which are then missing."""
@@ -238,16 +239,15 @@ def _mended_everywhere(
     inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
     """Add to a check the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
-    try:
+    if is_listed("improve"):
         from gradcli.parts.improve import improved
-    except ModuleNotFoundError:  # without that part
-        return check
-    found = improved(inquiry, ranges)
-    better = found.outcome == "better"
-    verdict = judging.verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
-    if verdict is None or results.SEVERITY.index(verdict) >= results.SEVERITY.index(check.verdict):
-        return check
-    return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
+
+        found = improved(inquiry, ranges)
+        better = found.outcome == "better"
+        verdict = judging.verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
+        if verdict is not None and results.SEVERITY.index(verdict) < results.SEVERITY.index(check.verdict):
+            return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
+    return check
 
 
 def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:

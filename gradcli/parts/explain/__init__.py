@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gradcli.parts import is_listed
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
@@ -38,8 +39,9 @@ _COMMANDS = {
 _HERE = "gradcli.parts.explain"
 _DRAWN = ("BackwardGraph", "Explanation")
 
-_RENDERERS = (
-    Renderer("html", f"{_HERE}.explain_page:pieces", answers=("Explanation",)),
+_PAGE = Renderer("html", f"{_HERE}.explain_page:pieces", answers=("Explanation",))
+
+_DRAWINGS = (
     Renderer(
         "svg",
         f"{_HERE}.graph_drawings:write_svg",
@@ -71,7 +73,7 @@ class ExplainPart(Part):
 
     def renderers(self) -> tuple[Renderer, ...]:
         """Return the page of an explanation, and the files of graphs."""
-        return _RENDERERS
+        return (_PAGE, *_DRAWINGS) if is_listed("pages") else _DRAWINGS
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes explanations and graphs."""

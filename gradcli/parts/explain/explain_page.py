@@ -14,18 +14,16 @@ from string import Template
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import InputError
 from gradcli.notation import Notation
+from gradcli.parts import is_listed
 from gradcli.parts.explain.graph_drawings import DIGITS, MOST_BOXES, of_explanation
 from gradcli.report import wording
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.answers import compose
 from gradcli.report.numbers import in_a_line, printable, rounded
 
-try:
+if is_listed("pages"):  # else nothing asks for a page
     from gradcli.parts.pages import html_fragment, html_mathematics, html_page
-except ModuleNotFoundError as error:
-    raise InputError("a page is written by the part gradcli.parts.pages, which is not there") from error
 
 
 def mathml(notation: Notation) -> str:

@@ -16,6 +16,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.option_words import option
+from gradcli.parts import is_listed
 from gradcli.parts.improve.magnitudes import Spread, spread
 from gradcli.progress import set_step
 from gradcli.questions.judging import judge_numbers
@@ -24,9 +25,9 @@ from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
-try:
+if is_listed("claims"):
     from gradcli.parts.claims import are_same
-except ModuleNotFoundError:  # without that part
+else:
 
     def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
         """Prove nothing."""

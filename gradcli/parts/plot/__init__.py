@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gradcli.parts import is_listed
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
@@ -41,12 +42,12 @@ class PlotPart(Part):
     def renderers(self) -> tuple[Renderer, ...]:
         """Return curves and maps as rows, and as files of figures."""
         function = "gradcli.parts.plot.plot_document:csv_rows"
-        rows = (Renderer(form, function, answers=("Plotted",)) for form in ("csv", "tsv"))
-        try:
+        rows = tuple(Renderer(form, function, answers=("Plotted",)) for form in ("csv", "tsv"))
+        if is_listed("figures"):
             from gradcli.parts.figures import figure_kinds
-        except ModuleNotFoundError:  # where nothing draws in files
-            return tuple(rows)
-        return (*rows, *figure_kinds("gradcli.parts.plot.curve_figures:write_figure", ("Plotted",), ("plot",)))
+
+            return (*rows, *figure_kinds("gradcli.parts.plot.curve_figures:write_figure", ("Plotted",), ("plot",)))
+        return rows
 
 
 PART = PlotPart()

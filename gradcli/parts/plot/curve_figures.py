@@ -10,15 +10,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import InputError
+from gradcli.parts import is_listed
 from gradcli.parts.plot.characters import Panel, panels
 from gradcli.report.appearance import Appearance
 from gradcli.report.heat_maps import largest
 
-try:
+if is_listed("figures"):  # else nothing asks for a figure
     from gradcli.parts.figures import figure_file, plain_title, scale, size
-except ModuleNotFoundError as error:
-    raise InputError("a figure is drawn by the part gradcli.parts.figures, which is not there") from error
 
 MOST_INSIDE = 4
 """Most curves whose legend stands among them."""

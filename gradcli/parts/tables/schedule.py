@@ -27,15 +27,16 @@ from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
 from gradcli.function import Function
+from gradcli.parts import is_listed
 from gradcli.parts.tables.folder import MANIFEST, Folder, FolderPart, input_facts
 from gradcli.parts.tables.rows import Cut, Joined, PointSource, clip_to_rows
 from gradcli.parts.tables.sinks import Layout, open_sink
 from gradcli.results import RowSource
 from gradcli.results.record import Record
 
-try:
+if is_listed("running"):
     from gradcli.parts.running import file_text, function_with_code
-except ModuleNotFoundError:  # without that part
+else:
 
     def file_text(word: str) -> str | None:
         """Find no file of code."""

@@ -112,7 +112,6 @@ def loaded() -> int:
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
-    from gradcli.errors import InputError
     from gradcli.registry import all_commands
 
     threads = torch.get_num_threads()
@@ -121,7 +120,7 @@ def loaded() -> int:
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         for found in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
             if not found.name.endswith("__main__"):
-                with contextlib.suppress(ImportError, InputError):  # of an extra, or of a part that is not there
+                with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
         helps = (one.loaded().__doc__ or "" for one in all_commands().values() if one.method)
         examples = (shlex.split(re.findall("gradcli (.*)", text)[0]) for text in helps)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradcli import Function
-from gradcli.parts import PARTS
+from gradcli.parts import is_listed
 
 ANSWERS = {
     "Explanation": lambda: Function("sin(x)/3").explain({"x": [1.0, 2.0]}, "ones"),
@@ -35,7 +35,7 @@ LONG = dict.fromkeys(["explained-long"])
 
 RECORDED = dict.fromkeys(["explain", "graph"])
 
-if "gradcli.parts.improve" in PARTS:  # which adds a better form
+if is_listed("improve"):  # which adds a better form
     SHOWN |= {
         "explained-trap": 'explain "where(x > 0, sqrt(x), -x)" --at -1,4 --v ones',
     }
