@@ -60,7 +60,7 @@ def _written(answer: Any, form: str) -> str:
     from gradcli.registry import require_format
     from gradcli.report import in_python
 
-    require_format(getattr(answer, "command", "functions"), form)
+    require_format(answer.command, form)
     return in_python(answer, form)
 
 

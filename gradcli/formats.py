@@ -1,4 +1,4 @@
-"""Colours, digits and suffixes: what answers and rows are written with, besides the formats that `registry` lists."""
+"""Colours, digits and suffixes: what answers are written with, besides the formats that `registry` lists."""
 
 from __future__ import annotations
 
@@ -13,18 +13,3 @@ COLORS = ("auto", "always", "never")
 
 ON_TERMINALS = 6
 """Significant digits in tables on a terminal."""
-
-ROW_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
-"""Formats of rows by the suffix of the file."""
-
-ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
-"""Formats of rows."""

@@ -113,7 +113,7 @@ def require_format(command: str, form: str) -> None:
 _RENDER = "gradcli.report.render"
 
 CORE_RENDERERS = (
-    Renderer("table", f"{_RENDER}.table:pieces", (".txt",)),
+    Renderer("table", f"{_RENDER}.table:pieces", (".txt",), has_drawings=True),
     Renderer("full", f"{_RENDER}.table:pieces"),
     Renderer("json", f"{_RENDER}.json:pieces", (".json", ".jsonl")),
     Renderer("jsonl", f"{_RENDER}.json:pieces"),
@@ -140,6 +140,17 @@ def formats() -> tuple[str, ...]:
     ('table', 'full', 'json', 'jsonl', 'csv', 'tsv', 'plain')
     """
     return tuple(dict.fromkeys(one.form for one in all_renderers() if one.is_format and not one.answers))
+
+
+def formats_of_parts() -> tuple[Renderer, ...]:
+    """Return the formats that parts add."""
+    return tuple(one for one in all_renderers() if one not in CORE_RENDERERS and one.is_format and not one.answers)
+
+
+def has_drawings(form: str) -> bool:
+    """Tell whether a format writes the drawings of a document."""
+    found = renderer(form)
+    return found is not None and found.has_drawings
 
 
 def suffixes() -> dict[str, str]:
@@ -173,6 +184,18 @@ def composers() -> dict[str, str]:
 def pictures(command: str) -> tuple[str, ...]:
     """Return the kinds of files of pictures that a command draws."""
     return tuple(one.form for one in all_renderers() if one.is_picture and command in one.commands)
+
+
+def files_of_commands() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Map suffixes of files, of each kind the first one, to the commands that alone write such files."""
+    written: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for one in all_renderers():
+        if one.commands:
+            written[one.commands] = (*written.get(one.commands, ()), one.suffixes[0])
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for commands, suffixes_written in written.items():
+        found[suffixes_written] = (*found.get(suffixes_written, ()), *commands)
+    return found
 
 
 def commands_with_pictures(kind: str) -> str:

@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
+from typer.core import TyperOption
 
 from gradcli.cli.expression import EXIT_CODES, ExpressionCommand, OnceCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, output, resolved_options
@@ -18,6 +19,7 @@ from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
+from gradcli.registry import has_drawings
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -79,6 +81,10 @@ def built(command: Command, no_files: type[Files] | None = None) -> OnceCommand:
         add_help_option=no_files is None,
     )(_asking(command, function, no_files) if is_on_function else function)
     found = typer.main.get_command(app)
+    helps = {option.name: option.help for option in shell_options(command)}
+    for parameter in found.params:
+        if isinstance(parameter, TyperOption) and parameter.name in helps:
+            parameter.help = helps[parameter.name]
     return cast(OnceCommand, found)  # the class that it was told
 
 
@@ -197,7 +203,7 @@ def _has_one_element(value: Result) -> bool:
 def answer_as_drawing(line: CommandLine) -> Result:
     """Answer with the drawing of a graph, or the picture of a matrix, that is asked for."""
     drawing, form = line.presentation.get("drawing"), line.shown.form
-    if drawing is not None and form not in ("table", "markdown", "html"):
+    if drawing is not None and not has_drawings(form):
         raise UsageError(f"--to {drawing} and --format {form} exclude each other", hint="leave out one of them")
     found = line.answer()
     asked = {"drawing": drawing, "is_picture": line.presentation.get("picture")}

@@ -88,8 +88,6 @@ _MEANT = {
         "--u": "tangent direction",
         "--digits N": "precision significant",
         "--at": "point value x0 input inputs",
-        "--format latex": "tex",
-        "--format markdown": "md",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color",
@@ -223,7 +221,7 @@ class OnceCommand(TyperCommand):
         if instead:
             raise UsageError(f"no such option: {name}", hint=instead)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
-        form = name.removeprefix("--")
+        form = suffixes().get(name.replace("--", ".", 1), name.removeprefix("--"))
         meant = f"--format {form}" if form in formats() else _MEANT.get(name, "")
         if meant.partition(" ")[0] in own:
             raise UsageError(f"no such option: {name}", hint=f"write {meant}")

@@ -13,7 +13,7 @@ from gradcli import guide as manual
 from gradcli.cli import console, settings
 from gradcli.cli.console import PAGER_VARIABLE, complain
 from gradcli.cli.options import (
-    DEMAND,
+    FORMAT,
     FORMAT_VARIABLE,
     Color,
     Digits,
@@ -115,9 +115,9 @@ FormatOfFunctions = Annotated[
         "--format",
         click_type=LaterChoice(formats),
         envvar=FORMAT_VARIABLE,
-        help="Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.",
+        help="Tables, a line of JSON each, the names, one a line",
     ),
-    DEMAND,
+    FORMAT,
 ]
 Groups = Annotated[bool, TyperOption("--groups", show_default=False, help="Only the names, group by group.")]
 

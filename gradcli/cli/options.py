@@ -5,6 +5,7 @@ completion and the command reference are read from the same annotations (`gradcl
 arguments of `Function` are held to them by a test.  Options of one part are with its command.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Literal
@@ -13,7 +14,7 @@ from typer import Argument, Option
 
 from gradcli.cli.typer_internals import LaterChoice, NumberOrWord, one_of
 from gradcli.formats import COLORS
-from gradcli.registry import formats
+from gradcli.registry import files_of_commands, formats, formats_of_parts
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 """Environment variables of defaults; the values of a function never come from the environment."""
@@ -51,12 +52,14 @@ class Fact:
         is_presentation: Whether it is about the shell's presentation of the answer, and not part of the question.
         is_setting: Whether the file of settings may set it: presentation of answers, and demands on them.
         variable: The variable of the environment with its default, where the shell has no option for it.
+        more_help: Returns the end of its help, which names what parts add.
     """
 
     kind: OptionKind | None = None
     is_presentation: bool = False
     is_setting: bool = False
     variable: str = ""
+    more_help: Callable[[], str] | None = None
 
 
 PRESENTATION = Fact(is_presentation=True)
@@ -169,16 +172,37 @@ Dtype = Annotated[
 
 # -- options for showing an answer
 
+
+def _formats_of_parts() -> str:
+    """Write what the formats of parts are, at the end of a list."""
+    words = [one.help for one in formats_of_parts() if one.help]
+    return "".join(f", {word}" for word in words[:-1]) + "".join(f", or {word}" for word in words[-1:]) + "."
+
+
+def _files_of_parts() -> str:
+    """Write the suffixes of the formats of parts, and of the files that some commands alone write."""
+    of_formats = [f", {one.suffixes[0]}" for one in formats_of_parts() if one.suffixes]
+    of_commands = [f"; {_listed(kinds)} of {_listed(names)}" for kinds, names in files_of_commands().items()]
+    return "".join([*of_formats, *of_commands]) + ". With --format any other suffix."
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Write a list: `plot, jacobian and hessian`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+FORMAT = Fact(is_presentation=True, is_setting=True, more_help=_formats_of_parts)
+"""Facts of the option for the format."""
+
 Format = Annotated[
     str,
     Option(
         "--format",
         click_type=LaterChoice(formats),
         envvar=FORMAT_VARIABLE,
-        help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
-        "amsmath, GitHub's Markdown, or a page of HTML.",
+        help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers",
     ),
-    DEMAND,
+    FORMAT,
 ]
 Full = Annotated[
     bool, Option("--full", show_default=False, help="The same as --format full: all there is to say."), PRESENTATION
@@ -212,11 +236,10 @@ OutputFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
-        ".npy (one array), .npz (all arrays); .svg, .png and .pdf of plot, jacobian and hessian; .svg of graph and "
-        "explain; .dot of graph; .py of code. With --format any other suffix.",
+        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .txt (a table), .npy (one array), "
+        ".npz (all arrays)",
     ),
-    Fact(OptionKind.FILE, is_presentation=True),
+    Fact(OptionKind.FILE, is_presentation=True, more_help=_files_of_parts),
 ]
 Picture = Annotated[
     bool,

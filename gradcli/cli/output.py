@@ -87,6 +87,7 @@ def resolved_options(given: Mapping[str, Any]) -> OutputOptions:
     path = None if path == "-" else path
     kind = form if path is None else kind_of(path, form if switches or is_told else None, command)
     form = kind if kind in registry.formats() else "table"
+    registry.require_format(command, form)
     has_digits, number = is_typed(ctx, "digits"), None if digits == "all" else digits
     if has_digits and number is not None and kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
@@ -155,7 +156,6 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
         show([in_signs_of(result, sys.stdout)])
         return 0
     shown = result.options
-    registry.require_format(getattr(result.answer, "command", "functions"), shown.form)
     if shown.path is None:
         from gradcli import report
 

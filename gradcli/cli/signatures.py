@@ -71,6 +71,7 @@ class Option:
         is_presentation: Whether it is about the shell's presentation of the answer, and not part of the question.
         is_setting: Whether the file of settings may set it.
         own_variable: The variable of the environment of a setting that is no option.
+        more_help: Returns the end of its help, which names what parts add.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Option:
     is_presentation: bool
     is_setting: bool
     own_variable: str = ""
+    more_help: Callable[[], str] | None = None
 
     @cached_property
     def flags(self) -> tuple[str, ...]:
@@ -109,7 +111,8 @@ class Option:
     @property
     def help(self) -> str:
         """Text of the option in `--help`."""
-        return (self.info and self.info.help) or ""
+        written = (self.info and self.info.help) or ""
+        return written + self.more_help() if self.more_help else written
 
     @property
     def variable(self) -> str:
@@ -166,6 +169,7 @@ def _read(parameter: inspect.Parameter) -> Option | None:
         fact.is_presentation,
         fact.is_setting,
         fact.variable,
+        fact.more_help,
     )
 
 

@@ -24,6 +24,8 @@ class Renderer:
         require: A function that is called before anything is computed, `module:function`, which raises where a library
             is missing; "" for none.
         notebook: A function of a document that writes it as a part of a notebook, `module:function`; "" for none.
+        help: What `--format` writes, for its help, such as "a page of HTML"; "" where the help says it otherwise.
+        has_drawings: Whether it writes the drawings of a document, as the option `--to` of `graph` chooses them.
     """
 
     form: str
@@ -35,6 +37,8 @@ class Renderer:
     is_picture: bool = False
     require: str = ""
     notebook: str = ""
+    help: str = ""
+    has_drawings: bool = False
 
 
 def data_formats(module: str, answer: str) -> tuple[Renderer, ...]:

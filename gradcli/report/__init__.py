@@ -66,10 +66,8 @@ def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
     kind: type = type(answer)
     found = registry.renderer(shown.form, kind)
     if found is None:
-        command = getattr(answer, "command", "functions")
-        raise InputError(
-            f"{command} answers with no picture", hint=f"{registry.commands_with_pictures(shown.form)} draw one"
-        )
+        hint = f"{registry.commands_with_pictures(shown.form)} draw one"
+        raise InputError(f"{answer.command} answers with no picture", hint=hint)
     write: FileRenderer = resolve_name(found.function)
     write(answer, shown, file)
 

@@ -47,12 +47,6 @@ def entry(of: results.Entry, y: str) -> Notation:
     return OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 
-def plain_entry(of: results.Entry, y: str) -> str:
-    """Name an entry in one ASCII word: `dy[0]/dx[1]`, `x[1]` for vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
-    found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
-    return found.replace(" ", "_")
-
-
 # -- nodes of graphs
 
 MAX_NODES = 20_000

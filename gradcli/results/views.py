@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
-from typing import Literal
+from typing import ClassVar, Literal
 
 from gradcli.arrays import Array
 from gradcli.notation import Notation
@@ -445,6 +445,8 @@ class FunctionPage(Listing, kw_only=True):
 
 class Functions(Record):
     """Answer of the command `functions`: pages and lists, in the order asked for."""
+
+    command: ClassVar[str] = "functions"
 
     parts: tuple[Listing, ...]
     warnings: tuple[str, ...] = ()

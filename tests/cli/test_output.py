@@ -20,7 +20,7 @@ from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
 from gradcli.parts import is_listed
-from gradcli.registry import all_commands, lacks
+from gradcli.registry import all_commands, formats, lacks
 from tests import of_parts
 from tests.conftest import Command
 
@@ -111,6 +111,18 @@ def test_a_format_decides_where_the_suffix_does_not(gradcli: Command, tmp_path: 
     for name in ("a.txt", "a.xyz", "a"):
         gradcli("vjp", *QUESTIONS["vjp"], "-o", str(tmp_path / name), "--format", "plain")
         assert len((tmp_path / name).read_text(encoding="utf-8").split()) == 2
+
+
+LACKED = [(name, form) for name in all_commands() for form in lacks(name) if form in formats()]
+"""Formats of numbers alone, with each command that answers with none."""
+
+
+@pytest.mark.parametrize(("command", "form"), LACKED)
+def test_a_format_that_an_answer_lacks_is_refused_first(command: str, form: str, gradcli: Command) -> None:
+    """Before the expression is read, and long before it is answered."""
+    run = gradcli(command, "no_function(x", "--format", form)
+    assert (run.code, run.out) == (2, "")
+    assert f"the answer of {command} is no table of numbers" in run.err
 
 
 def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class ClaimsPart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes checks."""
-        return {"Checking": "gradcli.parts.claims.check_document:check_document"}
+        return {"Checking": "gradcli.parts.claims.check_document:compose_check"}
 
     def renderers(self) -> tuple[Renderer, ...]:
         """Return a check as bare words, and as rows."""

@@ -18,7 +18,7 @@ from gradcli.report.compose.formula_tables import code, known_columns, note, sta
 from gradcli.report.document import in_ascii, line
 from gradcli.report.numbers import Writer, digits, printable, tone
 from gradcli.report.render.csv import table_text
-from gradcli.report.wording import extent, of_sample, plain_entry
+from gradcli.report.wording import entry, extent, of_sample
 from gradcli.results import Checking, Claim, Entry
 
 NEITHER = "neither proved nor refuted"
@@ -31,7 +31,7 @@ STATUS_TONES: Mapping[str, doc.Role] = {"proved": "good", "agrees": "good", "ref
 """Roles of the outcomes of claims; the others are open."""
 
 
-def check_document(answer: Checking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_check(answer: Checking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose a check."""
     return CheckingComposer(digits_shown, is_full).nodes(answer)
 
@@ -175,6 +175,12 @@ def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
 def csv_rows(answer: Checking, shown: Appearance) -> Iterator[str]:
     """Write a row an opinion, then a row a claim."""
     return table_text(OPINION, _rows(printable(answer)), shown)
+
+
+def plain_entry(of: results.Entry, y: str) -> str:
+    """Name an entry in one ASCII word: `dy[0]/dx[1]`, `x[1]` for vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
+    found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
+    return found.replace(" ", "_")
 
 
 def _rows(answer: Checking) -> Iterator[list[str]]:

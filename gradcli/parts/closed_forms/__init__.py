@@ -25,7 +25,7 @@ class ClosedFormsPart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes formulas alone."""
-        return {"ClosedForm": "gradcli.parts.closed_forms.formula_document:closed_form"}
+        return {"ClosedForm": "gradcli.parts.closed_forms.formula_document:compose_closed_form"}
 
     def renderers(self) -> tuple[Renderer, ...]:
         """Return formulas as bare text, and as rows."""

@@ -53,7 +53,7 @@ def cells(answer: ClosedForm) -> Iterator[Cell]:
     return (cell for formula in blocks for cell in formula.cells)
 
 
-def closed_form(answer: ClosedForm, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_closed_form(answer: ClosedForm, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose formulas without numbers, and how to get the numbers."""
     yield doc.Note(line(code(statement(answer))))
     sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]

@@ -50,7 +50,7 @@ class CodePart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes scripts."""
-        return {"Source": "gradcli.parts.code.script_files:document"}
+        return {"Source": "gradcli.parts.code.script_files:compose_script"}
 
 
 PART = CodePart()

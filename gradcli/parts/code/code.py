@@ -26,6 +26,7 @@ from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
+from gradcli.registry import renderer
 from gradcli.results import Array, Index, Language, Source, by_variable
 
 MAX_SCRIPT_LINES = 10_000
@@ -67,6 +68,9 @@ def code(
     print(x.grad)
     <BLANKLINE>
     """
+    if to == "latex" and renderer("latex") is None:
+        message = f"{option('to', 'latex')} needs the format latex, which no part of gradcli adds here"
+        raise InputError(message, hint=f"{option('to', 'torch')} or {option('to', 'numpy')} writes a script")
     inquiry = self._asked(at, **options)
     question = inquiry.question(is_last=v is None)
     if len(question.program.lines) > MAX_SCRIPT_LINES:

@@ -11,7 +11,7 @@ from gradcli.report.document import ScriptText
 from gradcli.results import Source
 
 
-def document(answer: Source, digits: int | None, *, is_full: bool) -> Iterator[ScriptText]:
+def compose_script(answer: Source, digits: int | None, *, is_full: bool) -> Iterator[ScriptText]:
     """Compose a script, which stays as it is."""
     yield ScriptText(answer.source, answer.language)
 

@@ -78,8 +78,8 @@ class ExplainPart(Part):
     def composers(self) -> Mapping[str, str]:
         """Return what composes explanations and graphs."""
         return {
-            "Explanation": f"{_HERE}.chain_rule:explanation",
-            "BackwardGraph": f"{_HERE}.graph_document:graph_document",
+            "Explanation": f"{_HERE}.chain_rule:compose_explanation",
+            "BackwardGraph": f"{_HERE}.graph_document:compose_graph",
         }
 
 

@@ -32,7 +32,7 @@ _TIMES = notation.Signs("*", "·", r"\cdot")()
 _BY_ELEMENT = notation.Signs("*", "⊙", r"\odot")()
 
 
-def explanation(answer: Explanation, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_explanation(answer: Explanation, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose an explanation."""
     return ExplanationComposer(digits, is_full).nodes(answer)
 

@@ -21,7 +21,7 @@ MOST_TENSORS, MAX_TENSORS = 8, 200
 """Most tensors of a graph, folded and unfolded."""
 
 
-def graph_document(answer: BackwardGraph, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_graph(answer: BackwardGraph, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose a backward graph, or its source for Graphviz."""
     if answer.drawing == "dot":
         yield doc.ScriptText(dot(answer), "dot")

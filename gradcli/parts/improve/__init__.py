@@ -53,7 +53,7 @@ class ImprovePart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes better forms."""
-        return {"Improvement": "gradcli.parts.improve.improvement_document:improvement"}
+        return {"Improvement": "gradcli.parts.improve.improvement_document:compose_improvement"}
 
     def renderers(self) -> tuple[Renderer, ...]:
         """Return the better form as bare text."""

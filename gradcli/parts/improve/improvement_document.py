@@ -25,7 +25,7 @@ def plain(answer: Improvement, shown: Appearance) -> Iterator[str]:
     yield f"{printable(answer).form}\n"
 
 
-def improvement(answer: Improvement, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_improvement(answer: Improvement, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose the page from top to bottom; unfolded, it gives reasons."""
     yield doc.Note(line(code(wording.statement(answer))))
     if given := tuple(_given(answer)):

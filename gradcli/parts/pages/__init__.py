@@ -24,9 +24,16 @@ class PagesPart(Part):
     def renderers(self) -> tuple[Renderer, ...]:
         """Return the formats, in the order of the help."""
         return (
-            Renderer("latex", f"{_LATEX}:pieces", (".tex",), notebook=f"{_LATEX}:body"),
-            Renderer("markdown", f"{_MARKDOWN}:pieces", (".md",)),
-            Renderer("html", f"{_HTML}:pieces", (".html", ".htm"), notebook=f"{_HTML}:fragment"),
+            Renderer("latex", f"{_LATEX}:pieces", (".tex",), notebook=f"{_LATEX}:body", help="LaTeX for amsmath"),
+            Renderer("markdown", f"{_MARKDOWN}:pieces", (".md",), help="GitHub's Markdown", has_drawings=True),
+            Renderer(
+                "html",
+                f"{_HTML}:pieces",
+                (".html", ".htm"),
+                notebook=f"{_HTML}:fragment",
+                help="a page of HTML",
+                has_drawings=True,
+            ),
         )
 
 

@@ -37,7 +37,7 @@ class PlotPart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes curves and maps."""
-        return {"Plotted": "gradcli.parts.plot.plot_document:plot"}
+        return {"Plotted": "gradcli.parts.plot.plot_document:compose_plot"}
 
     def renderers(self) -> tuple[Renderer, ...]:
         """Return curves and maps as rows, and as files of figures."""

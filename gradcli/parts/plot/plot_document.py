@@ -41,7 +41,7 @@ SPANS = {
 """Kinds of ranges in words."""
 
 
-def plot(answer: results.Plotted, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+def compose_plot(answer: results.Plotted, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose a plot."""
     yield doc.Note(line(code(wording.statement(answer))))
     yield doc.Chart(answer, partial(chart, answer))

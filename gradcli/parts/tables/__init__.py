@@ -5,6 +5,7 @@ schedule      the work on rows: into one file, or cut into pieces, which become 
 streaming     columns bound to variables; blocks of rows computed in order
 many_points   the choice of the points to judge among many, and one check of them all
 rows          many points in: one file or a folder of them; blocks of rows of any format
+row_formats   formats of rows, and the suffixes of their files
 text_rows, columnar   blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
 sinks         blocks of rows out, and the cells that they keep of the input
 stream_summary  what is said at the end of a stream

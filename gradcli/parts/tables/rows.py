@@ -16,8 +16,8 @@ from gradcli.errors import InputError, UsageError
 from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
 from gradcli.files.decoding import Start, named_twice, quoted
 from gradcli.files.reader import FileReference, Files
-from gradcli.formats import ROW_SUFFIXES
 from gradcli.parts.tables.columnar import ParquetRows
+from gradcli.parts.tables.row_formats import ROW_SUFFIXES
 from gradcli.parts.tables.text_rows import Delimited, ObjectRows, TextRows
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record

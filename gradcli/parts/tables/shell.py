@@ -19,7 +19,7 @@ from gradcli.cli.options import At, Dtype, Expression, Fact, OptionKind, Quiet, 
 from gradcli.cli.output import NOT_PASSED, passes, require_place
 from gradcli.cli.typer_internals import one_of
 from gradcli.errors import UsageError
-from gradcli.formats import ROW_FORMATS
+from gradcli.parts.tables.row_formats import ROW_FORMATS
 
 if TYPE_CHECKING:
     from gradcli.parts.typed_function import TypedFunction

@@ -49,7 +49,7 @@ def pieces(answer: results.Result, shown: Appearance = LINES) -> Iterator[str]:
 
 def _objects(answer: results.Result) -> Iterator[Any]:
     """List an object for each product, function, or group of a brief list; else one."""
-    head = {"schema": SCHEMA, "command": "functions"}
+    head = {"schema": SCHEMA, "command": answer.command}
     if not isinstance(answer, results.Functions):
         yield from map(value, answer.answers if isinstance(answer, results.Products) else [answer])
         return

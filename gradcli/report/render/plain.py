@@ -1,22 +1,15 @@
-"""The command's own quantity alone, and arrays by name.
-
-Bare numbers are for shell arithmetic: separated by spaces, one row a line.  The arrays are those of an .npz file, in
-the shapes of the answer; of several products, the first axis counts them.
-"""
+"""The command's own quantity alone: bare numbers for shell arithmetic, separated by spaces, one row a line."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import InputError
-from gradcli.option_words import option
 from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import printable, spaced
 
@@ -78,58 +71,6 @@ def _matrix(array: results.Array, rows: int) -> results.Array:
     return array.reshape(rows, array.size // rows if rows else 0)
 
 
-# -- arrays
-
-KEYS = {"gradient": "grad"}
-"""Names of quantities in files, where their kind has another."""
-
-
 def rows_of(answer: results.Answer, quantity: results.Quantity) -> tuple[int, ...]:
     """Give the shape of the rows of a matrix: that of y, or of a variable."""
     return answer.value.shape if quantity.kind == "jacobian" else answer.inputs[quantity.axes[0]].shape
-
-
-def named(answer: results.Answer) -> dict[str, results.Array]:
-    """Name the inputs, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and the other arrays.
-
-    An input whose name is one of these is `input_NAME`.
-    """
-    found = _arrays(answer)
-    if isinstance(answer, results.Products):
-        each = [_arrays(one) for one in answer.answers]
-        found |= {name: np.stack([one[name] for one in each]) for name in each[0] if name not in found}
-    inputs = {f"input_{name}" if name in found else name: array for name, array in answer.inputs.items()}
-    return inputs | found
-
-
-def _arrays(answer: results.Answer) -> dict[str, results.Array]:
-    """Collect the fields that are arrays, or hold some by name, and the quantities."""
-    held = (_by(field.name, getattr(answer, field.name)) for field in fields(answer) if field.name != "inputs")
-    found = {name: array for one in held for name, array in one.items()}
-    known = [one for one in answer.quantities if one.array is not None] if isinstance(answer, results.Answer) else []
-    for one in known:
-        found["_".join([KEYS.get(one.kind, one.kind), *filter(None, one.block)])] = one.numbers
-    return found
-
-
-def _by(name: str, held: object) -> dict[str, results.Array]:
-    """Map a name to its array, or to several, each by that name and its own after it."""
-    match held:
-        case np.ndarray():
-            return {name: held}
-        case Mapping():
-            return {key: array for inner, one in held.items() for key, array in _by(f"{name}_{inner}", one).items()}
-    return {}
-
-
-def primary_array(answer: results.Answer) -> results.Array:
-    """Get the command's own quantity.
-
-    Raises:
-        InputError: It has one array for each of several variables.
-    """
-    parts = answer.asked
-    if len(parts) != 1:
-        message = f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array"
-        raise InputError(message, hint=f"write an .npz, which holds them all, or choose one with {option('wrt')}")
-    return parts[0].numbers

@@ -7,7 +7,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.crosscheck import formulas as module
-from gradcli.results import SEVERITY, Entry
+from gradcli.parts.claims.check_document import plain_entry
+from gradcli.results import SEVERITY, Assessment, Entry, Position
 
 
 def _opinions(text: str, **at: object) -> list[Entry]:
@@ -79,3 +80,19 @@ def test_opinions_are_bounded_in_number() -> None:
     assert answer.opinions_count == 1_024 + 32
     assert len(answer.opinions) == module.MAX_OPINIONS
     assert all(o.variable for o in answer.opinions)
+
+
+@pytest.mark.parametrize(
+    ("place", "plain"),
+    [
+        (Position("jvp", None, (0,), None), "Ju[0]"),
+        (Position("jvp", None, (), None), "Ju"),
+        (Position("hvp", "x", None, (1,)), "Hu_x[1]"),
+        (Position("hessian", "z", (0,), (1, 2), "x"), "d2y/dx[0]dz[1,2]"),
+        (Position("hessian", "x", (), (), "x"), "d2y/dx2"),
+        (Position("gradient", "x", None, (1,)), "dy/dx[1]"),
+    ],
+)
+def test_an_entry_of_a_row_is_one_word_of_ascii(place: Position, plain: str) -> None:
+    """As its name in mathematics."""
+    assert plain_entry(Entry(place, 0.0, Assessment("kink", 1.0)), "y") == plain

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
 
 from gradcli import Function, GradcliError
+from gradcli.parts.code import code
 from tests.conftest import Command, process
 from tests.examples import examples
 from tests.parts.code.running import run_script
@@ -28,6 +29,17 @@ def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path
     shown = done.out.replace("tensor(", "").replace(", dtype=torch.float64)", "")
     numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
     assert numbers == [float(word) for word in forked("vjp", *words, "--format", "plain").out.split()]
+
+
+def test_a_document_needs_a_part_that_writes_latex(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one that is an error, before anything is computed."""
+    monkeypatch.setattr(code, "renderer", lambda form: None)
+    run = gradcli("code", "x**2", "--to", "latex")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == (
+        "error: --to latex needs the format latex, which no part of gradcli adds here\n"
+        "hint: --to torch or --to numpy writes a script\n"
+    )
 
 
 def test_every_format_but_json_is_the_script_itself(gradcli: Command) -> None:

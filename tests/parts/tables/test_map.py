@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gradcli import Function
-from gradcli.formats import ROW_FORMATS
+from gradcli.parts.tables.row_formats import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run

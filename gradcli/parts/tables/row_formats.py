@@ -1,0 +1,18 @@
+"""Formats of rows, and the suffixes of their files."""
+
+from __future__ import annotations
+
+ROW_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""Formats of rows by the suffix of the file."""
+
+ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
+"""Formats of rows."""
