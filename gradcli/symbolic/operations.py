@@ -20,7 +20,7 @@ from sympy import Expr
 
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
@@ -214,9 +214,9 @@ def alone(
 
 def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivative | None:
     """Derive the formula of a Program of one line by one operand; None if it has none."""
-    inside = infer(in_primitives(program), {s: shapes[s] for s in program.variables}, bounded=False)
+    inside = infer(for_formulas(program), {s: shapes[s] for s in program.variables}, bounded=False)
     try:
-        return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
+        return differentiate(for_formulas(program), inside, sympy.Symbol(name, real=True))
     except NoFormulaError:
         return None
 

@@ -21,7 +21,7 @@ from sympy import Expr
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
 from gradcli.option_words import option
@@ -142,7 +142,7 @@ def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShap
     >>> [named_shapes(parse(text), {}).given for text in ("sin(x)*x", "sum(w*x**2)", "A@x + b", "x[0]*x[1]")]
     [{'x': ()}, {'w': ('n',), 'x': ('n',)}, {'A': ('m', 'n'), 'x': ('n',), 'b': ('m',)}, {'x': (2,)}]
     """
-    primitive = in_primitives(program)
+    primitive = for_formulas(program)
     if set(program.names) <= given.keys():
         return _numbered(primitive, given)
     error: GradcliError | None = None

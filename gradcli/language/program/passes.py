@@ -3,7 +3,7 @@
     reader                       form                what is written by other operations
     torch                        `for_torch`         what torch lacks
     torch, differentiated again  `for_torch_twice`   and what has no second derivative in torch
-    formulas                     `for_formulas`      all but primitives, by their meanings
+    formulas, and claims         `for_formulas`      all but primitives, by their meanings
     enclosures                   `for_enclosures`    the same, with torch's values where a meaning has none
     bounds of whole arrays       `for_arrays`        all but primitives and Cholesky factors, whose own rule is better
 
@@ -36,7 +36,10 @@ def for_torch_twice(program: Program) -> Program:
 
 
 def for_formulas(program: Program) -> Program:
-    """Return a Program of primitives, from which formulas are derived: without the cases only for balls."""
+    """Return a Program of primitives, from which formulas are derived, and by which claims are judged.
+
+    A claim is held to the function as mathematics has it, and not to the values that torch has where it has none.
+    """
     return in_primitives(program)
 
 

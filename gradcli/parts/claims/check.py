@@ -48,7 +48,7 @@ MAX_POINT_ENTRIES = 1_024_000
 """Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
 
 MENDED = ("inaccurate", "nan-trap")
-"""Verdicts of a random point for which a form is looked for that serves in all of the box."""
+"""Verdicts of the worst random point for which a better form is searched over the whole box."""
 
 ROWS_OR_FEWER = (
     f"use {option('v', 'ones')}, or {option('v', 'e0')}, {option('v', 'e1')}, ... for single rows, "
@@ -62,7 +62,7 @@ ONLY = ""
 
 @dataclass(frozen=True)
 class _AtPoint:
-    """One point: torch's numbers, the formulas and the judgement; they are of other lines only at some points."""
+    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own."""
 
     question: Question
     derived: formulas.Derived
@@ -238,7 +238,7 @@ def _is_equation(atom: Atom, lines: Mapping[Atom, Line]) -> bool:
 def _mended_everywhere(
     inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
-    """Add to a check the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
+    """Add to a check the form that loses the fewest digits over the box, if it helps at the worst point."""
     if is_listed("improve"):
         from gradcli.parts.improve import improved
 

@@ -129,7 +129,7 @@ def counterexample(claim: results.Claim) -> str:
 
 
 def sampled(sampling: results.Sampling) -> str:
-    """Name the random points that were looked at."""
+    """Say how many random points were checked, and where."""
     boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
     return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
 

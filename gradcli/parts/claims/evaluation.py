@@ -21,7 +21,7 @@ from flint import arb
 from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, is_sharp, to_float
 from gradcli.crosscheck.point import flat, unravel
 from gradcli.crosscheck.sample import SEED, pick
-from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts.claims.claim_readings import Reading, as_written, has_rounded_tensor, softened
@@ -106,7 +106,7 @@ def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
 
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
     """Make the reference reading of a Program whose inputs come later."""
-    primitive = in_primitives(program)
+    primitive = for_formulas(program)
     own = {symbol: shapes[symbol] for symbol in program.variables}
     zeros = {str(symbol): np.zeros(shape) for symbol, shape in own.items()}
     return Reference(primitive, infer(primitive, own, bounded=False), zeros)
@@ -128,12 +128,12 @@ class ClaimComparison:
         self.program: Program | None = None
         is_exact = numbers is None
         if reading.program is not None:
-            self.program, self.decimals = softened(in_primitives(reading.program))
-            rounded = has_rounded_tensor(self.program) or has_rounded_tensor(in_primitives(subject.program))
+            self.program, self.decimals = softened(for_formulas(reading.program))
+            rounded = has_rounded_tensor(self.program) or has_rounded_tensor(for_formulas(subject.program))
             # A decimal such as 0.333 is meant as rounded, and so is held to a tolerance.
             is_exact = not self.decimals and not rounded
         self.tolerance = EXACT if is_exact else tolerance
-        self.function = reference_of(as_written(in_primitives(subject.program)), subject.shapes)
+        self.function = reference_of(as_written(for_formulas(subject.program)), subject.shapes)
         self.case = Case(self.function, self.tolerance)
         self.entries, self.chosen = self._planned()
 
@@ -156,7 +156,7 @@ class ClaimComparison:
         return self.case.row(entry), self.case.direction(entry)[1]
 
     def look(self, inputs: InputArrays, v: Array, last_bits: int = BITS_AROUND) -> Look:
-        """Truth and claim at a point, with as many bits as it takes to tell them apart or to see that they agree."""
+        """Enclose truth and claim at a point, with as many bits as it takes to see that they differ or agree."""
         bits = FIRST_BITS
         while True:
             with precision(bits):

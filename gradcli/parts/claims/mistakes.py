@@ -20,7 +20,8 @@ import sympy
 from gradcli.adjoint.slopes import is_power
 from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand, in_primitives
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.parts.claims.claim_readings import as_written
 from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
@@ -88,7 +89,7 @@ class WrongClaim:
         if size > MOST_COLUMNS:
             return None
         try:
-            plan = reference_of(as_written(in_primitives(program)), shapes).plan([(variable, j) for j in range(size)])
+            plan = reference_of(as_written(for_formulas(program)), shapes).plan([(variable, j) for j in range(size)])
         except OverBudgetError:
             return None
         found = [_measured(plan, look) for look in self.looks] if plan.judges_value else []
@@ -101,7 +102,7 @@ class WrongClaim:
 
     @cached_property
     def lines(self) -> list[tuple[Line, FloatArray, FloatArray]]:
-        """The lines that have a text of their own and depend on x, from the inner ones, as numbers for the entries."""
+        """List lines of the text that depend on x, the inner ones first, each with its value and its Jacobian."""
         moving: set[Atom] = {self.subject.variable}
         for line in self.typed.lines:
             moving |= {line.symbol} if moving & set(line.call.operands) else set()
@@ -111,7 +112,7 @@ class WrongClaim:
         return [(line, *parts) for line, parts in found if parts is not None]
 
     def as_claimed(self, jacobians: FloatArray, weights: FloatArray) -> FloatArray | None:
-        """Jacobians in the form of the claim: their entries, or sums of their rows with weights."""
+        """Write Jacobians in the form of the claim: their entries, or weighted sums of their rows."""
         _, height, width = jacobians.shape
         if width != self.width or height != (self.height if self.of == "Jacobian" else weights.shape[1]):
             return None
@@ -150,7 +151,7 @@ def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
 
 
 def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray | None]]:
-    """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
+    """Yield possible mistakes, each with the numbers that it gives: in the whole function, then in its lines."""
     subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
     yield "the sign: the claim is the truth times -1", -truth
     yield "upside down: the claim is 1 over the truth", 1 / truth

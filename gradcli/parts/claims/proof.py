@@ -19,7 +19,7 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.crosscheck.point import unravel
 from gradcli.errors import Span
-from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Multiplied
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
@@ -40,7 +40,7 @@ LONGEST_SUM = 64
 """Terms of a sum that is written out."""
 
 IMAGINED = sympy.Symbol("the gradient vector", real=True)
-"""Stands for v where the function has a variable of that name."""
+"""Symbol of the gradient vector where the function has a variable v."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
 
 def _entries(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Entries:
     """Write the elements of a function in index notation."""
-    written = as_written(in_primitives(program))
+    written = as_written(for_formulas(program))
     return Entries(written, infer(written, {s: shapes[s] for s in written.variables}, bounded=False))
 
 
@@ -128,12 +128,12 @@ class _Sides:
 
     @property
     def ranges(self) -> Ranges:
-        """The sizes that the indices of both sides range over."""
+        """The ranges of the indices of both sides."""
         return {**self.derivative.ranges, **self.entries.ranges}
 
     @property
     def at_hand(self) -> _Sides:
-        """The same for the sizes at hand only."""
+        """Both sides with numbers for the sizes, in place of symbols: a proof is then of these sizes alone."""
         sizes = {symbol: Integer(n) for symbol, n in self.derivative.sizes.items()}
         sizes |= {symbol: Integer(n) for n, symbol in self.entries.sizes.symbols.items()}
         cases = tuple((chosen, expression.xreplace(sizes)) for chosen, expression in self.derivative.cases)
@@ -163,7 +163,7 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
 
 def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
     """Return the function to differentiate: y, sum(v*y) with a symbol for v, or the number of all its elements."""
-    program, known = as_written(in_primitives(subject.program)), dict(subject.shapes)
+    program, known = as_written(for_formulas(subject.program)), dict(subject.shapes)
     span, output = Span(0, len(program.text)), program.output
     builder = Builder(program.text, program.source, lines=list(program.lines))
     is_product = reading.of == "vector-Jacobian product"

@@ -28,7 +28,7 @@ from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST = 300
-"""Inequalities on the way."""
+"""Most inequalities while variables are eliminated from them."""
 
 Sign = int
 """1, -1 or 0."""
@@ -78,7 +78,7 @@ MOST_REGIONS = 250
 
 @dataclass(frozen=True)
 class Condition:
-    """The sign of an expression that something depends on, each with the signs for which it holds."""
+    """A difference of two sides, and their comparisons, each with the signs of the difference for which it holds."""
 
     difference: Expr
     holds: Mapping[Expr, tuple[Sign, ...]]
@@ -192,7 +192,7 @@ class Regions:
         yield from () if self.is_open and not condition.is_of_indices else region.on_boundary(condition)
 
     def _agree_on_boundary(self, region: Region) -> bool:
-        """Tell whether the claim is the derivative on boundaries, or there is none wherever it is not."""
+        """Tell whether, on each boundary, the claim is the derivative or the derivative does not exist."""
         if region.target is None:
             return vanishes(region.with_boundaries(region.truth) - region.with_boundaries(region.claim))
         try:

@@ -76,7 +76,7 @@ class Search:
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
 
     def run(self, points: int) -> tuple[int, Look | None]:
-        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done.
+        """Compare at points until one refutes visibly, `points` of them count, or the work or the time is used up.
 
         Returns:
             The number of points that counted, and the first that refutes the claim.
@@ -125,7 +125,7 @@ class Search:
         yield from self.generic()
 
     def generic(self) -> Iterator[tuple[InputArrays, Array]]:
-        """Random points: one after the other from a box for all, from a box for each variable, or near the given."""
+        """Draw random points: in turn from one box for all variables, from a box for each, and near the given point."""
         generator = np.random.default_rng(self.seed)
         for n in itertools.count():
             boxes = {name: RANGES[n // 3 % len(RANGES)] for name in self.shapes}

@@ -104,7 +104,7 @@ def _comparison_at(comparison: ClaimComparison, text: str, there: Subject | None
 def _unrefuted(
     comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], *, is_read_anew: bool
 ) -> Claim:
-    """Proved, or without a counterexample at so many points, or compared with nothing."""
+    """Give the verdict on a claim that no point refutes: proved, without a counterexample, or not compared."""
     subject, reading = comparison.subject, comparison.reading
     answer = partial(Claim, str(subject.variable), text, reading.of)
     if not counted:
@@ -194,12 +194,12 @@ def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
 
 
 def _reason(here: Look) -> str:
-    """Why the first entry of those without anything to compare has nothing; empty if there is none."""
+    """Say why the first entry that cannot be compared cannot; empty if all can be."""
     return next(iter(here.missing.values()), "")
 
 
 def _several(search: Search, most: int) -> tuple[list[Look], int]:
-    """Random points that show what the mistake is, and how many between them show none."""
+    """Collect random points at which the claim is wrong, and count those between them at which it is right."""
     tries = max(most, min(TRIES, MOST_WORK // search.comparison.work))
     looks: list[Look] = []
     right = 0

@@ -47,7 +47,7 @@ class Form:
 
     @property
     def same(self) -> Form:
-        """The form that is the function beyond float64 too."""
+        """The form without series, which is the function in any precision."""
         return self.basis or self
 
     @property

@@ -71,7 +71,7 @@ class BetterForm:
 
     @property
     def has_series(self) -> bool:
-        """The presence of series, with which it is the function to float64 only."""
+        """Tell whether it has a series, which equals the function to the precision of float64 only."""
         return any(part.one.form.basis for part in self.parts)
 
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 NOT_SEEN: tuple[Verdict, ...] = ("inaccurate", "kink", "undefined", "disagree")
 """Verdicts on entries that do not stand where the function has torch's slopes.
 
-Lost digits can be seen only where y itself has lost none: what it lacks moves by no more than it is.
+Lost digits of a slope can be seen only where y itself has lost none: an error of y changes from point to point by no
+more than its size.
 """
 
 KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "undefined", "disagree")

@@ -169,7 +169,7 @@ SHAPES = (
 """Shapes of all arguments at once."""
 
 MAGNITUDES = np.geomspace(1.1e-3, 1.1e4 + 0.5, 100).reshape(2, 50)
-"""Values of an argument in two rows, each 18 % larger than the last: a range that is wider is met.
+"""Values of an argument in two rows, each 18 % larger than the last: any wider range of magnitudes has one of them.
 
 None is a whole number, and no row is as long as the longest shape that is tried for its own sake.
 """
