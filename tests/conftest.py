@@ -3,6 +3,7 @@
 import functools
 import gc
 import io
+import json
 import os
 import random
 import signal
@@ -96,14 +97,22 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the quick ones, and skip those of parts that are not there."""
     for item in items:
-        if lacks := of_parts.missing(tuple(name for mark in item.iter_markers("part") for name in mark.args)):
+        if lacks := of_parts.missing(_needs(item)):
             item.add_marker(pytest.mark.skip(reason=f"there is no part {', '.join(lacks)}"))
         if item.path.as_posix().endswith(tuple(f"tests/{name}" for name in QUICK)):
             item.add_marker("quick")
 
 
-def pytest_collection_finish() -> None:
+def _needs(item: pytest.Item) -> tuple[str, ...]:
+    """Name the parts that a test needs by its marks."""
+    return tuple(name for mark in item.iter_markers("part") for name in mark.args)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Take what is imported by now out of what the collector walks through, as it stays, and collect less often."""
+    if path := session.config.getoption("--needs"):
+        needs = {item.nodeid: sorted({*_needs(item)}) for item in session.items}
+        Path(path).write_text(json.dumps(needs), encoding="utf-8")
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
@@ -111,6 +120,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the goldens from the present output")
+    parser.addoption("--needs", metavar="FILE", help="write the parts that each test needs by its marks, as JSON")
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.parts.pages.test_html import Page
+if TYPE_CHECKING:
+    from tests.parts.pages.test_html import Page
 
-pytestmark = pytest.mark.part("claims")  # which a cell asks for
+pytestmark = pytest.mark.part("claims", "pages")  # which cells ask for
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
@@ -27,7 +28,9 @@ def outputs() -> dict[str, dict[str, Any]]:
     return {cell.source.splitlines()[-1]: cell.outputs[0] for cell in cells}
 
 
-def _page(output: dict[str, Any]) -> Page:
+def _page(output: dict[str, Any]) -> "Page":
+    from tests.parts.pages.test_html import Page
+
     return Page(output["data"]["text/html"])
 
 

@@ -1,5 +1,6 @@
 """Parts plug in and out: the core works without any of them, and other packages add their own."""
 
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,13 @@ ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "another_part"
 
 QUICK = "tests/cli/test_main_job.py tests/language/test_mathematics.py tests/crosscheck/test_edges.py"
-"""Tests of the core that are run without the parts; a thorough run has all of them, without each part alone."""
+"""Tests of the core that the usual run has without the parts."""
+
+CORE = ("tests", "--ignore=tests/parts", "--ignore=tests/test_parts.py")
+"""All tests of the core."""
+
+USUAL = "not benchmark and not thorough and not database"
+"""Marks of those that the usual run has."""
 
 
 def _without(folder: Path, parts: list[str]) -> None:
@@ -30,7 +37,7 @@ def _without(folder: Path, parts: list[str]) -> None:
     ]
     for name in kept:
         source = ROOT / name
-        ignored = shutil.ignore_patterns("__pycache__")
+        ignored = shutil.ignore_patterns("__pycache__") if name == "tests" else None  # which keeps what is compiled
         _ = shutil.copytree(source, folder / name, ignore=ignored) if source.is_dir() else shutil.copy(source, folder)
     listing = folder / "gradcli" / "parts" / "__init__.py"
     text = listing.read_text(encoding="utf-8")
@@ -59,11 +66,40 @@ def test_the_core_needs_no_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("parts", [*([part] for part in PARTS), [*PARTS]], ids=[*PARTS, "all"])
-def test_the_core_needs_not_these_parts(parts: list[str], tmp_path: Path) -> None:
-    """Their folders and their lines are deleted, and all tests of the core pass."""
-    _without(tmp_path, parts)
-    assert _tested(tmp_path, "tests", "--ignore=tests/parts", "--ignore=tests/test_parts.py") == ""
+def test_no_test_of_the_core_needs_a_part_but_by_its_mark(tmp_path: Path) -> None:
+    """All parts are deleted, and all tests of the core pass; `of_parts` skips those that are marked."""
+    _without(tmp_path, list(PARTS))
+    assert _tested(tmp_path, "-n", "2", "-m", USUAL, *CORE) == ""
+
+
+def _needs(folder: Path) -> dict[str, frozenset[str]]:
+    """Return the parts that each test of the core needs by its mark, in a copy."""
+    assert _tested(folder, "-n", "0", "-m", USUAL, "--collect-only", "--needs", "needs.json", *CORE) == ""
+    found = json.loads((folder / "needs.json").read_text(encoding="utf-8"))
+    return {test: frozenset(parts) for test, parts in found.items()}
+
+
+@pytest.mark.thorough
+def test_a_test_of_the_core_needs_the_parts_alone_that_it_names(tmp_path: Path) -> None:
+    """All other parts are deleted, and each marked test passes, and each row that a part adds to a table."""
+
+    def copied(*parts: str) -> Path:
+        folder = tmp_path / "-".join(["only", *sorted(parts)])
+        if not folder.exists():
+            _without(folder, [name for name in PARTS if name.rpartition(".")[2] not in parts])
+        return folder
+
+    without_parts = _needs(copied())
+    tests: dict[frozenset[str], list[str]] = {}
+    for test, parts in _needs(copied(*(name.rpartition(".")[2] for name in PARTS))).items():
+        tests.setdefault(parts, []).append(test)
+    assert len(tests) > len(PARTS)
+    del tests[frozenset()]
+    for name in of_parts.FOLDERS:
+        own = (test for test, parts in _needs(copied(name)).items() if not parts and test not in without_parts)
+        tests.setdefault(frozenset([name]), []).extend(own)
+    failed = {parts: said for parts, own in tests.items() if own and (said := _tested(copied(*parts), "-n", "2", *own))}
+    assert failed == {}, "\n".join(failed.values())
 
 
 def test_every_part_is_listed() -> None:
