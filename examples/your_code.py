@@ -60,6 +60,26 @@ def weighted(x: torch.Tensor) -> torch.Tensor:
     return (weights * x).sum()
 
 
+class Cosine(torch.autograd.Function):
+    """The cosine, with a right backward, and a jvp in which a sign was forgotten."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        """The value."""
+        ctx.sine = torch.sin(x)
+        return torch.cos(x)
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
+        """The vector-Jacobian product, by a tensor that has no graph."""
+        return -v * ctx.sine
+
+    @staticmethod
+    def jvp(ctx: Any, u: torch.Tensor) -> torch.Tensor:
+        """The Jacobian-vector product of forward mode."""
+        return u * ctx.sine
+
+
 def why(function: Any, x: torch.Tensor) -> str:
     """Why `gradcli.check` fails a test."""
     try:

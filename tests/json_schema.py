@@ -48,6 +48,7 @@ PARTS = {
     "rewrite": results.Rewrite,
     "claims": results.Claim,
     "sampling": results.Sampling,
+    "modes": results.ModeCheck,
     "loss": results.Loss,
     "steps": results.Step,
     "adjoints": results.Adjoint,

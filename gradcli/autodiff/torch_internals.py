@@ -86,6 +86,15 @@ def version_of(tensor: Tensor) -> int:
     return int(tensor._version)
 
 
+def keeping_version(tensor: Tensor) -> AbstractContextManager[object]:
+    """Change a tensor in a block without a new version (`torch.autograd._unsafe_preserve_version_counter`).
+
+    A graph that has kept the tensor is then still good, if its numbers are.
+    """
+    guard: AbstractContextManager[object] = torch.autograd._unsafe_preserve_version_counter(tensor)  # type: ignore[attr-defined]
+    return guard
+
+
 def storage_number(tensor: Tensor) -> int:
     """Name the memory of a tensor by a number, equal for its views (`UntypedStorage._cdata`)."""
     return int(tensor.untyped_storage()._cdata)

@@ -78,6 +78,11 @@ Expression = Annotated[
 
 # -- options of questions
 
+Forward = Annotated[
+    bool,
+    Option("--forward", show_default=False, help="Compute Ju by forward mode, as torch.func.jvp does."),
+]
+
 At = Annotated[
     list[str] | None,
     Option(

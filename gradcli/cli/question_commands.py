@@ -9,6 +9,7 @@ from gradcli.cli.options import (
     At,
     Dtype,
     Expression,
+    Forward,
     Loss,
     SeveralV,
     Shape,
@@ -80,12 +81,18 @@ def grad(expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt = 
 
 @shares(output_options, remark_options, check_options)
 def jvp(
-    expression: Expression, at: At = None, shape: Shape = None, u: U = None, wrt: Wrt = None, dtype: Dtype = None
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    u: U = None,
+    forward: Forward = False,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
 ) -> None:
     """The Jacobian-vector product, the slope along u.
 
     Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
-    In --format plain, the numbers of Ju alone, a row of them a line.
+    --forward prints the number of forward mode. In --format plain, the numbers of Ju alone, a row of them a line.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ from gradcli.language.program.passes import for_enclosures, for_formulas
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
-from gradcli.results import Array, BlockNames, Entry, Index, NumberKind, Position, by_name
+from gradcli.results import Array, BlockNames, Entry, Index, Mode, NumberKind, Position, by_name
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
@@ -134,6 +134,7 @@ class Numbers:
         u: The direction of each variable that moves, of Ju and Hu.
         passes: The gradient vectors of several passes that were added up in vᵀJ, of which v is the sum.
         judges_value: True if the numbers of y are to be judged; else only the shape of y matters.
+        mode: The way in which torch computed them, if not the usual one.
     """
 
     dtype: str
@@ -143,6 +144,7 @@ class Numbers:
     u: Mapping[str, Array] = field(default_factory=dict)
     passes: Sequence[Array] = ()
     judges_value: bool = True
+    mode: Mode | Literal[""] = ""
 
     @classmethod
     def of_first_order(

@@ -28,20 +28,23 @@ from gradcli.results import Judged, Quantity, quantities_of
 OneAnswer = TypeVar("OneAnswer", bound=Judged)
 
 
-def answer(kind: type[OneAnswer], inquiry: Inquiry, u: Directions = None) -> OneAnswer:
+def answer(
+    kind: type[OneAnswer], inquiry: Inquiry, u: Directions = None, operator: Operator | None = None
+) -> OneAnswer:
     """Answer a question by a row of `OPERATORS` that is not taken along a gradient vector.
 
     Args:
         kind: The class of the answer.
         inquiry: The function at its point.
         u: The directions that are given.
+        operator: The row, if not that of the class.
 
     Raises:
         GradcliError: A value or a direction is missing, y has several elements, or the answer would be too large.
     """
-    operator, question = OPERATORS[kind], prepare(kind, inquiry)
+    operator, question = operator or OPERATORS[kind], prepare(kind, inquiry)
     directions = question.directions(u, operator.command) if operator.along == "u" else {}
-    return answer_question(kind, question, directions)
+    return answer_question(kind, question, directions, operator)
 
 
 def prepare(kind: type[Judged], inquiry: Inquiry) -> Question:
@@ -57,18 +60,21 @@ def prepare(kind: type[Judged], inquiry: Inquiry) -> Question:
     return question
 
 
-def answer_question(kind: type[OneAnswer], question: Question, vectors: Vectors) -> OneAnswer:
+def answer_question(
+    kind: type[OneAnswer], question: Question, vectors: Vectors, operator: Operator | None = None
+) -> OneAnswer:
     """Ask the three readings for a derivative, and let them meet in the verdict of its answer.
 
     Args:
         kind: The class of the answer.
         question: The function at its point.
         vectors: What the derivative is taken along: v by the name of the output, u by the variables that move.
+        operator: The row of `OPERATORS`, if not that of the class.
 
     Raises:
         GradcliError: The answer would be too large, or torch refuses it.
     """
-    operator = OPERATORS[kind]
+    operator = operator or OPERATORS[kind]
     numbers = operator.ask(question, vectors)
     derived = derive(question, operator, vectors)
     judgement = judge_numbers(question, numbers) if question.check else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gradcli.parts import all_parts
 from gradcli.progress import set_step
 from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Entry, Verdict
+from gradcli.results import Array, Check, Entry, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
@@ -93,7 +93,7 @@ def compare_numbers(
         from gradcli.questions.held_constant import released_judgement
 
         judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
-        return with_blame(question, judgement) if blames else judgement
+        return with_blame(question, judgement, numbers.mode) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
@@ -105,18 +105,25 @@ def compare_numbers(
     return found.joined(findings_of(boundaries(question), question.value))
 
 
-def with_blame(question: Question, judgement: Judgement) -> Judgement:
-    """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook."""
+def with_blame(question: Question, judgement: Judgement, mode: Mode | Literal[""] = "") -> Judgement:
+    """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook.
+
+    Args:
+        question: The function at its point.
+        judgement: The judgement of torch's numbers.
+        mode: The way in which torch computed them, if not the usual one.
+    """
     if question.recording is None or judgement.check.verdict != "disagree":
         return judgement
-    said = question.recording.blamed(question.wrt)
+    said = question.recording.blamed(question.wrt, mode)
     if not said:
         return judgement
-    is_measured = question.recording.is_blame_measured  # the truth of the recording is then no truth
+    is_measured = question.recording.is_blame_measured(mode)  # the truth of the recording is then no truth
     suspects: tuple[Verdict, ...] = ("disagree", "inaccurate") if is_measured else ("disagree",)
 
     def named(entry: Entry) -> Entry:
-        if entry.variable is None or entry.verdict not in suspects:
+        is_of_value = entry.variable is None and not entry.of
+        if is_of_value or entry.verdict not in suspects:
             return entry
         found = entry.judged(verdict="disagree", note=said)
         return found.judged(truth=None, relative_error=None, proven=False) if is_measured else found

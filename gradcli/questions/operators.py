@@ -70,6 +70,13 @@ def _jvp(question: Question, vectors: Vectors) -> Numbers:
     return Numbers(question.dtype, question.value, {"jvp": {("", ""): product}}, u=vectors)
 
 
+def _forward_jvp(question: Question, vectors: Vectors) -> Numbers:
+    from gradcli.questions.derivative_modes import forward_product
+
+    product = forward_product(question, vectors)
+    return Numbers(question.dtype, question.value, {"jvp": {("", ""): product}}, u=vectors, mode="forward mode")
+
+
 def _hvp(question: Question, vectors: Vectors) -> Numbers:
     from gradcli.autodiff.jacobians import hvp
 
@@ -103,3 +110,6 @@ OPERATORS: Mapping[type[Judged], Operator] = {
     HVP: Operator("hvp", ("gradient", "hvp"), "hvp", _hvp, along="u", of_one_element=True),
 }
 """All operators, by the class of their answers."""
+
+FORWARD_MODE = replace(OPERATORS[JVP], ask=_forward_jvp)
+"""The operator of Ju by forward mode, in place of the transpose of vᵀJ by v."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.boundaries import Boundary
@@ -15,7 +15,7 @@ from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.results import Entry, Verdict
+from gradcli.results import Entry, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward, Tensor
@@ -85,11 +85,14 @@ class Recording(Protocol[Asked_contra]):
         """True if the function may have another Program at another point."""
 
     @property
-    def is_blame_measured(self) -> bool:
-        """True if what makes a gradient wrong was measured, and the recording does not follow it."""
+    def has_jvp(self) -> bool:
+        """True if a custom function that it applies has a forward mode of its own."""
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
+
+    def tangent(self, arrays: Mapping[str, Array], u: Mapping[str, Array]) -> Array:
+        """Compute Ju by forward mode."""
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function again; give also the tensors that the text has names for."""
@@ -103,8 +106,11 @@ class Recording(Protocol[Asked_contra]):
     def judged(self, found: Released, numbers: Numbers, question: Asked_contra) -> Judgement:
         """Join to a judgement of torch's numbers what else is known of the function."""
 
-    def blamed(self, wrt: Sequence[str]) -> str:
+    def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
 
-    def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:
+        """Tell whether what makes a gradient wrong was measured, and the recording does not follow it."""
+
+    def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Say which custom functions have wrong gradients, and all that was tried."""

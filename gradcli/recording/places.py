@@ -16,7 +16,7 @@ from typing import Any
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.aten_calls import Application, copied, is_plain, replaced
+from gradcli.recording.aten_calls import Application, copied, is_plain, replaced, tensors_in
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 
@@ -62,8 +62,11 @@ class Places:
         where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
         return CallPlace(own, where, custom)
 
-    def _application(self, frame: FrameType) -> int:
+    def _application(self, frame: FrameType) -> int | None:
+        """Number an application; None of one to tensors that a transform wraps, which applies it once more inside."""
         if id(frame) not in self._frames:
+            if any(map(torch_internals.is_transformed, tensors_in(frame.f_locals["args"]))):
+                return None
             arguments = replaced(frame.f_locals["args"], torch.Tensor, copied)
             self._frames[id(frame)] = frame, len(self.applications)
             self.applications.append(Application(frame.f_locals["cls"], tuple(arguments)))

@@ -17,7 +17,7 @@ from gradcli.notation import Notation
 from gradcli.results.formula_cells import Formula, FormulaTexts, NestedFormulas
 from gradcli.results.quantities import Quantity, quantities_of
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
-from gradcli.results.verdicts import Allowed, Check, Claim, Entry, NumberKind, Sampling, Verdict
+from gradcli.results.verdicts import Allowed, Check, Claim, Entry, ModeCheck, NumberKind, Sampling, Verdict
 from gradcli.showing import Shown
 
 SCHEMA = 1
@@ -289,9 +289,17 @@ class Jacobian(Differentiation, kw_only=True):
 
 
 def _in_own_dtype(answer: Checking) -> tuple[Entry, ...]:
+    return _in_dtype(answer, answer.opinions)
+
+
+def _in_dtype(answer: Checking, opinions: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """Put torch's numbers in the precision of the answer, so that their digits are the shortest."""
     kind = np.dtype(answer.dtype).type
-    return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
+    return tuple(replace(one, torch=kind(one.torch)) for one in opinions)
+
+
+def _modes_in_own_dtype(answer: Checking) -> tuple[ModeCheck, ...]:
+    return tuple(replace(mode, opinions=_in_dtype(answer, mode.opinions)) for mode in answer.modes)
 
 
 class Checking(Differentiation, kw_only=True):
@@ -304,7 +312,8 @@ class Checking(Differentiation, kw_only=True):
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.
         allowed: The verdicts that pass besides `agree` and proved claims.
-        failing: The verdicts that do not pass, best first.
+        modes: The checks of numbers that torch computed in other ways, if that was asked for or tried.
+        failing: The verdicts that do not pass, best first, of the modes too.
         passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
@@ -315,6 +324,7 @@ class Checking(Differentiation, kw_only=True):
     opinions_count: int = json_field(omit=if_whole("opinions"), before="remarks")
     claims: tuple[Claim, ...] = json_field(omit=if_empty, before="remarks", default=())
     sampling: Sampling | None = json_field(omit=if_none, before="remarks", default=None)
+    modes: tuple[ModeCheck, ...] = json_field(omit=if_empty, before="remarks", made=_modes_in_own_dtype, default=())
     allowed: tuple[Allowed, ...] = json_field(before="remarks")
     failing: tuple[Verdict, ...] = json_field(None)
     passed: bool = json_field(before="remarks")

@@ -26,6 +26,9 @@ NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp
 Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
 """Kind of a number as JSON has it: "" for y, J and vᵀJ, which are told apart by their indices."""
 
+Mode = Literal["forward mode", "second order", "batched"]
+"""Further way in which torch computes derivatives: by dual numbers, twice, or for several v at once."""
+
 Index = tuple[int, ...]
 
 
@@ -319,6 +322,26 @@ class Check(Record):
     def is_minor(self) -> bool:
         """Tell whether nothing is wrong but digits that were lost in entries small beside the largest one."""
         return self.verdict == "inaccurate" and all(entry.is_minor for entry in self.findings)
+
+
+class ModeCheck(Record):
+    """The check of the numbers that torch computes in another way, against the same enclosure.
+
+    Attributes:
+        name: The way: `forward mode`, `second order` or `batched`.
+        check: The verdict; `unchecked` if torch has no such numbers, with the reason as a note.
+        opinions: The worst entries, at most 1,024.
+        opinions_count: How many there are in all.
+        failing: The verdicts that do not pass, best first.
+        faults: What is wrong at other points only: custom functions that a function of Python applies.
+    """
+
+    name: Mode
+    check: Check
+    opinions: tuple[Entry, ...] = ()
+    opinions_count: int = json_field(omit=if_whole("opinions"), default=0)
+    failing: tuple[Verdict, ...] = json_field(None, default=())
+    faults: tuple[str, ...] = json_field(omit=if_empty, default=())
 
 
 class Claim(Record):

@@ -213,6 +213,16 @@ def test_a_change_in_place_is_a_new_version() -> None:
     assert torch_internals.version_of(x) == before + 1
 
 
+def test_a_change_in_place_can_keep_the_version() -> None:
+    """A graph that has kept the tensor is good then."""
+    x, before = torch.ones(3, requires_grad=True), 0
+    y = x * x
+    with torch.no_grad(), torch_internals.keeping_version(x):
+        x.mul_(1)
+    assert torch_internals.version_of(x) == before
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [2, 2, 2]
+
+
 def test_views_share_the_number_of_their_memory() -> None:
     """And copies have another one."""
     x = torch.ones(3)

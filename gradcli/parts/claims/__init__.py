@@ -9,6 +9,7 @@ regions                          the regions between branches, and the compariso
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
 check_document                   a check as a document, and as rows
+mode_checks                      numbers of torch that are computed in other ways, held to the same truth
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 

@@ -96,6 +96,7 @@ def check(
     strict: bool = False,
     require_all: bool = False,
     differences: bool = False,
+    forward: bool = False,
     **options: Unpack[CommonOptions],
 ) -> results.Checking:
     """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
@@ -104,7 +105,8 @@ def check(
     `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
     `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
     `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
-    entry of the gradient, and unless `require_all`, a sample.
+    entry of the gradient, and unless `require_all`, a sample.  With `forward` the numbers of forward mode are checked
+    too, as they are for a custom function that has a `jvp`.
 
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
@@ -134,14 +136,13 @@ def check(
         draws = _draws(question, ranges, seed, random, math.prod(question.shape) if v is None else 1)
         worst, sampling, failing = _sampled(look, failing_at, draws, results.Sampling(random, seed, ranges, {}, {}))
     shared, found = _readings(worst, tolerance, has_differences=differences)
-    failing |= failing_at(worst, found)
+    failing |= failing_at(worst.judgement, found)
     if sampling is not None and found.verdict in MENDED:
         found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
     claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
-    omitted = question.jacobian_omitted if cotangent is None else ""
     elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
     passed = not failing and (found.is_whole or not require_all) and not elsewhere
-    return results.Checking(
+    answer = results.Checking(
         command="check",
         allowed=allow,
         requires_all=require_all,
@@ -151,10 +152,25 @@ def check(
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
-        jacobian_omitted=omitted,
+        jacobian_omitted=question.jacobian_omitted if cotangent is None else "",
         check=found,
         **shared,
     )
+    return _with_modes(answer, worst.question, forward, tolerance, failing_at)
+
+
+def _with_modes(
+    answer: results.Checking,
+    question: Question,
+    forward: bool,
+    tolerance: Tolerance,
+    failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
+) -> results.Checking:
+    if not (forward or (question.recording is not None and question.recording.has_jvp)):
+        return answer
+    from gradcli.parts.claims.mode_checks import AskedModes, with_modes
+
+    return with_modes(answer, question, AskedModes(forward), tolerance, failing_at)
 
 
 def _require_sensible(
@@ -318,17 +334,17 @@ def _contradicted(look: _AtPoint) -> _AtPoint:
 
 
 def _failing(
-    allow: Sequence[results.Allowed], is_strict: bool, look: _AtPoint, check: results.Check
+    allow: Sequence[results.Allowed], is_strict: bool, judgement: Judgement, check: results.Check
 ) -> set[results.Verdict]:
     """Collect the verdicts that do not pass: of entries, of findings, and `unchecked` of the check itself."""
-    entries = (*look.judgement.entries, *check.findings)
-    found = {one.verdict for one in entries if one.verdict != "unchecked" and (is_strict or not one.is_minor)}
+    judged = (one for one in (*judgement.entries, *check.findings) if one.verdict != "unchecked")
+    found = {one.verdict for one in judged if is_strict or not one.is_minor}
     return (found | {check.verdict} & {"unchecked"}) - {"agree", *allow}
 
 
 def _sampled(
     looked: Callable[[Mapping[str, Array]], _AtPoint],
-    failing_at: Callable[[_AtPoint, results.Check], set[results.Verdict]],
+    failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
     draws: Iterator[dict[str, Array]],
     asked: results.Sampling,
 ) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
@@ -351,7 +367,7 @@ def _sampled(
             is_whole, note = False, f"{points - n:,} of {points:,} points were not looked at within the budget"
             break
         counts[check.verdict] += 1
-        failing |= failing_at(look, check)
+        failing |= failing_at(look.judgement, check)
         is_whole = is_whole and check.is_whole
         if worst is None or look.badness > worst.badness:
             worst = look

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from gradcli.option_words import Words, marked
 from gradcli.report import document as doc, wording
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.answers import Composer
-from gradcli.report.compose.formula_tables import code, known_columns, note, standing
+from gradcli.report.compose.formula_tables import code, known_columns, note, standing, standing_of
 from gradcli.report.document import in_ascii, line
 from gradcli.report.numbers import Writer, digits, printable, tone
 from gradcli.report.render.csv import table_text
 from gradcli.report.wording import entry, extent, of_sample
-from gradcli.results import Checking, Claim, Entry
+from gradcli.results import Checking, Claim, Entry, ModeCheck
 
 NEITHER = "neither proved nor refuted"
 """Outcome of a claim with neither a counterexample nor a proof."""
@@ -60,7 +61,20 @@ class CheckingComposer(Composer):
         """Compose the findings, the remarks and the conclusion."""
         yield from super().notes(answer)
         if isinstance(answer, Checking):
+            for mode in answer.modes:
+                yield from self._mode(mode, answer)
             yield doc.Note(line(doc.Styled(conclusion(answer), "good" if answer.passed else "bad")))
+
+    def _mode(self, mode: ModeCheck, answer: Checking) -> Iterator[doc.Node]:
+        """Compose the numbers of a further way: its verdict, the worst entries unless all agree, and the remarks."""
+        covered = f": {extent(mode.check)}" if mode.check.checked else ""
+        yield doc.Note(line(doc.Styled(mode.name, "strong"), "   ", standing_of(mode.check), covered))
+        if mode.opinions and (self.is_full or mode.opinions[0].verdict != "agree"):
+            shown = mode.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]
+            yield known_columns([_opinion(one, answer, self) for one in shown])
+            if (more := mode.opinions_count - len(shown)) > 0:
+                yield note(f"and {more:,} more entries")
+        yield from self.findings(mode.check, answer.output)
 
 
 def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]:
@@ -144,11 +158,22 @@ def conclusion(answer: results.Checking) -> str:
     claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
     failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
     failed = ((claims[word], word) for word in failing if claims[word])
-    words = [*reversed(answer.failing), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    words = [*map(partial(_failed, answer), reversed(answer.failing))]
+    words += [f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed]
     words += [f"elsewhere {fault}" for fault in answer.elsewhere]
-    if answer.requires_all and answer.check is not None and not answer.check.is_whole:
-        words.append(f"not all was checked, {extent(answer.check)}")
+    words += [f"elsewhere {fault}" for mode in answer.modes for fault in mode.faults]
+    checks = [check for check in (answer.check, *(mode.check for mode in answer.modes)) if check is not None]
+    if answer.requires_all and (partial_ones := [check for check in checks if not check.is_whole]):
+        words.append(f"not all was checked, {extent(partial_ones[0])}")
     return f"did not pass: {', '.join(words)}"
+
+
+def _failed(answer: results.Checking, verdict: results.Verdict) -> str:
+    """Name a verdict that does not pass, with the ways in which torch computed those numbers, if not the usual one."""
+    check = answer.check
+    own = {check.verdict, *(one.verdict for one in check.findings)} if check is not None else set()
+    found = [mode.name for mode in answer.modes if verdict in mode.failing]
+    return verdict if verdict in own or not found else f"{verdict} ({', '.join(found)})"
 
 
 # -- data
@@ -168,6 +193,12 @@ def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
     for opinion in answer.opinions:
         truth = "none" if opinion.reference is None else digits(opinion.reference)
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}\n"
+    for mode in answer.modes:
+        called = mode.name.replace(" ", "-")
+        for opinion in mode.opinions:
+            truth = "none" if opinion.reference is None else digits(opinion.reference)
+            named = plain_entry(opinion, answer.output)
+            yield f"{opinion.verdict} {called}:{named} {digits(kind(opinion.torch))} {truth}\n"
     for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}\n"
 
@@ -186,11 +217,13 @@ def plain_entry(of: results.Entry, y: str) -> str:
 def _rows(answer: Checking) -> Iterator[list[str]]:
     """List the opinions, then the claims; of a refuted claim, the truth and a note with both values."""
     kind = np.dtype(answer.dtype).type
-    for one in answer.opinions:
+    named = [("", one) for one in answer.opinions]
+    named += [(f"{mode.name} ", one) for mode in answer.modes for one in mode.opinions]
+    for way, one in named:
         numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]
         numbers += [one.relative_error, one.ulps]
         sides = map(_number, one.one_sided or (None, None))
-        yield [plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
+        yield [way + plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
     for claim in answer.claims:
         found = dict.fromkeys(OPINION, "")
         found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"

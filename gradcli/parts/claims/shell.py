@@ -100,6 +100,14 @@ Differences = Annotated[
     bool,
     Option("--differences", show_default=False, help="Take finite differences too, as --full does."),
 ]
+ForwardToo = Annotated[
+    bool,
+    Option(
+        "--forward",
+        show_default=False,
+        help="Check the numbers of forward mode too, as torch.func.jvp has them. A jvp of your own is always tried.",
+    ),
+]
 Strict = Annotated[
     bool,
     Option("--strict/--no-strict", show_default=False, help="Fail for lost digits in small entries too."),
@@ -124,6 +132,7 @@ def check(
     require_all: RequireAll = False,
     differences: Differences = False,
     strict: Strict = False,
+    forward: ForwardToo = False,
     wrt: Wrt = None,
     dtype: Dtype = None,
 ) -> None:

@@ -3,6 +3,7 @@
 targets            the names of functions: `model.py::loss`, `package.module:name`; the file, run as an import runs it
 calling            the parameters of a function, and its result as one tensor
 recorded           a recording, replayed before it is believed; the function is run again for numbers
+repeated_runs      what a second run shares with the first
 recorded_function  what others see of it
 checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
@@ -11,6 +12,8 @@ function_slopes    those of a function that is called next to its point, and wha
 last_judge         verdicts that do not stand against what the function does there
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
+function_modes     its forward mode, tried in the same way
+forward_refusals   why a function has no forward mode
 variants           variants of its application, in tables
 faults             words on what is wrong with its gradient, and where
 backward_hooks     hooks that change gradients

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,15 +22,16 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import array_of, run
 from gradcli.errors import GradcliError
 from gradcli.parts.running.backward_hooks import changing_hooks
-from gradcli.parts.running.custom_functions import VariantResult, alone
+from gradcli.parts.running.custom_functions import CustomFunction, VariantResult, alone
 from gradcli.parts.running.faults import tried, words
+from gradcli.parts.running.forward_refusals import is_tried, place_of
+from gradcli.parts.running.function_modes import ForwardModeOfFunction
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.parts.running.variants import variants
 from gradcli.progress import budget_factor
 from gradcli.recording.aten_calls import Application
-from gradcli.recording.user_files import line_of_file
-from gradcli.results import Array
+from gradcli.results import Array, Mode
 
 MOST_FUNCTIONS = 8
 """Most functions that are tried by themselves."""
@@ -61,10 +63,24 @@ class Trial:
     is_measured: bool = False
 
 
-def trials(recorded: RecordedFunction) -> list[Trial]:
-    """Try each custom function of a recording by itself, where it is first applied."""
+_TRIED: Mapping[Mode | Literal[""], type[CustomFunction]] = {
+    "": CustomFunction,
+    "forward mode": ForwardModeOfFunction,
+}
+"""What of a custom function is tried, by the way in which torch computes derivatives."""
+
+
+def trials(recorded: RecordedFunction, mode: Mode | Literal[""] = "") -> list[Trial]:
+    """Try each custom function of a recording by itself, where it is first applied.
+
+    Args:
+        recorded: The recording.
+        mode: The way in which torch computes derivatives, if not the usual one.
+    """
+    kind = _TRIED[mode]
     first = {application.function: application for application in reversed(recorded.applications)}
-    asked = [*itertools.islice(reversed(first.values()), MOST_FUNCTIONS)]
+    own = (application for function, application in reversed(first.items()) if is_tried(function, kind.method))
+    asked = [*itertools.islice(own, MOST_FUNCTIONS)]
     end, found = time.thread_time() + TRIAL_SECONDS * budget_factor(), []
     with (
         warnings.catch_warnings(action="ignore"),  # a variant may be of no use to the function, which may say so
@@ -73,15 +89,17 @@ def trials(recorded: RecordedFunction) -> list[Trial]:
     ):
         for n, one in enumerate(asked):
             now = time.thread_time()
-            found.append(_trial(recorded, one, now + (end - now) / (len(asked) - n)))
+            found.append(_trial(recorded, one, kind, now + (end - now) / (len(asked) - n)))
     return [trial for trial in found if trial is not None]
 
 
-def _trial(recorded: RecordedFunction, application: Application, end: float) -> Trial | None:
+def _trial(
+    recorded: RecordedFunction, application: Application, kind: type[CustomFunction], end: float
+) -> Trial | None:
     """Try the variants of one application until the time ends; None if it cannot be tried by itself."""
     results: list[VariantResult] = []
     try:
-        custom = alone(recorded, application)
+        custom = alone(recorded, application, kind)
     except GradcliError:
         return None
     for variant in variants(custom.arguments):
@@ -89,16 +107,14 @@ def _trial(recorded: RecordedFunction, application: Application, end: float) -> 
             results.append(result)
             custom.end = end  # the application itself is looked at in any case
     name = next((name for result in results for name in custom.names if name in result.wrong), "")
-    code = getattr(application.function.backward, "__code__", None)  # type: ignore[attr-defined]
-    line = f" ({line_of_file(code.co_filename, code.co_firstlineno)})" if code else ""
-    called = f"{application.function.__name__}.backward{line}"
+    called = place_of(application.function, kind.method)
     said = f"{called} was tried {tried(custom, results)}"
     if not name:
         return Trial(said, "", is_here=False)
     is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
     custom.end, custom.most_variants = time.thread_time() + WORDS_SECONDS * budget_factor(), WORDS_VARIANTS
-    fault = f"{called} {words(custom, name, results)}"
-    if is_here and _is_meant(recorded):
+    fault = f"{called} {custom.worded(words(custom, name, results))}"
+    if is_here and kind is CustomFunction and _is_meant(recorded):
         whole = f"{recorded.call.called} as a whole, moved a little, has the slope that torch gives it"
         return Trial(
             f"{said}; next to its forward alone it {fault.removeprefix(f'{called} ')}, but {whole}", "", is_here=False
@@ -126,9 +142,11 @@ def _is_meant(recorded: RecordedFunction) -> bool:
     return slope_of_sum(values, here, recorded.value, v, found, digits).kind == "first"
 
 
-def blamed(recorded: RecordedFunction, found: Sequence[Trial], wrt: Sequence[str]) -> str:
+def blamed(
+    recorded: RecordedFunction, found: Sequence[Trial], wrt: Sequence[str], mode: Mode | Literal[""] = ""
+) -> str:
     """Say which code of the user's makes a gradient wrong here: a custom function, else a hook; empty if none does."""
     if faults := [one.fault for one in found if one.is_here]:
         return "; ".join(faults)
-    hooks = changing_hooks(recorded, wrt)
+    hooks = changing_hooks(recorded, wrt) if mode != "forward mode" else []
     return f"the hook{'s' * (len(hooks) > 1)} {', '.join(hooks)} changed the gradient" if hooks else ""

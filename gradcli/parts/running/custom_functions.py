@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -103,15 +103,26 @@ class CustomFunction:
     _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
     """Shapes of the arguments that its backward has taken."""
 
+    method: ClassVar[str] = "backward"
+    """The static method that is tried."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The arguments to differentiate by."""
         return self.arguments.names
 
+    def takes(self, variant: Variant) -> bool:
+        """Tell whether what is tried may come out otherwise in a variant."""
+        return True
+
+    def worded(self, fault: str) -> str:
+        """Write the words for a fault, which are those on a `backward`, for what is tried."""
+        return fault
+
     def try_variant(self, variant: Variant) -> VariantResult | None:
         """Ask once; None where the function has no value or no finite derivative, or cannot be recorded, or in time."""
         is_over = time.thread_time() > self.end or self.most_variants <= 0
-        if is_over or (variant.is_far and not self.is_fully_recorded):
+        if is_over or not self.takes(variant) or (variant.is_far and not self.is_fully_recorded):
             return None
         self.most_variants -= 1
         dtype, generator = self.call.dtype, self.arguments.generator
@@ -132,7 +143,7 @@ class CustomFunction:
         is_same = is_close(array_of(forward.output), y, _digits(y, dtype))
         if not (is_finite and is_same and forward.output.requires_grad):
             return None
-        found, error = self._backward(variant, forward, weights)
+        found, error = self._tried(variant, made, forward, weights)
         shapes = tuple(array.shape for array in variant.arrays.values())
         if error.startswith("fails") and variant.is_reshaped and shapes not in self._taken:  # it may refuse a shape
             return None
@@ -140,7 +151,9 @@ class CustomFunction:
         result = VariantResult(variant, array_of(weights), y, {**truth, **found}, truth, error, set(), made)
         return replace(result, wrong=self._wrong(result, inside))
 
-    def _backward(self, variant: Variant, forward: Forward, weights: Tensor) -> tuple[dict[str, Array], str]:
+    def _tried(
+        self, variant: Variant, made: RecordedFunction, forward: Forward, weights: Tensor
+    ) -> tuple[dict[str, Array], str]:
         """Run the backward pass; give the gradients, and what is wrong with them besides their numbers."""
         names, before = variant.needs or self.names, weights.clone()
         try:
@@ -163,6 +176,16 @@ class CustomFunction:
         weights = tensor_of(v, forward.output.dtype)
         own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
         return dict(zip(names, map(derivative_of, own), strict=True))
+
+    def products(self, result: VariantResult, name: str) -> tuple[Array, ...]:
+        """Compute the gradient by an argument for the gradient vector, its double, another one, and the sum of both.
+
+        Raises:
+            GradcliError: The backward pass fails.
+        """
+        w = self.arguments.generator.normal(size=result.v.shape).astype(result.v.dtype)
+        twice, other, both = (self.backward(result, one)[name] for one in (2 * result.v, w, result.v + w))
+        return result.found[name], twice, other, both
 
     def truth(self, result: VariantResult, name: str, v: Array) -> Array:
         """Compute the true gradient by an argument with another gradient vector."""
@@ -254,8 +277,16 @@ class CustomFunction:
         return found if variant.output is None else found[variant.output]
 
 
-def alone(recorded: RecordedFunction, application: Application) -> CustomFunction:
+Tried = TypeVar("Tried", bound=CustomFunction)
+
+
+def alone(recorded: RecordedFunction, application: Application, kind: type[Tried]) -> Tried:
     """Take a function and its arguments out of a recording.
+
+    Args:
+        recorded: The recording.
+        application: The application of the function.
+        kind: What of the function is to be tried.
 
     Raises:
         GradcliError: Its parameters cannot be known, it was applied to too much, or cannot be recorded or judged.
@@ -270,7 +301,7 @@ def alone(recorded: RecordedFunction, application: Application) -> CustomFunctio
     taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
     call = recorded.call.of_another(function.apply, arrays, taken=taken, whole=whole)
-    found = CustomFunction(call, given, TriedArguments(arrays, names))
+    found = kind(call, given, TriedArguments(arrays, names))
     made = found.recorded(Variant(arrays))
     if made.doubt:
         raise InputError(made.doubt)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gradcli.parts.running.cuts import HeldConstant
 from gradcli.parts.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
 from gradcli.parts.running.measured_slopes import SEED
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.results import Array, Entry, Verdict
+from gradcli.results import Array, Entry, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Question
@@ -267,7 +267,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         cuts = findings_of([Boundary("cut", found.note)], recorded.value)
         findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
-    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt)
+    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt, numbers.mode)
     if contradiction is not None:
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:
@@ -307,11 +307,11 @@ def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
 
 
 def _contradiction(
-    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
+    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...], mode: Mode | Literal[""]
 ) -> Boundary | None:
     """Find what the function contradicts of a judgement that does not say so itself."""
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
-    found = next(_contradictions(recorded, moved, judgement, wrt), None)
+    found = next(_contradictions(recorded, moved, judgement, wrt, mode), None)
     if found is None:
         is_open = recorded.recorder.decisions.lost and verdicts <= {"agree"} and recorded.ran is None
         reason = _unseen(recorded, moved) if is_open else ""
@@ -328,7 +328,7 @@ def _contradiction(
         return None if verdicts & {"kink", "undefined"} else Boundary(verdict, said)
     if verdicts & {"cut", "disagree"}:
         return None
-    if blame := _blamed(recorded, wrt):
+    if blame := _blamed(recorded, wrt, mode):
         return Boundary("disagree", f"{blame}; {said}")
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
@@ -374,7 +374,7 @@ def _is_seen_from_both_sides(recorded: RecordedFunction, boundary: Boundary, mov
 
 
 def _contradictions(
-    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...]
+    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...], mode: Mode | Literal[""]
 ) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
@@ -391,7 +391,7 @@ def _contradictions(
         if found.kind != "slope":
             if not _is_proven_at_point(recorded, moved, judgement, found):
                 yield found
-        elif not _is_explained(found, judgement) or (not is_known and _blamed(recorded, wrt)):
+        elif not _is_explained(found, judgement) or (not is_known and _blamed(recorded, wrt, mode)):
             yield found
 
 
@@ -416,9 +416,9 @@ def _is_proven_at_point(
     return True
 
 
-def _blamed(recorded: RecordedFunction, wrt: tuple[str, ...]) -> str:
+def _blamed(recorded: RecordedFunction, wrt: tuple[str, ...], mode: Mode | Literal[""]) -> str:
     """Say which custom function, next to its own forward, makes a gradient wrong; empty if none does."""
-    return recorded.blamed(wrt) if recorded.customs else ""
+    return recorded.blamed(wrt, mode) if recorded.customs else ""
 
 
 def _is_explained(found: Contradiction, judgement: Judgement) -> bool:

@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -60,7 +61,35 @@ def record(function: Callable[..., object], /, *tensors: object, **named: object
         return PythonFunction(function, name_of(function), tensors, **named)
 
 
+@dataclass(frozen=True)
+class _FunctionWithArguments:
+    """Function with arguments whose names are those of options too."""
+
+    function: Callable[..., object]
+    arguments: Mapping[str, object]
+
+
+def _parameters_first(method: Callable[P, R]) -> Callable[P, R]:
+    """Give to the function what is given by the name of one of its parameters, though it is an option of ours too."""
+    options = inspect.signature(method).parameters
+
+    @wraps(method)
+    def asked(*args: P.args, **named: P.kwargs) -> R:
+        both = {*options} & {*named}
+        function: Argument = args[0] if args else None
+        if both and callable(function):
+            from gradcli.parts.running.calling import name_of, signature
+
+            both &= {*signature(function, name_of(function), len(args) - 1).kinds}
+            own = {name: named.pop(name) for name in both}
+            args = (_FunctionWithArguments(function, own), *args[1:])  # type: ignore[assignment]
+        return method(*args, **named)
+
+    return asked
+
+
 @brief
+@_parameters_first
 def check(
     function: Callable[..., object],
     /,
@@ -72,6 +101,7 @@ def check(
     budget: float | None = None,
     versus: Callable[..., object] | None = None,
     k: float = 2.0,
+    forward: bool = False,
     **named: object,
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
@@ -90,7 +120,9 @@ def check(
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
             rounding.  Tensors in bfloat16 and float16 need it; the truth is the enclosure of this one.
         k: How many times the errors of `versus` pass.
-        named: Arguments by name.
+        forward: Whether to check the numbers of forward mode too, those of `torch.func.jvp`; a custom autograd function
+            with a `jvp` is always checked so.
+        named: Arguments by name; that of a parameter which is called like one of these options is an argument.
 
     Returns:
         The answer, with the number of every reading for each entry; with `versus` that of the other in float64, with
@@ -103,6 +135,8 @@ def check(
     from gradcli.autodiff._torch import torch
     from gradcli.autodiff.run import dtype_name
 
+    if isinstance(function, _FunctionWithArguments):
+        function, named = function.function, {**named, **function.arguments}
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
     if versus is not None:
@@ -119,12 +153,15 @@ def check(
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
     with progress.budget(budget) if budget is not None else nullcontext():
-        answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict)
+        answer: Checking = asked.check(
+            wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward
+        )
     if not answer.passed:
         found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
+        is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
         meant = [verdict for verdict in answer.failing if verdict != "disagree"]
         ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
-        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and budget is None)
+        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
         raise WrongGradientsError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
     return answer
 

@@ -10,18 +10,17 @@ import contextlib
 import io
 import itertools
 import math
-import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, dual_numbers, move_in_place, tangent_of
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Derived, Formulas
@@ -30,12 +29,14 @@ from gradcli.crosscheck.point import Numbers
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
-from gradcli.parts.running.blaming import blamed, trials
+from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, argument, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, is_close, largest, replay
+from gradcli.parts.running.forward_refusals import has_own, without_forward_mode
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
+from gradcli.parts.running.repeated_runs import clone_saved_tensors, drawing_from, eager, random_states
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
 from gradcli.questions.question import Dtype, Question
@@ -44,61 +45,7 @@ from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_o
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.results import Array, Verdict
-
-# -- state that a second run shares with the first
-
-
-_GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
-    (torch.get_rng_state, torch.set_rng_state),
-    (np.random.get_state, np.random.set_state),
-    (random.getstate, random.setstate),
-)
-"""Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
-
-
-def random_states() -> tuple[object, ...]:
-    """Get the states of the generators of random numbers."""
-    return tuple(get() for get, _ in _GENERATORS)
-
-
-@contextlib.contextmanager
-def drawing_from(states: Sequence[object]) -> Iterator[None]:
-    """Draw from these states within a block, and leave the generators as they were.
-
-    >>> states = random_states()
-    >>> first = torch.rand(1)
-    >>> with drawing_from(states):
-    ...     bool(first == torch.rand(1))
-    True
-    """
-    with contextlib.ExitStack() as after:
-        for (get, put), state in zip(_GENERATORS, states, strict=True):
-            after.callback(put, get())
-            put(state)
-        yield
-
-
-def clone_saved_tensors(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
-    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
-    if not changed:
-        return contextlib.nullcontext()
-    places = {torch_internals.storage_number(tensor) for tensor in changed}
-
-    def pack(tensor: Tensor) -> Tensor:
-        is_changed = not tensor.requires_grad and torch_internals.storage_number(tensor) in places
-        return tensor.clone() if is_changed else tensor
-
-    return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
-
-
-def eager() -> contextlib.AbstractContextManager[object]:
-    """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
-    if not torch_internals.is_dynamo_loaded():  # nothing was compiled
-        return contextlib.nullcontext()
-    stance: contextlib.AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
-    return stance
-
+from gradcli.results import Array, Mode, Verdict
 
 # -- a recording
 
@@ -133,6 +80,7 @@ class Recorded:
     largest: Array = field(default_factory=lambda: np.zeros(()), repr=False, compare=False)
     has_unseen: bool = False
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
+    _trials: dict[str, list[Trial]] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
@@ -144,14 +92,39 @@ class Recorded:
             if name in self.constants and found[name].is_made:
                 message = f"{name} is made anew by each call of {self.call.called}, and no derivative is by it"
                 raise InputError(message, hint="make it an argument of the function")
-        arrays = {**self.call.given, **self.arrays, **arrays}
-        constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
         if self.recorder.takes_gradients or not wrt:  # as when it was recorded
             wrt = [*wrt, *self.call.given]
+        return self._run(arrays, wrt, recorder)
+
+    def tangent(self, arrays: Mapping[str, Array], u: Direction) -> Array:
+        """Compute Ju by forward mode: the function is run with dual numbers.
+
+        Its arguments require no gradient then, unless it goes back itself, or torch has its forward mode only so.
+
+        Raises:
+            InputError: It is a tensor of a script, or something in it has no forward mode.
+        """
+        if self.ran is not None:
+            raise InputError(f"{self.call.called} is no function that could be run again, as forward mode does")
+        errors, given = list[InputError](), [*self.call.given]
+        for wrt in [given] if self.recorder.takes_gradients else [[], given]:
+            try:
+                with dual_numbers():
+                    return tangent_of(self._run(arrays, wrt, None, u).output)
+            except InputError as error:
+                errors.append(error)
+        raise without_forward_mode(errors[0])
+
+    def _run(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction = NOTHING_MOVES
+    ) -> Forward:
+        arrays = {**self.call.given, **self.arrays, **arrays}
+        leaves = self.recorder.leaves
+        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
             with clone_saved_tensors(self.recorder.changed), self._gradients_kept():
-                forward = self.call.forward(arrays, wrt, constants, recorder)
+                forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
         if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
@@ -312,21 +285,30 @@ class Recorded:
         """Names of the custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
 
-    def blamed(self, wrt: Sequence[str]) -> str:
-        """Say which custom function or hook makes a gradient wrong here; empty if none does."""
-        return blamed(self, self._trials, wrt)
-
     @property
-    def is_blame_measured(self) -> bool:
+    def has_jvp(self) -> bool:
+        """Tell whether a custom function that it applies has a forward mode of its own."""
+        return any(has_own(one.function, "jvp") for one in self.applications)
+
+    def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
+        """Say which custom function or hook makes a gradient wrong here; empty if none does."""
+        return blamed(self, self.trials(mode), wrt, mode)
+
+    def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:
         """Tell whether a custom function is wrong next to its forward, which the recording does not follow."""
-        return any(one.is_here and one.is_measured for one in self._trials)
+        return any(one.is_here and one.is_measured for one in self.trials(mode))
 
-    _trials = cached_property(trials)
+    def trials(self, mode: Mode | Literal[""] = "") -> list[Trial]:
+        """Try each custom function by itself, once."""
+        if mode not in self._trials:
+            self._trials[mode] = trials(self, mode)
+        return self._trials[mode]
 
-    def trials_told(self, verdict: Verdict) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Say which custom functions have wrong gradients, unless the verdict tells of it, and all that was tried."""
-        wrong = (one for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
-        return tuple(one.fault for one in wrong), tuple(one.tried for one in self._trials)
+        found = self.trials(mode)
+        wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
+        return tuple(one.fault for one in wrong), tuple(one.tried for one in found)
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""
@@ -413,7 +395,12 @@ class FunctionCall:
         return Recorder(names, getattr(torch, self.dtype), self.called)
 
     def forward(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Any], recorder: Recorder | None
+        self,
+        arrays: Mapping[str, Array],
+        wrt: Sequence[str],
+        constants: Mapping[str, Any],
+        recorder: Recorder | None,
+        u: Direction = NOTHING_MOVES,
     ) -> Forward:
         """Run the function with a graph, and with the random numbers of the first run.
 
@@ -422,12 +409,15 @@ class FunctionCall:
             wrt: The names to differentiate by.
             constants: The tensors that the function finds elsewhere, by name.
             recorder: The recorder of the run, if it is to be recorded.
+            u: The direction in which names move, within a level of dual numbers.
         """
         values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
         if recorder is not None:
             recorder.give(tensors)
         self.give(constants, arrays, wrt)
+        move_in_place(constants, u)
+        values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         in_order = values.keys() - self.taken.keyword_only
         first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         with (

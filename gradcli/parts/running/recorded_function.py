@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gradcli.autodiff.run import Forward
 from gradcli.crosscheck.boundaries import Boundary
@@ -11,7 +11,7 @@ from gradcli.language.program.wengert import Atom, Guard, Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.recorder import Recorder
-from gradcli.results import Array
+from gradcli.results import Array, Mode
 
 
 class RepeatableCall(Protocol):
@@ -113,5 +113,8 @@ class RecordedFunction(Protocol):
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Yield the conditions that change next to the point."""
 
-    def blamed(self, wrt: Sequence[str]) -> str:
+    def tangent(self, arrays: Mapping[str, Array], u: Mapping[str, Array]) -> Array:
+        """Compute Ju by forward mode."""
+
+    def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Name the code of the user's that makes a gradient wrong."""

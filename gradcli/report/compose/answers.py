@@ -95,22 +95,19 @@ class Composer(Writer):
 
     def notes(self, answer: results.Answer) -> Iterator[doc.Node]:
         """Compose the findings of the check, and the remarks."""
-        if isinstance(answer, results.Judged):
-            yield from self._findings(answer)
+        if isinstance(answer, results.Judged) and answer.check is not None:
+            yield from self.findings(answer.check, answer.output)
         yield from map(note, answer.remarks)
         if isinstance(answer, results.Differentiation) and (self.is_full or not is_small(answer)):
             yield from map(note, filter(None, [wording.diagonal(answer)]))
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
 
-    def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
-        """Compose the disagreements found by the check, and the better form of the function."""
-        check = answer.check
-        if check is None:
-            return
+    def findings(self, check: results.Check, output: str) -> Iterator[doc.Node]:
+        """Compose the disagreements found by a check, the better form of the function, and the remarks."""
         shown = check.findings if self.is_full else check.findings[:MOST_FINDINGS]
         for found in shown:
-            parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, answer.output))]
+            parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, output))]
             is_proven = self.is_full and found.proven
             parts += [" ", doc.Styled(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:

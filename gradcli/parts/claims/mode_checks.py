@@ -1,0 +1,127 @@
+"""A check of the numbers that torch computes in further ways: forward mode, twice, and for several v at once.
+
+They are held to the enclosure of the same question, each in a section of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from gradcli import results
+from gradcli.crosscheck import formulas
+from gradcli.crosscheck.compare import Tolerance
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Numbers
+from gradcli.crosscheck.summary import joined
+from gradcli.errors import GradcliError
+from gradcli.option_words import Words
+from gradcli.progress import each_with_time
+from gradcli.questions import derivative_modes, judging
+from gradcli.questions.question import Question
+
+Failing = Callable[[Judgement, results.Check], set[results.Verdict]]
+"""Function that collects the verdicts that do not pass, of a judgement and its check."""
+
+
+@dataclass(frozen=True)
+class AskedModes:
+    """The ways to check.
+
+    Attributes:
+        forward: Whether forward mode was asked for; it is tried anyway where a custom function has a `jvp`.
+    """
+
+    forward: bool = False
+
+
+def with_modes(
+    answer: results.Checking, question: Question, asked: AskedModes, tolerance: Tolerance, failing: Failing
+) -> results.Checking:
+    """Add to an answer the checks of each way that is asked for, or tried.
+
+    Args:
+        answer: The answer.
+        question: The function at its point.
+        asked: The ways.
+        tolerance: How far a number may be from the truth.
+        failing: Collects the verdicts that do not pass.
+    """
+    modes = tuple(_checks(question, asked, _Judge(tolerance, failing)))
+    found = {*answer.failing, *(verdict for mode in modes for verdict in mode.failing)}
+    is_whole = all(mode.check.is_whole for mode in modes)
+    is_right = not any(mode.failing or mode.faults for mode in modes)
+    return replace(
+        answer,
+        modes=modes,
+        failing=tuple(verdict for verdict in results.SEVERITY if verdict in found),
+        passed=answer.passed and is_right and (is_whole or not answer.requires_all),
+    )
+
+
+def _checks(question: Question, asked: AskedModes, judge: _Judge) -> Iterator[results.ModeCheck]:
+    has_jvp = question.recording is not None and question.recording.has_jvp
+    if asked.forward or has_jvp:
+        yield judge.checked(question, "forward mode", _forward_mode, is_asked=asked.forward)
+
+
+def _forward_mode(question: Question) -> Iterator[tuple[Question, Numbers, str]]:
+    count = sum(question.arrays[name].size for name in question.wrt)
+    sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {_listed(question)}"
+    found = derivative_modes.forward_numbers(question)
+    for numbers in found:
+        yield question, numbers, "" if numbers.is_of_rows or len(found) > 1 else sample
+
+
+def _listed(question: Question) -> str:
+    return ", ".join(question.wrt)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    tolerance: Tolerance
+    failing: Failing
+
+    def checked(
+        self,
+        question: Question,
+        name: results.Mode,
+        ask: Callable[[Question], Iterator[tuple[Question, Numbers, str]]],
+        *,
+        is_asked: bool = True,
+    ) -> results.ModeCheck:
+        """Check the numbers of one way; each of them has its question, and says how it is a sample."""
+        found: list[tuple[Question, Judgement, results.Check]] = []
+        refusal = ""
+        with each_with_time():
+            try:
+                for asked, numbers, sample in ask(question):
+                    judgement = judging.compare_numbers(asked, numbers, self.tolerance)
+                    check = judgement.check
+                    if sample:
+                        check = replace(check, sampled=True, proven=False, notes=(sample, *check.notes))
+                    found.append((asked, judgement, check))
+            except GradcliError as error:
+                refusal = Words(error.text.message)
+        if refusal:
+            check = results.Check("unchecked", question.jacobian_entries, 0, None, notes=(refusal,), sampled=True)
+            found.append((question, Judgement(check, (), None, ()), check))
+        check = joined([one for _, _, one in found])
+        failing = {verdict for _, one, own in found for verdict in self.failing(one, own)}
+        if refusal and not is_asked:
+            failing -= {"unchecked"}
+        opinions = [one for asked, judgement, _ in found for one in _opinions(asked, judgement)]
+        faults, tried = ((), ()) if question.recording is None else question.recording.trials_told(check.verdict, name)
+        return results.ModeCheck(
+            name,
+            replace(check, notes=(*check.notes, *tried)),
+            tuple(formulas.worst_first(opinions)[: formulas.MAX_OPINIONS]),
+            sum(len(judgement.entries) for _, judgement, _ in found),
+            tuple(verdict for verdict in results.SEVERITY if verdict in failing),
+            faults,
+        )
+
+
+def _opinions(question: Question, judgement: Judgement) -> tuple[results.Entry, ...]:
+    entries = formulas.worst_first(judgement.entries)
+    return formulas.opinions(question.point, entries, {}, {}, question.dtype, evidence=judgement.evidence)

@@ -1,0 +1,67 @@
+"""State that a second run of a function shares with the first: random numbers, tensors kept for the way back.
+
+A second run has the random numbers of the first, and leaves the generators as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff import torch_internals
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+
+_GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.get_rng_state, torch.set_rng_state),
+    (np.random.get_state, np.random.set_state),
+    (random.getstate, random.setstate),
+)
+"""Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
+
+
+def random_states() -> tuple[object, ...]:
+    """Get the states of the generators of random numbers."""
+    return tuple(get() for get, _ in _GENERATORS)
+
+
+@contextlib.contextmanager
+def drawing_from(states: Sequence[object]) -> Iterator[None]:
+    """Draw from these states within a block, and leave the generators as they were.
+
+    >>> states = random_states()
+    >>> first = torch.rand(1)
+    >>> with drawing_from(states):
+    ...     bool(first == torch.rand(1))
+    True
+    """
+    with contextlib.ExitStack() as after:
+        for (get, put), state in zip(_GENERATORS, states, strict=True):
+            after.callback(put, get())
+            put(state)
+        yield
+
+
+def clone_saved_tensors(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
+    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
+    if not changed:
+        return contextlib.nullcontext()
+    places = {torch_internals.storage_number(tensor) for tensor in changed}
+
+    def pack(tensor: Tensor) -> Tensor:
+        is_changed = not tensor.requires_grad and torch_internals.storage_number(tensor) in places
+        return tensor.clone() if is_changed else tensor
+
+    return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+
+
+def eager() -> contextlib.AbstractContextManager[object]:
+    """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
+    if not torch_internals.is_dynamo_loaded():  # nothing was compiled
+        return contextlib.nullcontext()
+    stance: contextlib.AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
+    return stance
