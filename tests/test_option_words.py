@@ -70,7 +70,7 @@ def test_an_option_is_named_as_it_is_written(text: str, shell: str, python: str)
     assert in_python(f"give {text}, or not") == f"give {python}, or not"
 
 
-@pytest.mark.part("claims", "closed_forms", "code", "explain", "improve", "plot")
+@pytest.mark.part("claims", "closed_forms", "code", "explain", "improve", "plot", "tables")
 def test_names_are_those_of_the_options() -> None:
     """What is told of some of them here is what their signatures say."""
     options = {one.flag.removeprefix("--"): one for _, one in every_option() if one.flag}

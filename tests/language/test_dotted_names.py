@@ -35,7 +35,7 @@ def test_a_name_that_is_given_may_end_in_a_method() -> None:
 VALUES = ("--at", "fc.weight=[[1,2],[3,4]]", "--at", "x=1,2")
 
 
-@pytest.mark.part("claims", "code")
+@pytest.mark.part("claims", "code", "pages")
 def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
     """By that name everywhere; in a script it is an identifier."""
     asked = ("sum((fc.weight@x)**2)", *VALUES)
