@@ -218,3 +218,8 @@ def _free_of_compiler(function: TorchFunction) -> None:
         for cell in function.__closure__ or ():
             with suppress(ValueError):  # an empty cell
                 _free_of_compiler(cell.cell_contents)
+
+
+def numpy_on_tensors() -> TorchFunction:
+    """Return the functions of NumPy on tensors (`torch._numpy`), by which torch compiles code of NumPy."""
+    return import_module("torch._numpy")

@@ -43,6 +43,7 @@ class CommandLine:
         presentation: The options for showing the answer.
         shown: Their outcome: the format, the colours, the file.
         files: Reader of the files that hold values; it reads standard input once.
+        is_request: Whether it is a request of a batch, which runs no code of the user.
     """
 
     command: str
@@ -52,6 +53,7 @@ class CommandLine:
     presentation: Mapping[str, Any]
     shown: OutputOptions
     files: Files
+    is_request: bool = False
 
     def answer(self) -> Result:
         """Answer the question of the command."""
@@ -108,7 +110,10 @@ def _asking(
             shown, files = resolved_options(presentation), Files()
         text, asked_of = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
-        line = CommandLine(command.name, text, asked_of, arguments(question, given, files), presentation, shown, files)
+        line = CommandLine(
+            command.name, text, asked_of, arguments(question, given, files), presentation, shown, files,
+            is_request=no_files is not None,
+        )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
@@ -171,14 +176,21 @@ def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[st
     Raises:
         GradcliError: The text is not in the language.
     """
-    if not is_request:
-        for part in all_parts():
-            if (named := part.function_named(expression)) is not None:
-                return expression, named
+    if not is_request and (named := function_named(expression)) is not None:
+        return expression, named
     text = typed_or_read(expression, "EXPR", files.text)
     from gradcli.function import Function
 
     return text, Function(text)
+
+
+def function_named(word: str) -> AskedFunction | None:
+    """Return the function that a word names which no expression is, such as `FILE.py::f`; None for any other word.
+
+    Raises:
+        GradcliError: It looks like one of these names, and there is no such function.
+    """
+    return next((named for part in all_parts() if (named := part.function_named(word)) is not None), None)
 
 
 # -- commands that do more than to answer their question

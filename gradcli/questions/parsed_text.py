@@ -13,7 +13,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
-from gradcli.questions.question import Dtype, Inquiry, read_whole
+from gradcli.questions.question import Dtype, Inquiry, Question, read_whole
 from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Result
 
@@ -170,6 +170,10 @@ class ParsedText:
         with progress.budget(budget):
             found: Result = getattr(self, method)(**options)
         return found
+
+    def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, object]:
+        """Return the arguments of the function, by name and in order."""
+        return question.arrays
 
     def _asked(
         self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True

@@ -331,6 +331,10 @@ class Checking(Differentiation, kw_only=True):
     elsewhere: tuple[str, ...] = json_field(omit=if_empty, before="remarks", default=())
     requires_all: bool = json_field(None, default=False)
 
+    def __bool__(self) -> bool:
+        """Tell whether it passed, as `assert gradcheck(...)` asks."""
+        return self.passed
+
     @property
     @json_property(omit=if_none)
     def vjp(self) -> Mapping[str, Array] | None:

@@ -388,3 +388,12 @@ def test_a_private_name_is_seen(text: str) -> None:
     """As it would be written."""
     assert {"_C", "_pytree", "_base", "_sequence_nr"} <= NAMES
     assert any(_is_of_torch(node, NAMES) for node in _private(ast.parse(text)))
+
+
+def test_functions_of_numpy_are_there_on_tensors() -> None:
+    """They compute by torch, with a graph, and their arrays hold the tensor."""
+    functions = torch_internals.numpy_on_tensors()
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = functions.sum(functions.ndarray(x) ** 2)
+    assert y.tensor.grad_fn is not None
+    assert functions.linalg.norm(functions.ndarray(x)).tensor.item() == pytest.approx(5**0.5)

@@ -17,12 +17,12 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, TooLargeError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, ShapeError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_range
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, show
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.claims.claim_readings import read, read_numbers
+from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met
@@ -87,7 +87,7 @@ def check(
     *,
     rtol: float | None = None,
     atol: float | None = None,
-    claim: Mapping[str, str] | None = None,
+    claim: Mapping[str, str | StatedFunction] | None = None,
     expect: Mapping[str, Value] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
@@ -97,16 +97,18 @@ def check(
     require_all: bool = False,
     differences: bool = False,
     forward: bool = False,
+    numbers_of: ParsedText | None = None,
     **options: Unpack[CommonOptions],
 ) -> results.Checking:
     """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
 
     The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
-    `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
-    `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
-    `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
-    entry of the gradient, and unless `require_all`, a sample.  With `forward` the numbers of forward mode are checked
-    too, as they are for a custom function that has a `jvp`.
+    `atol` beyond that.  `claim` has formulas of derivatives by variable, or functions, to be proved or refuted,
+    `expect` numbers; `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.
+    Verdicts of `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a
+    larger entry of the gradient, and unless `require_all`, a sample.  With `forward` the numbers of forward mode are
+    checked too, as they are for a custom function that has a `jvp`.  With `numbers_of`, the numbers that are judged
+    are those that torch gives for another function, whose derivative is meant to be this one's.
 
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
@@ -120,16 +122,16 @@ def check(
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     inquiry = _comparable(self._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
-    if claim and not (inquiry.at or inquiry.snippet.values or box or expect):
-        inquiry = at_random_values(inquiry, seed)
-    inquiry, ranges = inquiry.within(box or {})
+    is_open = bool(claim) and not (inquiry.at or inquiry.snippet.values or box or expect)
+    inquiry, ranges = (at_random_values(inquiry, seed) if is_open else inquiry).within(box or {})
     question = inquiry.question()
     cotangent = None if v is None else question.cotangent(v, None)
-    claims, expected = _claimed_of(question, cotangent is not None, claim or {}, expect or {})
+    claims, expected = _claimed_of(question, self._argument_values(at, question), v is not None, claim, expect)
     if cotangent is None:
         question.require_room(ROWS_OR_FEWER)
     tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
-    look, failing_at = partial(_look, question, cotangent, tolerance), partial(_failing, allow, strict)
+    asked = question if numbers_of is None else _of_another(numbers_of._asked(at, **options).question(), question)
+    look, failing_at = partial(_look, question, asked, cotangent, tolerance), partial(_failing, allow, strict)
     if random is None:
         worst, sampling, failing = look({}), None, set[results.Verdict]()
     else:
@@ -141,18 +143,17 @@ def check(
         found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
     claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
     elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
-    passed = not failing and (found.is_whole or not require_all) and not elsewhere
+    is_right = not failing and not elsewhere and all(_passes(one, allow) for one in claimed_ones)
     answer = results.Checking(
         command="check",
         allowed=allow,
         requires_all=require_all,
         failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
-        passed=passed and all(_passes(one, allow) for one in claimed_ones),
+        passed=is_right and (found.is_whole or not require_all),
         claims=claimed_ones,
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
-        jacobian_omitted=question.jacobian_omitted if cotangent is None else "",
         check=found,
         **shared,
     )
@@ -235,7 +236,7 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
         alone = replace(inquiry, expression=left, snippet=read_whole(left))
         question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
         named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
-        _claimed_of(question, has_v, {named[:-1]: right}, {})
+        _claimed_of(question, {}, has_v, {named[:-1]: right}, {})
         if "==" not in right:
             derivative = option("claim", f'"{named}{right}"')
             hint = f'give the function alone, "{left}", and its derivative by {derivative}'
@@ -312,16 +313,35 @@ def _draws(
     return ({name: between(*box) for name, box in boxes.items()} for _ in range(points))
 
 
+def _of_another(other: Question, question: Question) -> Question:
+    """Return the question of the function whose numbers are judged.
+
+    Raises:
+        ShapeError: Its value has another shape than that of the function whose derivative it is to have.
+    """
+    if other.shape != question.shape:
+        raise ShapeError(
+            f"the function gives a tensor of shape {show(other.shape)}, and the one that its backward is of, "
+            f"one of shape {show(question.shape)}"
+        )
+    return other
+
+
 def _look(
-    first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
+    first: Question,
+    first_asked: Question,
+    cotangent: Array | Program | None,
+    tolerance: Tolerance,
+    drawn: Mapping[str, Array],
 ) -> _AtPoint:
-    """Ask torch and the judge at one point."""
+    """Ask torch, of this function or of another with its variables, and the judge at one point."""
     question = first.with_values(drawn)
+    asked = question if first_asked is first else first_asked.with_values(drawn)
     if cotangent is None:
-        numbers = Numbers(question.dtype, question.value, {"jacobian": results.by_name(question.jacobian)})
+        numbers = Numbers(question.dtype, question.value, {"jacobian": results.by_name(asked.jacobian)})
     else:
         v = question.weights(cotangent)
-        numbers = Numbers(question.dtype, question.value, {"vjp": results.by_name(question.product(v))}, v)
+        numbers = Numbers(question.dtype, question.value, {"vjp": results.by_name(asked.product(v))}, v)
     derived = (first if first.program is question.program else question).derived
     found = judging.compare_numbers(question, numbers, tolerance, blames=False)  # the worst alone is explained
     return _AtPoint(question, derived, numbers, found)
@@ -399,6 +419,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
         "opinions_count": len(entries),
         "v": v,
         "value": question.value,
+        "jacobian_omitted": question.jacobian_omitted if v is None else "",
         **question.common,
     }
     return found, replace(check, notes=(*check.notes, note)) if note else check
@@ -424,14 +445,28 @@ def _differences(
 
 
 def _claimed_of(
-    question: Question, has_v: bool, claim: Mapping[str, str], expect: Mapping[str, Value]
-) -> tuple[Mapping[str, str], Mapping[str, Value]]:
-    """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs."""
-    claims = {_variable(name, question.wrt, "claim", text): text for name, text in claim.items()}
-    expected = {_variable(name, question.wrt, "expect"): value for name, value in expect.items()}
+    question: Question,
+    given: Mapping[str, object],
+    has_v: bool,
+    claim: Mapping[str, str | StatedFunction] | None,
+    expect: Mapping[str, Value] | None,
+) -> tuple[Mapping[str, str | ClaimedFunction], Mapping[str, Value]]:
+    """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs.
+
+    A function that is given without a variable states the derivatives by all of them.
+    """
+    claims: dict[str, str | ClaimedFunction] = {}
+    for name, one in (claim or {}).items():
+        if isinstance(one, str):
+            claims[_variable(name, question.wrt, "claim", one)] = one
+        else:
+            names = question.wrt if name == ONLY else (_variable(name, question.wrt, "claim"),)
+            claims |= {variable: one.stated(given, variable, question.wrt) for variable in names}
+    expected = {_variable(name, question.wrt, "expect"): value for name, value in (expect or {}).items()}
     v = np.ones(question.shape) if has_v else None
-    for name, text in claims.items():
-        read(_subject(question, name, v), text)
+    for name, stated in claims.items():
+        if isinstance(stated, str):
+            read(_subject(question, name, v), stated)
     for name, value in expected.items():
         read_numbers(_subject(question, name, v), value)
     return claims, expected
@@ -442,7 +477,11 @@ def _subject(question: Question, name: str, v: Array | None) -> Subject:
 
 
 def _claims(
-    look: _AtPoint, claims: Mapping[str, str], expected: Mapping[str, Value], tolerance: Tolerance, seed: int
+    look: _AtPoint,
+    claims: Mapping[str, str | ClaimedFunction],
+    expected: Mapping[str, Value],
+    tolerance: Tolerance,
+    seed: int,
 ) -> Iterator[results.Claim]:
     """Prove or refute each claim, and compare each of the numbers."""
     question, v = look.question, look.numbers.v
@@ -451,8 +490,8 @@ def _claims(
         there = question.with_values(at)
         return None if any(judging.boundaries(there)) else _subject(there, name, v)
 
-    for name, text in claims.items():
+    for name, one in claims.items():
         subject, anew = _subject(question, name, v), partial(subject_at, name) if question.is_of_point else None
-        yield claimed(subject, text, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
+        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
     for name, value in expected.items():
         yield met(_subject(question, name, v), value, question.arrays, tolerance)

@@ -14,10 +14,10 @@ gradient vector unless the function has a variable of that name; no claim can na
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import sympy
@@ -83,6 +83,56 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     names_vector = subject.has_vector and V in program.names
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
     return replace(reading, program=program, own=shape)
+
+
+class ClaimedFunction(Protocol):
+    """A function of Python that somebody states to be a derivative.
+
+    Attributes:
+        text: Its name.
+    """
+
+    text: str
+
+    def program(self, inputs: Mapping[str, Array]) -> Program | None:
+        """Return the Program that computes it for all values of these shapes; None if it cannot be read as one."""
+
+    def numbers(self, inputs: Mapping[str, Array]) -> Array:
+        """Call it at a point.
+
+        Raises:
+            InputError: It fails, or gives no numbers.
+        """
+
+
+class StatedFunction(Protocol):
+    """A function of Python that gives the derivatives by all variables."""
+
+    def stated(self, given: Mapping[str, object], variable: str, wrt: Sequence[str]) -> ClaimedFunction:
+        """Return its claim for one variable.
+
+        Args:
+            given: The arguments of the function whose derivatives they are to be, by name and in order.
+            variable: The variable.
+            wrt: The variables that it gives derivatives by, in order.
+
+        Raises:
+            UsageError: It takes other arguments.
+        """
+
+
+def read_function(subject: Subject, function: ClaimedFunction, inputs: Mapping[str, Array]) -> tuple[Reading, Array]:
+    """Read a function as a claim by its shape, with a formula if it can be read; give also its numbers at a point.
+
+    Raises:
+        InputError: It fails, or has a shape that no derivative here has.
+    """
+    numbers = np.asarray(function.numbers(inputs), dtype=np.float64)
+    reading = replace(of_shape(subject, numbers.shape, None), own=numbers.shape)
+    program = function.program(inputs)
+    known = {str(symbol) for symbol in subject.known}
+    is_of_inputs = program is not None and {*program.names} <= known - {V} | {*subject.program.names}
+    return (replace(reading, program=program) if is_of_inputs else reading), numbers
 
 
 def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:

@@ -49,7 +49,8 @@ Claim = Annotated[
         "--claim",
         metavar="[NAME=]FORMULA",
         help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the "
-        "variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
+        "variables, or FILE.py::NAME, a function that is run. The name may be left out where there is one. Repeat for "
+        "more; @FILE reads it.",
     ),
     Fact(OptionKind.TEXTS),
 ]
@@ -152,6 +153,12 @@ def check(
 
 
 def answer_check(line: "CommandLine") -> "Result":
-    """Answer with finite differences if all is to be shown."""
-    differences = {"differences": True} if line.shown.form == "full" else {}
-    return replace(line, arguments={**line.arguments, **differences}).answer()
+    """Answer with finite differences if all is to be shown, and run the functions that are named as claims."""
+    given = dict(line.arguments)
+    if line.shown.form == "full":
+        given["differences"] = True
+    if not line.is_request and "claim" in given:
+        from gradcli.cli.commands import function_named
+
+        given["claim"] = {name: function_named(text) or text for name, text in given["claim"].items()}
+    return replace(line, arguments=given).answer()

@@ -17,7 +17,7 @@ from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.option_words import Words, marked, option
-from gradcli.parts.claims.claim_readings import read, read_numbers
+from gradcli.parts.claims.claim_readings import ClaimedFunction, read, read_function, read_numbers
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.parts.claims.search import MOST_WORK, Search
 from gradcli.parts.claims.subject import Subject
@@ -42,7 +42,7 @@ POINTS = 100
 
 def claimed(
     subject: Subject,
-    text: str,
+    claim: str | ClaimedFunction,
     inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
@@ -51,11 +51,13 @@ def claimed(
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
 ) -> Claim:
-    """Judge a claimed formula for a derivative.
+    """Judge a claimed formula for a derivative, or a function that is to give it.
+
+    A function agrees where it gives the truth at the point and, if nothing is proved of it, at others too.
 
     Args:
         subject: What it is about.
-        text: The claim, a formula in the variables and v; its shape says what it is of (see `subject`).
+        claim: A formula in the variables and v, or a function; its shape says what it is of (see `subject`).
         inputs: The point.
         tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
         points: How many other points to try.
@@ -64,7 +66,8 @@ def claimed(
         anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
 
     Raises:
-        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
+        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape; or the
+            function fails at the point.
 
     >>> from gradcli.language.parsing import parse
     >>> f = parse("x**3")
@@ -75,8 +78,14 @@ def claimed(
     >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
     ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
     """
-    comparison = ClaimComparison(subject, read(subject, text), tolerance)
-    there = None if anew is None else lambda at: _comparison_at(comparison, text, anew(at))
+    text = claim if isinstance(claim, str) else claim.text
+    comparison = _compared(subject, claim, inputs, tolerance)
+    is_only_called = comparison.program is None  # a function that cannot be read is called at each point
+    there = (
+        (lambda at: _comparison_at(comparison, claim, at, subject if anew is None else anew(at)))
+        if anew is not None or is_only_called
+        else None
+    )
     search = Search(comparison, inputs, seed, dtype, there)
     here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
     counted = int(bool(here.seen))
@@ -86,25 +95,51 @@ def claimed(
         tried, found = search.run(points)
         counted, failing = counted + tried, found or failing
     if failing is not None:
-        if not (comparison.program and comparison.program.variables) and here.seen and here.worst is None:
+        if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
             notes.append(Words(f"it is right at the point: numbers for one point are for {option('expect')}"))
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
-    return _unrefuted(comparison, text, here, counted, notes, is_read_anew=anew is not None)
+    unproved = "nothing is proved of a function that values decide" if anew is not None else ""
+    if is_only_called:
+        unproved = f"nothing is proved, as {text} was called at each point"
+    answer = _unrefuted(comparison, text, here, counted, notes, unproved)
+    is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
+    return replace(answer, status="agrees") if is_right else answer
 
 
-def _comparison_at(comparison: ClaimComparison, text: str, there: Subject | None) -> ClaimComparison | None:
+def _compared(
+    subject: Subject, claim: str | ClaimedFunction, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare a claim with the function: by its formula, or by its numbers at a point where it cannot be read."""
+    if isinstance(claim, str):
+        return ClaimComparison(subject, read(subject, claim), tolerance)
+    reading, numbers = read_function(subject, claim, inputs)
+    return ClaimComparison(subject, reading, tolerance, numbers if reading.program is None else None)
+
+
+def _comparison_at(
+    comparison: ClaimComparison, claim: str | ClaimedFunction, at: Mapping[str, Array], there: Subject | None
+) -> ClaimComparison | None:
     """Compare the claim with the function at another point; None if it has no derivative, or another shape, there."""
     if there is None or there.y != comparison.subject.y:
         return None
-    return ClaimComparison(there, read(there, text), comparison.tolerance)
+    return _compared(there, claim, at, comparison.tolerance)
 
 
 def _unrefuted(
-    comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], *, is_read_anew: bool
+    comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], unproved: str
 ) -> Claim:
-    """Give the verdict on a claim that no point refutes: proved, without a counterexample, or not compared."""
+    """Give the verdict on a claim that no point refutes: proved, without a counterexample, or not compared.
+
+    Args:
+        comparison: The claim, beside the truth.
+        text: The claim as it was given.
+        here: What was found at the point.
+        counted: How many points were compared.
+        notes: Remarks so far.
+        unproved: Why no proof is tried; empty if one is.
+    """
     subject, reading = comparison.subject, comparison.reading
     answer = partial(Claim, str(subject.variable), text, reading.of)
     if not counted:
@@ -113,9 +148,8 @@ def _unrefuted(
     from gradcli.parts.claims.proof import prove
 
     notes = [*notes, *_remarks(comparison, here)]
-    proof = None if is_read_anew else prove(subject, reading)
+    proof = None if unproved else prove(subject, reading)
     if proof is None:
-        unproved = "nothing is proved of a function that values decide" if is_read_anew else ""
         return answer("no counterexample", counted, note=_joined(*notes, unproved))
     if proof.is_open:
         notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")

@@ -18,7 +18,12 @@ variants           variants of its application, in tables
 faults             words on what is wrong with its gradient, and where
 backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index
+numpy_arrays       tensors that functions of NumPy take
+complex_parts      a function of complex tensors, as one of real and imaginary parts
 python_functions   a `Function` of all this; two implementations, held to the same truth
+stated_gradients   a function that is stated to be the derivative of another
+gradcheck_arguments  the arguments of `torch.autograd.gradcheck`
+checking           a check as a test suite asks for it
 scripts            a whole script, its values after a pass, and its backward passes
 late_recording     what autograd does not follow in a script, recorded where a pass is made of it
 untracked_calls    the calls that it does not follow, put off

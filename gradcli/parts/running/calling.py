@@ -178,15 +178,18 @@ def require_constants(given: Sequence[str], constants: Sequence[str], taken: Sig
 def one_tensor(found: Argument, called: str) -> Tensor:
     """Join the results of a function to one tensor: stack them if of one shape, else flatten and concatenate them.
 
+    A last dimension of 2 has the real and the imaginary parts of complex results.
+
     Raises:
         InputError: It gives back something else.
     """
     if isinstance(found, torch.Tensor):
-        if not found.dtype.is_floating_point:
-            raise InputError(f"{called} gives a tensor of {found.dtype}, which has no derivative")
-        return found
+        y = _real(found)
+        if not y.dtype.is_floating_point:
+            raise InputError(f"{called} gives a tensor of {y.dtype}, which has no derivative")
+        return y
     if isinstance(found, tuple | list) and found and all(isinstance(one, torch.Tensor) for one in found):
-        parts = [one for one in found if one.dtype.is_floating_point]
+        parts = [one for one in map(_real, found) if one.dtype.is_floating_point]
         if len({one.shape for one in parts}) == 1:
             return torch.stack(parts) if len(parts) > 1 else parts[0]
         if parts:
@@ -194,3 +197,9 @@ def one_tensor(found: Argument, called: str) -> Tensor:
     kind = type(found).__name__
     hint = "return the tensor that it is computed from" if isinstance(found, float | int) else "return a tensor"
     raise InputError(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
+
+
+def _real(tensor: Tensor) -> Tensor:
+    """View complex numbers as their real and imaginary parts; give any other tensor as it is."""
+    real: Tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    return real

@@ -9,19 +9,18 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from gradcli import progress
 from gradcli.autodiff.torch_internals import TorchFunction
-from gradcli.errors import UsageError, WrongGradientsError, brief
+from gradcli.errors import UsageError, brief
 from gradcli.function import Function
 from gradcli.locking import one_at_a_time
 from gradcli.recording.aten_calls import Argument
 
 if TYPE_CHECKING:
+    from gradcli.language.inputs import Value
     from gradcli.parts.running.python_functions import PythonFunction
     from gradcli.results import Allowed, Checking
 
@@ -94,11 +93,14 @@ def check(
     function: Callable[..., object],
     /,
     *tensors: object,
+    v: Value | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     allow: Sequence[Allowed] = (),
     strict: bool = False,
     budget: float | None = None,
+    gradient: Callable[..., object] | None = None,
+    backward_of: Callable[..., object] | None = None,
     versus: Callable[..., object] | None = None,
     k: float = 2.0,
     forward: bool = False,
@@ -106,23 +108,31 @@ def check(
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
 
-    It is stricter than `torch.autograd.gradcheck`, which compares with finite differences.  Custom
-    autograd functions are also checked by themselves, at other points.
+    It is stricter than `torch.autograd.gradcheck`, which compares with finite differences, and takes its arguments: the
+    tensors may come as one tuple, and `raise_exception=False` gives an answer that is false.  Custom
+    autograd functions are also checked by themselves, at other points, and of a module the parameters too.
 
     Args:
         function: As for `record`.
-        tensors: Its arguments; those that require a gradient are differentiated by, or all if none does.
+        tensors: Its arguments; those that require a gradient are differentiated by, or all if none does.  A complex
+            one is checked by its real and imaginary parts.
+        v: A gradient vector: the entries of vᵀJ are checked in place of those of J.
         rtol: Relative tolerance, a usual one of the dtype by default.
         atol: Absolute tolerance beyond that.
         allow: Verdicts that pass besides `agree`.
         strict: Whether lost digits fail also in an entry that is small next to the largest one of its gradient.
         budget: Seconds that the check may take, 5 of processor time by default; a deep net may need a minute.
+        gradient: A function of the same arguments that is claimed to be the derivative: the gradient of a y of one
+            element, else the Jacobian; with several variables, a tuple or a dictionary of them.
+        backward_of: Another function, whose derivative the backward pass is meant to be: of a straight-through
+            estimator the identity, of a spike its surrogate.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
             rounding.  Tensors in bfloat16 and float16 need it; the truth is the enclosure of this one.
         k: How many times the errors of `versus` pass.
         forward: Whether to check the numbers of forward mode too, those of `torch.func.jvp`; a custom autograd function
             with a `jvp` is always checked so.
-        named: Arguments by name; that of a parameter which is called like one of these options is an argument.
+        named: Arguments by name, and options of gradcheck; that of a parameter which is called like an option is an
+            argument.
 
     Returns:
         The answer, with the number of every reading for each entry; with `versus` that of the other in float64, with
@@ -130,39 +140,32 @@ def check(
 
     Raises:
         AssertionError: An entry does not agree, or could not be checked; its text has the table.
-        GradcliError: As for `record`; a tensor is of low precision, and there is no `versus`.
+        GradcliError: As for `record`; a tensor is of low precision, and there is no `versus`; or it is sparse.
+
+    >>> import torch
+    >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64)
+    >>> check(torch.sin, x, gradient=lambda x: torch.diag(torch.cos(x))).claims[0].status
+    'proved'
+    >>> bool(check(torch.sin, (x,), eps=1e-6, gradient=torch.cos, raise_exception=False))
+    True
     """
-    from gradcli.autodiff._torch import torch
-    from gradcli.autodiff.run import dtype_name
+    from gradcli.parts.running.checking import PythonCheck
+    from gradcli.parts.running.gradcheck_arguments import as_arguments, require_function, understood
 
     if isinstance(function, _FunctionWithArguments):
         function, named = function.function, {**named, **function.arguments}
+    require_function(function)
+    given = as_arguments(function, tensors)
+    asked = PythonCheck.from_arguments(function, given, understood(named, function, len(given)))
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
     if versus is not None:
-        from gradcli.parts.running.python_functions import compare
-
-        with one_at_a_time():
-            return compare(function, versus, tensors, named, k)
-    for one in (*tensors, *named.values()):
-        if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
-            kind = dtype_name(one.dtype)
-            hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
-            raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
-    asked = record(function, *tensors, **named)
-    given = dict(zip(asked.parameters, tensors, strict=False)) | named
-    wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
-    with progress.budget(budget) if budget is not None else nullcontext():
-        answer: Checking = asked.check(
-            wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward
-        )
-    if not answer.passed:
-        found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
-        is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
-        meant = [verdict for verdict in answer.failing if verdict != "disagree"]
-        ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
-        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
-        raise WrongGradientsError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
+        return asked.versus(versus, k)
+    answer = asked.answer(
+        budget, gradient, backward_of, v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward,
+    )  # fmt: skip
+    if asked.raises:
+        asked.require_passed(answer, budget)
     return answer
 
 

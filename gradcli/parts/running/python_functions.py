@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
-from gradcli.parts.running.calling import give_values, name_of, require_constants, require_names, signature
+from gradcli.parts.running.calling import Called, give_values, name_of, require_constants, require_names, signature
+from gradcli.parts.running.numpy_arrays import is_of_numpy
 from gradcli.parts.running.recorded import FunctionCall, Recorded
+from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
-from gradcli.questions.question import Dtype, Inquiry
+from gradcli.questions.question import Dtype, Inquiry, Question
 from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
 
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from gradcli.parts.typed_function import TypedFunction as Function
 else:
     from gradcli.function import Function
-
-Called = Callable[..., Any]
 
 
 class PythonFunction(Function):
@@ -56,11 +56,15 @@ class PythonFunction(Function):
     """
 
     def __init__(self, function: Called, called: str, tensors: Sequence[Argument] = (), /, **named: Argument) -> None:
-        self.expression, self._function = called, function
+        self.expression, self.function = called, function
+        self.is_by_parameters = False  # whether a module is differentiated by its parameters too
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
         taken = signature(function, called, len(tensors))
         if len(tensors) > len(taken.kinds):
-            raise UsageError(f"{called} takes {len(taken.kinds)} arguments, and {len(tensors)} are given")
+            several = f"{len(taken.kinds)} argument{'s' * (len(taken.kinds) != 1)}"
+            names = ", ".join(f"x{n}" for n in range(len(tensors)))
+            hint = f"one that takes a tuple of tensors: lambda {names}: {called}(({names}))"
+            raise UsageError(f"{called} takes {several}, and {len(tensors)} are given", hint=hint)
         self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
@@ -143,8 +147,19 @@ class PythonFunction(Function):
         own = {name: array for name, array in made.arrays.items() if name not in constants}
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
+        if self.is_by_parameters:
+            wrt = [*wrt, *(name for name in made.trained if name not in wrt)]
         snippet = Snippet(made.program, values=constants, wrt=None)
         return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
+
+    def stated(self, given: Mapping[str, Argument], variable: str, wrt: Sequence[str]) -> StatedGradient:
+        """State that it gives the derivatives of another function."""
+        return stated_gradient(self.function, self.expression, given, variable, wrt)
+
+    def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, Argument]:
+        """Return the arguments as they were given, by name and in order."""
+        given = self._by_name(at)
+        return {name: given[name] for name in self._taken.kinds if name in given}
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}
@@ -163,7 +178,7 @@ class PythonFunction(Function):
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
         dtype, or torch asks for an index, it is called again with those.
         """
-        function, own = self._function, self._dtype
+        function, own = self.function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
         arrays = {name: self._value(name, value) for name, value in given.items()}
@@ -195,7 +210,16 @@ class PythonFunction(Function):
 
     def _with_constants(self, call: FunctionCall, others: Mapping[str, Array]) -> Recorded:
         """Record a call, and once more if tensors that it finds elsewhere are given values."""
-        made = call.recorded()
+        try:
+            made = call.recorded()
+        except InputError as error:
+            if not is_of_numpy(error.__cause__):
+                raise
+            try:
+                call = replace(call, is_numpy=True)
+                made = call.recorded()
+            except InputError:
+                raise error from error.__cause__
         require_constants(tuple(others), made.constants, self._taken, self.expression)
         constants = {name: made.recorder.leaves[name].tensor for name in others}
         return call.recorded(constants, others) if others else made
@@ -213,6 +237,17 @@ class PythonFunction(Function):
         for whole in sets_to_try(candidates):
             if floating - whole or not floating or wrt - {*tensors}:
                 yield whole
+
+
+def stated_gradient(
+    function: Called, called: str, given: Mapping[str, Argument], variable: str, wrt: Sequence[str]
+) -> StatedGradient:
+    """State that a function gives the derivatives of another, as `StatedGradient` takes it."""
+
+    def record(of_names: Called, values: Sequence[Argument]) -> Recorded:
+        return PythonFunction(of_names, called, values).recorded()
+
+    return StatedGradient(function, called, record, given, variable, wrt)
 
 
 def _dtype_of(values: Sequence[Argument]) -> Dtype | None:

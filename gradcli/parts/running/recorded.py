@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, i
 from gradcli.parts.running.forward_refusals import has_own, without_forward_mode
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
+from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.repeated_runs import clone_saved_tensors, drawing_from, eager, random_states
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
@@ -46,8 +47,6 @@ from gradcli.recording.modes import TimeLimit
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Mode, Verdict
-
-# -- a recording
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,12 @@ class Recorded:
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _trials: dict[str, list[Trial]] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def trained(self) -> list[str]:
+        """List the parameters of modules among the tensors found elsewhere, in order of appearance."""
+        found = ((name, self.recorder.leaves[name].tensor) for name in self.constants)
+        return [name for name, one in found if isinstance(one, torch.nn.Parameter) and one.requires_grad]
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
@@ -333,6 +338,7 @@ class FunctionCall:
         whole: The parameters that are given as whole numbers.
         maybe_whole: Others whose values are whole numbers, and were not given as floating-point ones by their type.
         borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
+        is_numpy: Whether it is a function of NumPy, to which tensors are given as arrays.
     """
 
     function: Callable[..., Any]
@@ -343,6 +349,7 @@ class FunctionCall:
     whole: frozenset[str] = frozenset()
     maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
+    is_numpy: bool = False
     _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
 
     def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
@@ -371,7 +378,7 @@ class FunctionCall:
         program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        said = (*recorder.decisions.remarks_on(program), *_of_numpy(self.function))
+        said = (*recorder.decisions.remarks_on(program), *(() if self.is_numpy else remarks_on_numpy(self.function)))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         return replace(made, largest=require_same(made, ran.output))
 
@@ -419,6 +426,8 @@ class FunctionCall:
         move_in_place(constants, u)
         values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         in_order = values.keys() - self.taken.keyword_only
+        if self.is_numpy:
+            values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
         first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         with (
             drawing_from(self._random),
@@ -430,7 +439,8 @@ class FunctionCall:
             without_reentrance(),
             recorder or contextlib.nullcontext(),
         ):
-            y = one_tensor(self.function(*first, **values), self.called)
+            found = self.function(*first, **values)
+            y = one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
         return Forward({**constants, **tensors}, y)
 
     def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> object:
@@ -453,14 +463,6 @@ class FunctionCall:
             if is_moved:
                 tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
             tensor.requires_grad_(tensor.requires_grad or name in wrt)
-
-
-def _of_numpy(function: Callable[..., object]) -> Iterator[str]:
-    """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
-    modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
-    names = {module.__name__.partition(".")[0] for module in modules}
-    if "numpy" in names and "torch" not in names:
-        yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
 def require_same(made: Recorded, y: Tensor) -> Array:

@@ -1,0 +1,157 @@
+"""A check of a function of Python as a test suite asks for it: with tensors, and an error where it does not pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradcli import progress
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import dtype_name
+from gradcli.errors import TooLargeError, UsageError, WrongGradientsError
+from gradcli.locking import one_at_a_time
+from gradcli.parts.running.calling import Called, custom_of, name_of
+from gradcli.parts.running.complex_parts import by_real_parts, is_complex
+from gradcli.parts.running.gradcheck_arguments import GradcheckOptions, require_function
+from gradcli.parts.running.python_functions import PythonFunction, compare, stated_gradient
+from gradcli.parts.running.stated_gradients import StatedGradient
+from gradcli.recording.aten_calls import Argument
+from gradcli.results import Array, Checking, Evaluation
+
+SEED = 0
+"""Seed of the gradient vector that stands for all rows of a Jacobian."""
+
+
+@dataclass(frozen=True)
+class _Gradient:
+    """Function that is stated to give derivatives."""
+
+    function: Called
+
+    def stated(self, given: Mapping[str, Argument], variable: str, wrt: Sequence[str]) -> StatedGradient:
+        """State that it gives the derivatives of another function."""
+        require_function(self.function)
+        return stated_gradient(self.function, name_of(self.function), given, variable, wrt)
+
+
+@dataclass(frozen=True)
+class PythonCheck:
+    """Question whether the gradients of a function are right.
+
+    Attributes:
+        function: The function.
+        tensors: Its arguments in order, none of them complex.
+        wanted: Arguments by name, and what is asked for by options of gradcheck.
+    """
+
+    function: Called
+    tensors: Sequence[Argument]
+    wanted: GradcheckOptions
+
+    @classmethod
+    def from_arguments(cls, function: Called, tensors: Sequence[Argument], wanted: GradcheckOptions) -> PythonCheck:
+        """Make the question; complex tensors are taken by their parts.
+
+        Raises:
+            UsageError: A tensor is sparse.
+        """
+        for one in (*tensors, *wanted.named.values()):
+            if isinstance(one, torch.Tensor) and one.layout is not torch.strided:
+                hint = "check the function of its values, which makes the sparse tensor, or give x.to_dense()"
+                raise UsageError(f"a tensor is sparse ({one.layout}), and dense ones are read", hint=hint)
+        if any(map(is_complex, (*tensors, *wanted.named.values()))):
+            function, tensors, named = by_real_parts(function, tensors, wanted.named)
+            wanted = wanted._replace(named=named)
+        return cls(function, tensors, wanted)
+
+    @property
+    def raises(self) -> bool:
+        """Tell whether a check that does not pass is an error."""
+        return self.wanted.raises
+
+    def versus(self, baseline: Called, k: float) -> Checking:
+        """Hold the function to `k` times the errors of another implementation."""
+        with one_at_a_time():
+            return compare(self.function, baseline, self.tensors, self.wanted.named, k)
+
+    def answer(
+        self,
+        budget: float | None,
+        gradient: Called | Mapping[str, Called] | None,
+        backward_of: Called | None,
+        **options: Argument,
+    ) -> Checking:
+        """Answer the question.
+
+        Raises:
+            UsageError: A tensor is of low precision.
+        """
+        for one in (*self.tensors, *self.wanted.named.values()):
+            if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
+                kind = dtype_name(one.dtype)
+                hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
+                raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
+        asked = self._asked(self.function)
+        options |= self.wanted.options
+        given = dict(zip(asked.parameters, self.tensors, strict=False)) | dict(self.wanted.named)
+        wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
+        if gradient is not None:
+            floating = [n for n, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]
+            wrt = [*gradient] if isinstance(gradient, Mapping) else wrt or floating or list(given)
+            stated = gradient if isinstance(gradient, Mapping) else {"": gradient}
+            options["claim"] = {name: _Gradient(one) for name, one in stated.items()}
+        own = asked
+        if backward_of is not None:
+            options["numbers_of"] = own
+            asked = self._asked(backward_of)
+        asked.is_by_parameters = isinstance(self.function, torch.nn.Module) and not gradient
+        if self.wanted.is_fast and options.get("v") is None:
+            options["v"] = _random_vector(asked)
+        remarks = list(self.wanted.remarks)
+        with progress.budget(budget) if budget is not None else nullcontext():
+            try:
+                found: Checking = asked.check(wrt=wrt or None, **options)
+            except TooLargeError as error:
+                if options.get("v") is not None:
+                    raise
+                remarks.append(f"{error.text.message}: vᵀJ was checked for one random v")
+                found = asked.check(wrt=wrt or None, **{**options, "v": _random_vector(asked)})
+        if trained := [name for name in found.wrt if name not in asked.parameters]:
+            count = sum(found.inputs[name].size for name in trained)
+            several = f"{len(trained)} parameters were" if len(trained) > 1 else "1 parameter was"
+            remarks.append(f"{several} checked too ({count:,} numbers)")
+        if backward_of is not None:
+            remarks.append(f"the backward pass is held to the derivative of {asked.expression}")
+            value: Evaluation = own.eval(check=False)
+            found = replace(found, expression=own.expression, value=value.value)
+        return replace(found, remarks=(*found.remarks, *remarks))
+
+    def _asked(self, function: Called) -> PythonFunction:
+        with one_at_a_time():
+            return PythonFunction(function, name_of(function), self.tensors, **self.wanted.named)
+
+    def require_passed(self, answer: Checking, budget: float | None) -> None:
+        """Raise an error with the table, unless the check passed.
+
+        Raises:
+            WrongGradientsError: It did not.
+        """
+        if answer.passed:
+            return
+        found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
+        is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
+        meant = [verdict for verdict in answer.failing if verdict != "disagree"]
+        ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
+        if "disagree" in answer.failing and custom_of(self.function) is not None:
+            ways += ", and backward_of=g a backward pass that is meant to be that of g"
+        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
+        raise WrongGradientsError(f"the gradients of {name_of(self.function)} {found} ({ways})\n{answer}")
+
+
+def _random_vector(asked: PythonFunction) -> Array:
+    """Draw a gradient vector for a function."""
+    evaluation: Evaluation = asked.eval(check=False)
+    return np.random.default_rng(SEED).standard_normal(evaluation.value.shape)

@@ -1,0 +1,378 @@
+"""`gradcli.check` in the place of `torch.autograd.gradcheck`: its arguments, and what gradcheck has no argument for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import gradcli
+from gradcli.errors import GradcliError, WrongGradientsError
+from gradcli.results import Checking
+from tests.conftest import Command
+
+X = torch.tensor([0.7, -1.3, 2.1], dtype=torch.float64)
+Y = torch.tensor([1.5, 0.4, -0.9], dtype=torch.float64)
+Z = torch.complex(X, Y)
+
+
+class Square(torch.autograd.Function):
+    """x², with its derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        return 2 * ctx.saved_tensors[0] * v
+
+
+class Rounded(torch.autograd.Function):
+    """A straight-through estimator."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        return torch.round(x)
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        return v
+
+
+class Reversed(torch.autograd.Function):
+    """The identity, whose gradient is turned around."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        return -v
+
+
+class Spike(torch.autograd.Function):
+    """A step with the derivative of x/(1 + 10|x|)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        return v / (1 + 10 * ctx.saved_tensors[0].abs()) ** 2
+
+
+class Conjugated(torch.autograd.Function):
+    """z², whose gradient lacks the conjugate of torch's convention."""
+
+    @staticmethod
+    def forward(ctx: Any, z: torch.Tensor) -> Any:
+        ctx.save_for_backward(z)
+        return z * z
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        return v * 2 * ctx.saved_tensors[0]
+
+
+def verdict(answer: Checking) -> tuple[str, bool]:
+    """Give the verdict of an answer, and whether it is proven."""
+    assert answer.check is not None
+    return answer.check.verdict, answer.check.proven
+
+
+def weighted(x: torch.Tensor, y: torch.Tensor) -> Any:
+    """A product of two tensors, summed."""
+    return (x * y).sum()
+
+
+def scaled(x: torch.Tensor, eps: float = 2.0) -> Any:
+    """A function with a parameter that has the name of an option of gradcheck."""
+    return eps * x
+
+
+# -- the arguments of gradcheck
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "options", "wrt", "remark"),
+    [
+        (weighted, (X, Y), {}, ("x", "y"), ""),
+        (weighted, [X, Y], {}, ("x", "y"), ""),
+        (weighted, (X, Y.clone().requires_grad_()), {}, ("y",), ""),
+        (torch.sin, X, {}, ("x",), ""),
+        (torch.sin, (X,), {"eps": 1e-6, "nondet_tol": 0.0, "fast_mode": False, "masked": None}, ("x",), ""),
+        (torch.sin, (X,), {"eps": 1e-5}, ("x",), "eps=1e-05 is not used: the truth is an enclosure"),
+        (torch.sin, (X,), {"nondet_tol": 1e-5}, ("x",), "nondet_tol=1e-05 is not used: a function that gives other"),
+        (torch.sin, (X,), {"masked": True}, ("x",), "masked=True is not used: sparse tensors are refused"),
+        (torch.sin, (X,), {"check_grad_dtypes": True}, ("x",), "check_grad_dtypes=True is not used: torch itself"),
+        (torch.sin, (X,), {"atol": 1e-5, "rtol": 1e-3, "check_undefined_grad": True}, ("x",), ""),
+        (scaled, (X,), {"eps": 3.0}, ("x",), ""),
+        (lambda x: x.sum(), ([1.0, 2.0],), {}, ("x",), ""),
+    ],
+)
+def test_its_arguments_are_taken(
+    function: Callable[..., Any], inputs: Any, options: dict[str, Any], wrt: tuple[str, ...], remark: str
+) -> None:
+    """A tuple holds the arguments; an option that has no meaning here is explained, and one of the function is its."""
+    answer = gradcli.check(function, inputs, **options)
+    assert (answer.passed, answer.wrt) == (True, wrt)
+    assert [said[: len(remark)] for said in answer.remarks] == [remark] * bool(remark)
+    if "eps" in options and function is scaled:
+        np.testing.assert_array_equal(answer.value, 3 * X.numpy())
+
+
+def test_without_an_exception_the_answer_is_true_or_false() -> None:
+    """As that of gradcheck is."""
+    assert gradcli.check(torch.sin, (X,), raise_exception=False)
+    found = gradcli.check(Rounded.apply, (X,), raise_exception=False)
+    assert (bool(found), *verdict(found)) == (False, "disagree", True)
+
+
+def test_the_fast_mode_takes_one_vector() -> None:
+    """So does a Jacobian that is too large."""
+    answer = gradcli.check(torch.sin, X, fast_mode=True)
+    assert (answer.passed, answer.vjp is not None and answer.vjp["x"].shape) == (True, (3,))
+    large = gradcli.check(torch.sin, torch.linspace(0.0, 1.0, 12_000, dtype=torch.float64))
+    assert (large.passed, large.vjp is not None and large.vjp["x"].shape) == (True, (12_000,))
+    assert "vᵀJ was checked for one random v" in large.remarks[-1]
+    np.testing.assert_array_equal(gradcli.check(lambda x: 2 * x, X, v=[1, 2, 3]).arrays("vjp")["x"], [2, 4, 6])
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "message", "hint"),
+    [
+        ("x**2", 3, "a function of Python, and this is a text", "Function('x**2').check(VALUE)"),
+        (Square, X, "Square is a class", "write Square.apply"),
+        (nn.Linear, X, "Linear is a class of modules", "make one: Linear(...)"),
+        (X, X, "a value of type Tensor", "the function comes first"),
+        (lambda pair: pair[0] * pair[1], (X, Y), "takes 1 argument, and 2", "lambda x0, x1: <lambda>((x0, x1))"),
+        (lambda x: x.to_dense(), X.to_sparse(), "a tensor is sparse (torch.sparse_coo)", "x.to_dense()"),
+        (torch.sin, X.bfloat16(), "a tensor is bfloat16", "versus=g"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_checked_says_what_to_write(function: Any, inputs: Any, message: str, hint: str) -> None:
+    """In one line."""
+    with pytest.raises(GradcliError) as error:
+        gradcli.check(function, inputs)
+    assert message in error.value.text.message
+    assert hint in str(error.value.text.hint)
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs", "numbers"),
+    [
+        (nn.Sequential(nn.Linear(3, 2), nn.Tanh()).double(), X, 8),
+        (nn.Linear(3, 2).double(), X.clone().requires_grad_(), 8),
+        (nn.Embedding(4, 2).double(), torch.tensor([1, 3]), 8),
+    ],
+)
+def test_the_parameters_of_a_module_are_checked_too(module: nn.Module, inputs: torch.Tensor, numbers: int) -> None:
+    """The answer says how many they are."""
+    answer = gradcli.check(module, inputs)
+    assert f"({numbers} numbers)" in answer.remarks[-1]
+    assert sum(answer.inputs[name].size for name in answer.wrt) == numbers + 3 * inputs.is_floating_point()
+
+
+# -- complex tensors
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda z: z * z, torch.exp, torch.abs, torch.fft.fft, lambda z: 1 / z, lambda z: torch.vdot(z, z)],
+)
+def test_complex_tensors_are_checked_by_their_parts(function: Callable[..., Any]) -> None:
+    """Of the argument, and of the result."""
+    answer = gradcli.check(function, Z)
+    assert (answer.passed, [name[-5:] for name in answer.wrt]) == (True, ["_real", "_imag"])
+
+
+def test_a_wrong_gradient_of_a_complex_function_is_found() -> None:
+    """One that lacks the conjugate; a real function with complex values is read too."""
+    with pytest.raises(WrongGradientsError):
+        gradcli.check(Conjugated.apply, Z)
+    assert gradcli.check(lambda x: torch.exp(1j * x), X).value.shape == (3, 2)
+
+
+# -- a gradient of one's own
+
+
+def rosenbrock(x: Any) -> Any:
+    """The function of SciPy's guide, for arrays."""
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def rosenbrock_gradient(x: Any) -> Any:
+    """Its derivative, element by element."""
+    found = np.zeros_like(x)
+    found[:-1] += -400 * x[:-1] * (x[1:] - x[:-1] ** 2) - 2 * (1 - x[:-1])
+    found[1:] += 200 * (x[1:] - x[:-1] ** 2)
+    return found
+
+
+def _off(gradient: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: 1.001 * gradient(*args)
+
+
+_CUBE = lambda x: (x**3).sum()  # noqa: E731
+_PRODUCT = lambda x, w: (w * torch.sin(x)).sum()  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "gradient", "status"),
+    [
+        (_CUBE, (X,), lambda x: 3 * x**2, "proved"),
+        (torch.sin, (X,), lambda x: torch.diag(torch.cos(x)), "proved"),
+        (torch.sin, (X,), torch.cos, "proved"),  # vᵀJ for v = ones
+        (_PRODUCT, (X, Y), lambda x, w: (w * torch.cos(x), torch.sin(x)), "proved"),
+        (_PRODUCT, (X, Y), lambda a, b: [b * torch.cos(a), torch.sin(a)], "proved"),
+        (_PRODUCT, (X, Y), lambda x, w: {"x": w * torch.cos(x), "w": torch.sin(x)}, "proved"),
+        (_PRODUCT, (X, Y), {"w": lambda x, _: torch.sin(x)}, "proved"),
+        (rosenbrock, (X,), rosenbrock_gradient, "agrees"),
+        (rosenbrock, (X.numpy(),), rosenbrock_gradient, "agrees"),
+        (_CUBE, (X,), lambda x: 3 * np.array([float(one) for one in x]) ** 2, "agrees"),
+        (lambda x: (x**3).sum() if x[0] > 0 else x.sum(), (X,), lambda x: 3 * x**2 if x[0] > 0 else x**0, "agrees"),
+    ],
+)
+def test_a_right_gradient_agrees(
+    function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, status: str
+) -> None:
+    """It is proved where both can be read, else compared at the point and at others."""
+    answer = gradcli.check(function, *inputs, gradient=gradient)
+    assert {claim.status for claim in answer.claims} == {status}
+    assert all(claim.points > 10 for claim in answer.claims)
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "gradient", "mistake"),
+    [
+        (_CUBE, (X,), lambda x: x**2, "the exponent 3 is not brought down"),
+        (_CUBE, (X,), lambda x: -3 * x**2, "the sign"),
+        (_PRODUCT, (X, Y), lambda x, w: (torch.sin(x), w * torch.cos(x)), "the other variable"),
+        (rosenbrock, (X,), _off(rosenbrock_gradient), "off by the factor 1.001"),
+        (_CUBE, (X,), lambda x: 3.003 * np.array([float(one) for one in x]) ** 2, "off by the factor 1.001"),
+        (_CUBE, (torch.zeros(3),), lambda x: 2 * x, "refuted"),  # right at the point alone
+        (_CUBE, (torch.ones(3),), lambda x: 3 * np.array([float(one) for one in x]), "refuted"),
+    ],
+)
+def test_a_wrong_gradient_is_refuted(
+    function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, mistake: str
+) -> None:
+    """And the likeliest mistake is named."""
+    with pytest.raises(WrongGradientsError) as error:
+        gradcli.check(function, *inputs, gradient=gradient)
+    assert mistake in " ".join(str(error.value).split())
+
+
+@pytest.mark.parametrize(
+    ("gradient", "message"),
+    [
+        (lambda x: x.sum() * torch.ones(2), "the claim has shape (2,); the gradient has the shape of x, (3,)"),
+        (lambda x, w: x, "takes 2 arguments, and the function has 1"),
+        (lambda x: "none", "gives back a value of type str"),
+        (lambda x: x.nothing, "has no attribute 'nothing'"),
+        ({"z": torch.sin}, "z"),
+    ],
+)
+def test_what_is_no_gradient_is_an_error(gradient: Any, message: str) -> None:
+    """In one line."""
+    with pytest.raises(GradcliError, match=None) as error:
+        gradcli.check(_CUBE, X, gradient=gradient)
+    assert message in error.value.text.message
+
+
+NUMPY = [
+    lambda x: np.sum(np.sin(x)),
+    lambda x: np.dot(x, x) + np.linalg.norm(x),
+    lambda x: np.where(x > 0, x, 0.1 * x).mean(),
+    lambda x: np.concatenate([x, 2 * x])[1:].reshape(-1),
+    lambda x: np.arange(9.0).reshape(3, 3) @ x,
+    lambda x: x @ np.arange(9.0).reshape(3, 3) @ x,
+    lambda x: np.array([x[0] * x[1], np.exp(x[2])]),
+    lambda x: np.linalg.solve(np.eye(3) + np.outer(x, x), x),
+    lambda x: np.cumsum(np.tanh(x)).astype(float),
+]
+
+
+@pytest.mark.parametrize("function", NUMPY)
+def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
+    """Their numbers are NumPy's, and their derivatives are proved."""
+    answer = gradcli.check(function, X)
+    assert verdict(answer) == ("agree", True)
+    np.testing.assert_allclose(answer.value, function(X.numpy()), rtol=1e-14)
+
+
+# -- a backward pass that is meant to differ
+
+
+@pytest.mark.parametrize(
+    ("function", "meant"),
+    [
+        (Rounded.apply, lambda x: x),
+        (Reversed.apply, lambda x: -x),
+        (Spike.apply, lambda x: x / (1 + 10 * x.abs())),
+        (lambda x: x + (torch.round(x) - x).detach(), lambda x: x),
+        (lambda x: x.clamp(-1, 1), lambda x: x.clamp(-1, 1)),
+    ],
+)
+def test_a_backward_pass_may_be_that_of_another_function(
+    function: Callable[..., Any], meant: Callable[..., Any]
+) -> None:
+    """Which is judged; the value is the function's own."""
+    answer = gradcli.check(function, X, backward_of=meant)
+    assert verdict(answer) == ("agree", True)
+    np.testing.assert_array_equal(answer.value, function(X).numpy())
+    assert answer.remarks[-1].startswith("the backward pass is held to the derivative of ")
+    with pytest.raises(WrongGradientsError):
+        gradcli.check(function, X, backward_of=lambda x: 1.001 * meant(x))
+
+
+def test_a_backward_pass_has_the_shape_of_the_function() -> None:
+    """Another one is an error; and a wrong pass says that one may be meant."""
+    with pytest.raises(GradcliError, match="shape"):
+        gradcli.check(Rounded.apply, X, backward_of=lambda x: x.sum())
+    with pytest.raises(WrongGradientsError, match="backward_of=g a backward pass that is meant to be that of g"):
+        gradcli.check(Rounded.apply, X)
+
+
+# -- in the shell
+
+OWN = """
+def f(x): return (x**3).sum()
+def fprime(x): return 3*x**2
+def wrong(x): return 2*x**2
+def two(x, w, n: int = 2): return (w*x**n).sum()
+def gradients(x, w, n: int = 2): return n*w*x**(n - 1), x**n
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("own.py::f --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
+        ("own.py::f --at 1,2 --claim own.py::wrong", 1, "claim own.py::wrong: refuted"),
+        ("own.py::two --at x=1,2 --at w=3,4 --claim own.py::gradients", 0, "claim own.py::gradients for w: proved"),
+        ("own.py::two --at x=1,2 --at w=3,4 --claim x=own.py::gradients", 0, "claim own.py::gradients for x: proved"),
+        ("sum(x**3) --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
+    ],
+)
+def test_a_function_in_a_file_is_a_claim(words: str, code: int, said: str, folder: Any, gradcli: Command) -> None:
+    """By its name, as the function is named."""
+    (folder / "own.py").write_text(OWN)
+    run = gradcli("check", *words.split())
+    assert (run.code, said in run.out) == (code, True), run.out + run.err
+
+
+def test_a_request_runs_no_claim(folder: Any, gradcli: Command) -> None:
+    """Its text is a formula, and nothing else; nor does a file that is not there do harm."""
+    (folder / "own.py").write_text("raise SystemExit(3)")
+    request = '{"command": "check", "expression": "x**3", "at": {"x": 2}, "claim": {"x": "own.py::f"}}\n'
+    run = gradcli("batch", given=request)
+    assert "unexpected ':'" in run.out
+    assert "there is no file gone.py" in gradcli("check", "x**3", "--at", "2", "--claim", "gone.py::f").err
