@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,8 @@ sys.dont_write_bytecode = False  # and pytest would rewrite the assertions of al
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 os.environ["GRADCLI_WARM"] = "0"  # or a warm process
+# Torch would set this once its compiler is imported, and what `tests.warm` started before would be another start.
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{tempfile.gettempdir()}/torchinductor")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
 

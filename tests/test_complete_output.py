@@ -72,7 +72,7 @@ import io, os, resource, sys
 from gradcli.cli import process
 if os.environ.get("LIMITED"):
     resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}))
-if os.environ.get("PYTHONUNBUFFERED"):
+if os.environ.get("UNBUFFERED"):
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
 sys.exit(process())
 """
@@ -86,13 +86,14 @@ def command(tmp_path: Path) -> list[str]:
     return [warm.runner(), str(path)]
 
 
-def _start(command: list[str], writer: str, unbuffered: str, **settings: Any) -> Program:
+def _start(command: list[str], writer: str, unbuffered: str, *, is_forked: bool = False, **settings: Any) -> Program:
     words, given = WRITERS[writer]
-    own = os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}  # which a limit would cut off
-    if (writer, unbuffered) in COLD:
+    own = dict(os.environ)
+    if (writer, unbuffered) in COLD and not is_forked:
         command = [warm.INSTALLED]
-    elif settings.pop("preexec_fn", None):
-        own["LIMITED"] = "1"
+        own |= {"PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}  # whose files a limit would cut off
+    else:  # no variable of Python's, as what has another one is not forked
+        own |= {"UNBUFFERED": unbuffered, "LIMITED": "1" if settings.pop("preexec_fn", None) else ""}
     program = Program([*command, *words], **(PIPES | settings), env=own)
     with program.stdin as stdin:
         stdin.write(given.encode())
@@ -124,7 +125,8 @@ def test_a_pipe_that_does_not_block_gets_all(writer: str, unbuffered: str, comma
         read, write = os.pipe()
         fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, FEW)
         os.set_blocking(write, is_blocking)
-        with _start(command, writer, unbuffered, stdout=write) as program, os.fdopen(read, "rb") as reader:
+        started = _start(command, writer, unbuffered, is_forked=is_blocking, stdout=write)
+        with started as program, os.fdopen(read, "rb") as reader:
             os.close(write)
             found.append(reader.read())
         assert program.returncode == 0

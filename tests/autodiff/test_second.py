@@ -1,7 +1,7 @@
 """Directional and second derivatives by torch: J times u and rows of the Hessian for every operation."""
 
-import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
+from tests import warm
 from tests.conftest import Run, process
 from tests.examples import part, quarter
 from tests.parsing import parse
@@ -35,7 +36,7 @@ def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op
     np.testing.assert_allclose(along, expected, rtol=ROUNDED.get(op.name, 1e-13), atol=1e-14)
 
 
-@pytest.mark.parametrize("op", part(OWN, 3, of=10), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", part(OWN, 3, of=16), ids=lambda op: op.name)
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """Under a square, at the point of the example of an operation."""
     text, at = op.worked_example
@@ -64,11 +65,12 @@ for n, text in enumerate(sys.stdin.read().splitlines()):
 
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.thorough)])
-def test_no_part_of_a_tensor_that_holds_nothing_ends_the_process(step: int) -> None:
+def test_no_part_of_a_tensor_that_holds_nothing_ends_the_process(step: int, tmp_path: Path) -> None:
     """Of what is linear on either side, in a process of its own: a Hessian that is 0, which torch holds nowhere."""
     texts = [text.format(f=f) for f, text in product(KNOWN_SLOPES, PARTS)][::step]
     texts += [f"maximum({one}, maximum(x, y))" for one in texts]
-    assert process(sys.executable, "-c", ALL_HESSIANS, given="\n".join(texts)) == Run(0, "", "")
+    (tmp_path / "hessians.py").write_text(ALL_HESSIANS, encoding="utf-8")
+    assert process(warm.runner(), str(tmp_path / "hessians.py"), given="\n".join(texts)) == Run(0, "", "")
 
 
 def test_an_infinite_slope_stays_out_of_directions_that_do_not_move() -> None:

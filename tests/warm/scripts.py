@@ -64,4 +64,6 @@ if __name__ == "__main__":
     if is_listed("warm"):
         client.PATIENCE = float(os.environ.get("PATIENCE", "5"))  # whatever else the machine does
         code = client.answered()
-    os._exit(_run() if code is None else code)
+    if code is None:
+        sys.exit(_run())  # a process of its own, which ends as one
+    os._exit(code)

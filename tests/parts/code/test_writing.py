@@ -2,7 +2,6 @@
 
 import ast
 import json
-import sys
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -12,19 +11,20 @@ from hypothesis import HealthCheck, assume, given, reject, settings
 
 from gradcli import Function, GradcliError
 from gradcli.parts.code import code
+from tests import warm
 from tests.conftest import Command, process
 from tests.examples import examples
 from tests.parts.code.running import run_script
 
 
 def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path) -> None:
-    """As a process of a fresh Python, and prints what `vjp` prints."""
+    """As a process of its own, and prints what `vjp` prints."""
     words = ["y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"]
     run = forked("code", *words)
     assert (run.code, run.err) == (0, "")
     script = tmp_path / "script.py"
     script.write_text(run.out, encoding="utf-8")
-    done = process(sys.executable, str(script))
+    done = process(warm.runner(), str(script))
     assert (done.code, done.err) == (0, "")
     shown = done.out.replace("tensor(", "").replace(", dtype=torch.float64)", "")
     numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
@@ -70,7 +70,7 @@ def the_code_of(source: str) -> str:
     return rest
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(remark=st.text(max_size=30), at=st.sampled_from(["1,2", " 1 , 2 ", "[1,\n2]", '[1, 2]  # "`$(x)`\r']))
 def test_comments_of_the_user_never_become_code(remark: str, at: str) -> None:
     """Line ends of any kind, quotes and backslashes in them."""

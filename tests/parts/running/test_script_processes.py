@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command, Run, process
+from tests.conftest import Run, process
 from tests.warm import gradcli as command_of_gradcli, runner
 
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
@@ -63,10 +63,10 @@ def test_a_script_ends_as_under_python(text: str, folder: Path) -> None:
     assert sorted(run.err.splitlines()) == sorted((python.stdout + python.stderr).splitlines())
 
 
-def test_what_a_script_prints_at_exit_is_apart_from_the_answers(folder: Path, forked: Command) -> None:
+def test_what_a_script_prints_at_exit_is_apart_from_the_answers(folder: Path) -> None:
     """It goes where the other output of the script goes."""
     Path("own.py").write_text("import atexit, os\natexit.register(os.system, 'echo bye')\n" + ONE)
-    run = forked("run", "own.py", "--format", "plain")
+    run = _forked("--format", "plain")
     assert (run.code, run.out, run.err) == (0, "6 8\n", "bye\n")
 
 
