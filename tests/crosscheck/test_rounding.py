@@ -12,10 +12,10 @@ from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.progress import budget
 from gradcli.recording import pass_recorder
-from tests.checks import check_of
+from tests.checks import check_of, without_haste
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
-from tests.examples import examples, in_turn, quarter, seeds
+from tests.examples import examples, in_turn, part, seeds
 from tests.parsing import parse
 
 # -- lost digits
@@ -89,10 +89,10 @@ KEPT: tuple[int, ...] = ()
 """Seeds of questions at which torch was called wrong once."""
 
 
-@pytest.mark.parametrize(("turn", "seed"), [*((0, one) for one in KEPT), *quarter(enumerate(seeds(100, 4)), 0)])
+@pytest.mark.parametrize(("turn", "seed"), [*((0, one) for one in KEPT), *part(enumerate(seeds(100, 8)), 0, of=8)])
 def test_torch_is_never_called_wrong_where_it_rounds(turn: int, seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""
-    count = len(ops.TABLE) // 4 + 1
+    count = len(ops.TABLE) // 8 + 1
     for one in extremes.cases(np.random.default_rng(seed), count, first=turn * count):
         with budget(1.0):  # of time no more is unchecked, and never wrong
             assert one.verdict != "disagree", one
@@ -130,7 +130,8 @@ def test_the_gradient_of_a_determinant_that_is_0_is_a_fault_of_torch(
 ) -> None:
     """Torch says 0 and the derivative is the cofactor: wrong, and nobody has to look for the fault in the function."""
     at = {"A": A} | ({"B": np.eye(2)} if "B" in text else {})
-    check = asked("jacobian", text, at, dtype, wrt=["A"])
+    with without_haste():
+        check = asked("jacobian", text, at, dtype, wrt=["A"])
     assert check.verdict == "disagree"
     wrong = {finding.column: finding for finding in check.findings if finding.variable == "A"}
     assert {place for place, one in np.ndenumerate(np.array(truth)) if one} == set(wrong)
@@ -150,7 +151,7 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
     """Torch has one formula for the gradient, one along a direction, and two for the second derivatives."""
     generator = np.random.default_rng(11)
     function = Function("binary_cross_entropy(p, t)")
-    for least in (1e-14, 1e-12, 1e-8, 1e-4):
+    for least in (1e-14, 1e-12, 1e-4):
         p = least * generator.uniform(0.5, 2)
         at = {"p": float(generator.choice([p, 1 - p])), "t": generator.uniform()}
         u = {name: generator.uniform(-1, 1) for name in at}

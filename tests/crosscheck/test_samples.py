@@ -14,7 +14,7 @@ from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.sample import MOST_ODD
 from gradcli.language import ops
 from gradcli.results import Check
-from tests.checks import check_of, check_of_rows
+from tests.checks import check_of, check_of_rows, without_haste
 from tests.crosscheck.asking import asked, checked, judged
 from tests.examples import examples, part
 
@@ -92,11 +92,11 @@ def _alone(text: str, x: float) -> Check:
 
 @pytest.mark.parametrize("name", SINGULAR)
 def test_no_singular_element_is_missed(name: str) -> None:
-    """One element among 33 to 2,000 is where the operation has no derivative: as it is judged alone."""
+    """One element among 33 to 400 is where the operation has no derivative: as it is judged alone."""
     _require_found(name, seed=61)
 
 
-@pytest.mark.parametrize("name", part(SINGULAR, 1, of=8))
+@pytest.mark.parametrize("name", part(SINGULAR, 7, of=16))
 @settings(max_examples=examples(4), deadline=None)
 @example(seed=417)  # above what balls are taken of one by one
 @given(seed=st.integers(0, 2**32))
@@ -112,13 +112,14 @@ def _require_found(name: str, seed: int) -> None:
     """
     text, at, (low, high) = SINGULAR[name]
     generator = np.random.default_rng([seed, len(name)])
-    size = int(33 * (3000 if seed % 8 == 1 else 60) ** generator.random())
+    size = int(33 * (3000 if seed % 8 == 1 else 12) ** generator.random())
     x = generator.uniform(low, high, size)
     place = int(generator.integers(size))
     x[place] = at
     alone = _alone(text, at).verdict
     assert alone != "agree"
-    check = asked("vjp", text, {"x": x}, v="ones")
+    with without_haste():  # as an element that there is no time for is not found
+        check = asked("vjp", text, {"x": x}, v="ones")
     worse = [finding for finding in check.findings if finding.verdict != alone]
     if worse:
         assert all((f.verdict, f.column) == ("nan-trap", (place,)) and f.row != (place,) for f in worse)
@@ -142,7 +143,7 @@ def test_no_singular_entry_of_a_jacobian_is_missed(name: str) -> None:
 
 def test_what_is_left_of_many_is_said() -> None:
     """Some of each operation, and how many more there are."""
-    x = np.where(np.arange(4_000) % 2, 0.0, 1.0)
+    x = np.where(np.arange(2_000) % 2, 0.0, 1.0)
     check = asked("grad", "sum(relu(x) + abs(x - 1))", {"x": x})
     assert check.verdict == "kink"
     note = next(note for note in check.notes if note.startswith("more elements at or next to a kink"))
@@ -168,18 +169,18 @@ def test_a_kink_among_many_elements_is_found(
 
 
 def test_a_number_where_structure_proves_0_is_wrong() -> None:
-    """The zeros are counted without balls, and only where torch has them: a seeded mistake is found among a million."""
-    x = np.linspace(1, 2, 1_000)
+    """The zeros are counted without balls, and only where torch has them: a planted mistake is found among many."""
+    x = np.linspace(1, 2, 500)
     jacobian = np.diag(2 * x)
     torch = Numbers.of_first_order("float64", x**2, {"x": jacobian})
     check = judged("x**2", {"x": x}, torch, "x")
-    assert (check.verdict, check.zeros) == ("agree", 999_000)
+    assert (check.verdict, check.zeros) == ("agree", 249_500)
     jacobian[123, 456] = 1e-30
     check = judged("x**2", {"x": x}, torch, "x")
     assert (check.verdict, check.findings[0].row, check.findings[0].column) == ("disagree", (123,), (456,))
     jacobian[123, 456] = math.nan
     check = judged("x**2", {"x": x}, torch, "x")
-    assert (check.verdict, check.checked, check.entries) == ("nan-trap", 10**6, 10**6)
+    assert (check.verdict, check.checked, check.entries) == ("nan-trap", 250_000, 250_000)
 
 
 @pytest.mark.parametrize(("left", "verdict"), [(1e-18, "agree"), (1e-12, "disagree")])
