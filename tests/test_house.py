@@ -14,7 +14,7 @@ import gradcli
 from gradcli.language import ops
 from gradcli.parts import PARTS
 from gradcli.registry import formats
-from tests import of_parts
+from tests import of_parts, sources
 from tests.conftest import process
 
 PACKAGE = Path(gradcli.__file__).parent
@@ -41,30 +41,25 @@ def _named_room(name: str) -> str:
 
 
 @functools.cache
-def _tree(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
-
-
-@functools.cache
 def _imports(module: Path) -> tuple[tuple[str, bool], ...]:
     """Every imported module, and whether at the top level."""
     return tuple(_read(module))
 
 
 def _read(module: Path) -> Iterator[tuple[str, bool]]:
-    tree = _tree(module)
-    for node in ast.walk(tree):
+    body = set(sources.tree(module).body)
+    for node in sources.nodes(module):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node in tree.body) for alias in node.names)
+            yield from ((alias.name, node in body) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             is_open = node.module in ("gradcli", "gradcli.parts")
             names = [f"{node.module}.{alias.name}" if is_open else node.module for alias in node.names]
-            yield from ((name, node in tree.body) for name in names)
+            yield from ((name, node in body) for name in names)
 
 
 def _levels() -> list[tuple[str, ...]]:
     """The rooms of the core as the docstring of the package draws them, from the top."""
-    lines = (ast.get_docstring(_tree(PACKAGE / "__init__.py")) or "").splitlines()
+    lines = (ast.get_docstring(sources.tree(PACKAGE / "__init__.py")) or "").splitlines()
     named = [line.partition("  ")[0] for line in lines if "  " in line.strip() and line[:1].islower()]
     return [tuple(line.split(", ")) for line in named]
 
@@ -133,7 +128,7 @@ def test_a_part_goes_on_without_the_others(part: str) -> None:
     room = part.removeprefix("gradcli.")
     for module in MODULES:
         if _room(module) == room:
-            assert [*_others_needed([_tree(module)], [room.removeprefix("parts.")])] == [], module
+            assert [*_others_needed([sources.tree(module)], [room.removeprefix("parts.")])] == [], module
 
 
 @pytest.mark.part("claims")
@@ -161,8 +156,7 @@ NAMES = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): mod
 def _modules_imported(module: Path) -> set[str]:
     """The modules of the package that one imports, from their room too, and to check types."""
     found = set()
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in sources.nodes(module):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = {f"{node.module}.{alias.name}" for alias in node.names}
             inside |= {f"{name}.__init__" for name in inside}
@@ -216,11 +210,10 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
     """A docstring, a bounded length, no eval of any kind, no blanket except, no cache that grows with a stream."""
     for module in MODULES:
         text = module.read_text(encoding="utf-8")
-        tree = _tree(module)
-        assert ast.get_docstring(tree), module
+        assert ast.get_docstring(sources.tree(module)), module
         assert text.count("\n") <= 500, module
         assert not any(word in text for word in ("maxsize=None", "import cache\n", "functools.cache\n")), module
-        for node in ast.walk(tree):
+        for node in sources.nodes(module):
             fault = _fault(node)
             assert not fault or (str(module.relative_to(PACKAGE)), fault) in DOORS, (module, fault)
 
@@ -278,7 +271,7 @@ MOST_ANY = 250
 
 def test_any_stands_in_few_places() -> None:
     """A type is named where there is one: what may be anything is an object."""
-    nodes = (node for module in MODULES for node in ast.walk(_tree(module)))
+    nodes = (node for module in MODULES for node in sources.nodes(module))
     assert sum(isinstance(node, ast.Name) and node.id == "Any" for node in nodes) <= MOST_ANY
 
 
@@ -287,7 +280,7 @@ def test_no_function_has_a_name_that_cannot_be_searched_for() -> None:
     found = [
         f"{module.name}:{node.lineno}"
         for module in MODULES
-        for node in ast.walk(_tree(module))
+        for node in sources.nodes(module)
         if isinstance(node, ast.FunctionDef) and node.name in ("at", "made", "of", "shown", "written")
     ]
     assert found == []
@@ -295,7 +288,7 @@ def test_no_function_has_a_name_that_cannot_be_searched_for() -> None:
 
 def test_no_class_has_the_name_of_another() -> None:
     """So that a name can be searched for."""
-    found = [node.name for module in MODULES for node in _tree(module).body if isinstance(node, ast.ClassDef)]
+    found = [node.name for module in MODULES for node in sources.tree(module).body if isinstance(node, ast.ClassDef)]
     assert sorted(found) == sorted(set(found))
 
 
@@ -413,7 +406,7 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
     found: dict[str, set[str]] = {}
     for module in MODULES:
         place = str(module.relative_to(PACKAGE))
-        words = {word for node in ast.walk(_tree(module)) for word in _told_apart(node)}
+        words = {word for node in sources.nodes(module) for word in _told_apart(node)}
         if place.startswith(rooms) and not place.startswith(READERS) and module.name != "shell.py" and words & names:
             found[place] = words & names
     assert {place: words for place, words in found.items() if place not in RULES} == {}
@@ -461,7 +454,7 @@ def test_one_room_differentiates_programs() -> None:
     for module in MODULES:
         place, room = str(module.relative_to(PACKAGE)), _room(module)
         packages = {name.split(".")[0] for name, _ in _imports(module)}
-        nodes = [*ast.walk(_tree(module))]
+        nodes = [*sources.nodes(module)]
         if "sympy" in packages and any(map(_differentiates, nodes)):
             expressions.add(place)
         if room in ("reference", "crosscheck", "symbolic", "parts.code") and any(map(_carries_derivatives, nodes)):
@@ -551,7 +544,7 @@ def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
 def test_no_test_passes_without_a_comparison() -> None:
     """What returns, or passes over an error, counts what it compared, and asserts the count."""
     for module in sorted(Path(__file__).parent.rglob("*.py")):
-        functions = (node for node in ast.walk(_tree(module)) if isinstance(node, ast.FunctionDef))
+        functions = (node for node in sources.nodes(module) if isinstance(node, ast.FunctionDef))
         assert [one.name for one in functions if _silent(one) and one.name not in RENEWING] == [], module
 
 

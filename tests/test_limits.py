@@ -9,6 +9,7 @@ import pytest
 
 from gradcli import guide
 from tests import of_parts
+from tests.sources import nodes
 from tests.test_house import MODULES, PACKAGE
 
 LIMITS = {
@@ -121,15 +122,14 @@ def test_a_number_of_the_page_is_that_of_the_code(words: str) -> None:
 def _in_messages() -> Iterator[str]:
     """Generate the constants of limits that stand in texts, with the modules that they are defined in."""
     for path in MODULES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         here = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         sources = {
             alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("gradcli.")
-            for node in ast.walk(tree)
+            for node in nodes(path)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
-        for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+        for text in (node for node in nodes(path) if isinstance(node, ast.JoinedStr)):
             for name in (node.id for node in ast.walk(text) if isinstance(node, ast.Name)):
                 if re.fullmatch(
                     NAMES,

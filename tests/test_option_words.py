@@ -30,6 +30,7 @@ from gradcli.option_words import (
 )
 from tests import of_parts
 from tests.conftest import Command
+from tests.sources import nodes
 
 PACKAGE = Path(gradcli.__file__).parent
 
@@ -98,10 +99,10 @@ COMMAND_LINES = {
 """Commands of the shell, which are typed there, and what the shell alone says."""
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+def _texts(module: Path) -> Iterator[str]:
     """The texts of code that are no documentation."""
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    documentation = {id(node.value) for node in nodes(module) if isinstance(node, ast.Expr)}
+    for node in nodes(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             yield node.value
 
@@ -113,7 +114,7 @@ def test_no_message_has_an_option_in_the_words_of_the_shell_alone() -> None:
         place = str(module.relative_to(PACKAGE))
         if place.startswith(SHELL) or module.name in ("shell.py", "option_words.py"):
             continue
-        for text in _texts(ast.parse(module.read_text(encoding="utf-8"))):
+        for text in _texts(module):
             if re.search(r"(?<![\w-])--[a-z]| --$|^--$", text) and not re.fullmatch(r"--[a-z]+ ?", text):
                 found.add((place, text))
     assert {one for one in found if one[1] != "--" or one[0] == "language/text/source.py"} == COMMAND_LINES

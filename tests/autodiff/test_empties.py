@@ -9,6 +9,7 @@ import torch
 
 from gradcli import Function, GradcliError
 from tests.checks import check_of
+from tests.examples import first_of_each
 
 COMPARED: dict[tuple[int, ...], tuple[int, int]] = {
     (0,): (58, 92),
@@ -58,7 +59,10 @@ def _of_gradcli(text: str, x: Any) -> Answer:
     return answer.value.shape, answer.value, answer.vjp["x"]
 
 
-@pytest.mark.parametrize("shape", COMPARED, ids=str)
+SHAPES = first_of_each(((shape,) for shape in COMPARED), lambda shape: (len(shape), 0 in shape))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_reduction_is_what_torch_has(shape: tuple[int, ...]) -> None:
     """Over every dim; var and std over none are refused, as torch's own gradient of them is no number."""
     x = torch.arange(np.prod(shape, dtype=int) * 1.0).reshape(shape).double().requires_grad_()

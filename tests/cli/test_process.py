@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import gradcli
 from gradcli.cli import main
 from tests import warm
 from tests.conftest import Command, Run, process
@@ -17,10 +18,10 @@ GRADCLI = warm.INSTALLED
 MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
 
 
-@pytest.mark.parametrize("program", [[GRADCLI], [sys.executable, "-m", "gradcli"]], ids=["installed", "module"])
-def test_the_command_as_it_is_installed(program: list[str]) -> None:
-    """The promise of the README, from its entry points."""
-    assert process(*program, *MAIN_JOB, "--format", "plain") == Run(0, "2 4\n", "")
+def test_the_command_as_it_is_installed() -> None:
+    """The promise of the README, from its entry points; what is behind both is one function."""
+    assert process(GRADCLI, *MAIN_JOB, "--format", "plain") == Run(0, "2 4\n", "")
+    assert process(sys.executable, "-m", "gradcli", "--version") == Run(0, f"gradcli {gradcli.__version__}\n", "")
 
 
 NO_UNICODE: list[Any] = [
@@ -49,18 +50,20 @@ def test_without_unicode_our_own_words_are_in_ascii(
         assert len(rule) == len(row)
 
 
-def test_a_real_start_in_ascii() -> None:
-    """Likewise in a process whose streams have that encoding from the first."""
-    run = process(GRADCLI, *MAIN_JOB, PYTHONIOENCODING="ascii")
+ASCII = [
+    {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.thorough),
+]
+
+
+@pytest.mark.parametrize("environment", ASCII, ids=" ".join)
+def test_a_real_start_in_ascii_has_an_answer_and_an_error(environment: dict[str, Any]) -> None:
+    """Streams have that encoding from the first; typed text is shown with replacements, without a traceback."""
+    run = process(GRADCLI, *MAIN_JOB, **environment)
     assert (run.code, run.err, run.out.isascii(), NO_UNICODE[2][1] in run.out) == (0, "", True, True)
-
-
-def test_without_a_locale_there_is_an_answer_and_an_error() -> None:
-    """Typed text is shown with replacements, without a traceback."""
-    for words, code in ((MAIN_JOB, 0), (["eval", "sine(é∂)", "--color", "always"], 2)):
-        run = process(GRADCLI, *words, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
-        assert (run.code, run.out.isascii(), "Traceback" in run.err) == (code, True, False)
-        assert run.err.startswith("\x1b[1;31merror:") == (code == 2)
+    run = process(GRADCLI, "eval", "sine(é∂)", "--color", "always", **environment)
+    assert (run.code, run.out, "Traceback" in run.err) == (2, "", False)
+    assert run.err.startswith("\x1b[1;31merror:")
 
 
 def test_the_list_of_commands_is_whole_at_80_columns(forked: Command) -> None:

@@ -76,7 +76,7 @@ def test_factors_and_spectra_of_everyday_matrices_are_proved(text: str, at: dict
 
 def test_where_digits_are_lost_in_all_entries_some_are_given() -> None:
     """A variance far from 0: torch's mean is off by a rounding, which all derivatives show."""
-    check = asked("grad", "var(x)", {"x": _normal(200_000) + 1e8})
+    check = asked("grad", "var(x)", {"x": _normal(50_000) + 1e8})
     assert (check.verdict, check.undecided) == ("inaccurate", 0)
     assert all("digits survive" in finding.note for finding in check.findings)
     assert any("more entries are inaccurate" in note for note in check.notes)
@@ -137,7 +137,7 @@ def test_an_error_is_never_proved(dtype: Any, size: float, monkeypatch: pytest.M
 
     monkeypatch.setattr(jacobians, "vjp", wrong)
     at = {"A": _normal(30, 30) / 10, "x": _normal(30, seed=1)}
-    for _ in range(2):
+    for _ in range(1 + (size < 1)):
         check = asked("grad", "sum(softmax(A@x)*x)", at, dtype)
         expected = "disagree" if np.isfinite(size) else "nan-trap"
         assert check.verdict in (expected, "inaccurate" if dtype == "float32" else expected)

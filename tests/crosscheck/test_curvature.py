@@ -170,12 +170,12 @@ def _with_wrong(torch: Any, wrong: np.ndarray[Any, np.dtype[np.float64]]) -> Any
 
 
 def test_each_entry_of_a_large_hessian_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A million, of which one is wrong."""
-    x = np.linspace(0.5, 1, 1_000)
+    """A quarter of a million, of which one is wrong."""
+    x = np.linspace(0.5, 1, 500)
     check = asked("hessian", "sum(x**3)*mean(x)", {"x": x})
-    assert (check.verdict, check.entries, check.checked) == ("agree", 1_000_000, 1_000_000)
-    for row, column in ((0, 0), (500, 77), (999, 998)):
-        wrong = np.zeros((1_000, 1_000))
+    assert (check.verdict, check.entries, check.checked) == ("agree", 250_000, 250_000)
+    for row, column in ((0, 0), (250, 77), (499, 498)):
+        wrong = np.zeros((500, 500))
         wrong[row, column] = 1e-3
         _spoil(monkeypatch, lambda torch: _with_wrong(torch, wrong))  # noqa: B023
         check = asked("hessian", "sum(x**3)*mean(x)", {"x": x})

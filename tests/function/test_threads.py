@@ -47,18 +47,18 @@ def _many_switches() -> Iterator[None]:
 @pytest.mark.part("claims", "running")
 @pytest.mark.usefixtures("_many_switches")
 def test_eight_threads_have_the_answers_of_one() -> None:
-    """Each asks all questions, each begins with another; the precision is afterwards what it was."""
+    """Each asks half of the questions, each begins with another; the precision is afterwards what it was."""
     alone, precision, start = [_said(ask()) for ask in QUESTIONS], flint.ctx.prec, Barrier(THREADS)
     assert {verdict for _, _, verdict in alone} == {"agree", "inaccurate", "kink"}
 
     def asked(first: int) -> list[bool]:
         start.wait(SECONDS)
-        places = [(first + n) % len(QUESTIONS) for n in range(len(QUESTIONS))]
+        places = [(first + n) % len(QUESTIONS) for n in range(len(QUESTIONS) // 2)]
         return [_said(QUESTIONS[place]()) == alone[place] for place in places]
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = [same for thread in pool.map(asked, range(THREADS)) for same in thread]
-    assert found == [True] * (THREADS * len(QUESTIONS))
+    assert found == [True] * (THREADS * (len(QUESTIONS) // 2))
     assert flint.ctx.prec == precision
 
 

@@ -193,7 +193,7 @@ def test_python_says_what_is_wrong(text: str, method: str, given: Any, error: ty
         getattr(Function(text), method)(*given)
 
 
-TOWERS = bounded(1_000, 300, 25)
+TOWERS = bounded(500, 150, 12)
 
 
 @pytest.mark.parametrize(("number", "command"), in_turn(range(len(TOWERS)), "hessian", "hvp"))
@@ -205,7 +205,7 @@ def test_text_that_is_large_is_answered_or_refused(command: str, number: int, gr
     assert work.calls < ANSWERED / 2
 
 
-@pytest.mark.parametrize("count", [30, 200])
+@pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.thorough)])
 def test_a_product_of_many_factors_has_no_formula_that_grows(count: int) -> None:
     """Of n factors, a second derivative has n*n terms of n factors: what is too long is not built."""
     with counted() as work:

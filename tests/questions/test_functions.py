@@ -42,7 +42,7 @@ def _names(*words: str) -> list[str]:
 
 
 @pytest.mark.part("pages")
-@pytest.mark.parametrize("op", part(ops.TABLE.values(), 1, of=8), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", part(ops.TABLE.values(), 1, of=12), ids=lambda op: op.name)
 def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> None:
     """A formula for each operand or why there is none, a meaning or why not, an example that holds; all shows."""
     run = gradcli("functions", op.name, "--json")
@@ -204,7 +204,7 @@ def test_one_row_found_is_shown_in_full() -> None:
     assert [type(part) for part in parts] == [FunctionPage, Listing, FunctionPage]
 
 
-@pytest.mark.parametrize("width", [20, 40, 71, 72, 80, 120])
+@pytest.mark.parametrize("width", part([20, 40, 71, 72, 80, 120], 0, of=3))
 def test_the_list_fits_the_terminal_and_loses_nothing(width: int) -> None:
     """Broken over lines, but whole, in two columns: calls, and what they compute."""
     shown = rendered(functions.listed(), "full", Screen(width))

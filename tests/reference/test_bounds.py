@@ -147,7 +147,7 @@ SCANNED = (
 def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
     """With ties, zeros, signs and singular matrices among them."""
     generator, known = np.random.default_rng(0), 0
-    for _ in range(examples(20)):
+    for _ in range(examples(14)):
         is_whole = generator.random() < 0.5
         draw = partial(generator.integers, -2, 3) if is_whole else generator.normal
         every = {"A": draw(size=(3, 3)), "x": draw(size=3), "y": draw(size=3)}
@@ -196,7 +196,7 @@ def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, in
     return known, 4 * count * len(directions)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(programs())
 def test_random_programs_hold_the_truth(program: Random) -> None:
     """Values and all of the Jacobian, at kinks and outside of domains too."""

@@ -12,6 +12,7 @@ from gradcli.report import Screen, rendered
 from gradcli.report.document import in_ascii
 from tests.examples import part
 from tests.recorded import COMMANDS, answer
+from tests.sources import nodes
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
 OWN_SIGNS = (
@@ -43,9 +44,8 @@ def test_every_recorded_answer_has_an_ascii_form(command: str) -> None:
 
 def _words(source: Path) -> Iterator[str]:
     """The texts of a module that are no docstrings."""
-    tree = ast.parse(source.read_text(encoding="utf-8"))
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docs = {id(node.value) for node in nodes(source) if isinstance(node, ast.Expr)}
+    for node in nodes(source):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
 

@@ -172,7 +172,7 @@ def test_the_formula_of_a_large_tensor_holds_its_size_as_a_symbol() -> None:
 
 
 UNREADABLE = [
-    "+".join(f"sin({n}*x)" for n in range(2_000)),
+    "+".join(f"sin({n}*x)" for n in range(1_000)),
     "; ".join(["y = x", *["y = y*y + y"] * 60]),
     "sin(" * 90 + "x" + ")" * 90 + "+x" * 40,
 ]
@@ -222,7 +222,7 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
     require_equal(derivative, {**at, **{names[name]: array for name, array in u.items()}}, expected)
 
 
-@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 1, of=2))
+@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 1, of=3))
 def test_a_hessian_is_what_torch_gives(text: str, shapes: dict[str, str]) -> None:
     """Of the sum of squares, so that products of everything with everything arise."""
     at = point(shapes, N, M)
@@ -236,7 +236,7 @@ def test_a_hessian_is_what_torch_gives(text: str, shapes: dict[str, str]) -> Non
         require_equal(formulas.transposed(block), at, blocks[str(z)][str(x)])
 
 
-@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 0, of=2))
+@pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 0, of=3))
 def test_hu_is_what_torch_gives(text: str, shapes: dict[str, str]) -> None:
     """Of the same at sizes that are symbols; the last variable moves."""
     at = point(shapes, LARGE_N, LARGE_M)

@@ -58,7 +58,7 @@ PROVED: list[tuple[str, str, At, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("f", "text", "at", "of"), part(PROVED, 0, of=2))
+@pytest.mark.parametrize(("f", "text", "at", "of"), part(PROVED, 2, of=3))
 def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
     claim = claim_of(f, text, at)
@@ -92,7 +92,14 @@ SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
     ("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", _UNITS, {"wrt": "W"}, "proved", "the proof is for "),
     ("w@relu(W@x + b)", "w*(W@x + b > 0)", _UNITS, {"wrt": "b"}, "proved", "the proof is for "),
     ("w@relu(W@x + b)", "relu(W@x + b)", _UNITS, {"wrt": "w"}, "proved", "the proof is for "),
-    ("(w@relu(W@x + b) - t)**2", "2*(w@relu(W@x + b) - t)*w*(W@x + b > 0)", _LAYER, {"wrt": "b"}, "proved", "for "),
+    (
+        "(w@relu(W@x + b) - t)**2",
+        "2*(w@relu(W@x + b) - t)*w*(W@x + b > 0)",
+        _LAYER,
+        {"wrt": "b"},
+        "proved",
+        "the proof is for ",
+    ),
     (
         "(w@relu(W@x + b) - t)**2",
         "outer(2*(w@relu(W@x + b) - t)*w*(W@x + b > 0), x)",

@@ -324,7 +324,7 @@ def test_no_text_breaks_the_search() -> None:
     choices = itertools.cycle(ATOMS)
     parts = ["1 - cos({0})", "where(x > 0, sqrt({0})/{1}, {1})", "exp({0})/sum(exp({0}))", "sin({0})/{0}"]
     seen = refused = 0
-    for n, form in enumerate(FORMS * 3):
+    for n, form in enumerate(FORMS * 2):
         inner = parts[n % len(parts)].format(next(choices), next(choices))
         nested = parts[n % 3].format(form.format(inner, "x", "y", n=2), "x")
         for text in (form.format(inner, next(choices), "x", n=2), nested):
@@ -338,7 +338,7 @@ def test_no_text_breaks_the_search() -> None:
                 assert set(parse(candidate.text).names) == set(program.names)
                 seen += 1
     assert seen > 100
-    assert refused < 0.75 * 6 * len(FORMS)
+    assert refused < 0.75 * 4 * len(FORMS)
 
 
 def test_a_snippet_is_left_alone() -> None:

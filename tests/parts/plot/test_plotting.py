@@ -129,7 +129,7 @@ def _drawn(seed: int) -> tuple[str, list[tuple[float, str]], tuple[float, float]
 KEPT: tuple[int, ...] = ()
 """Seeds of functions that were marked wrong once."""
 
-FIRST = [pytest.param(n, marks=pytest.mark.thorough if n >= 20 else ()) for n in range(0, 200, 10)]
+FIRST = [pytest.param(n, marks=pytest.mark.thorough if n else ()) for n in range(0, 200, 10)]
 """Seeds of the first of ten functions each; most are for `pytest -m thorough`."""
 
 
