@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import traceback
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,6 @@ it.free_of_compiler()
 it.decompositions()[torch.ops.aten.silu_backward.default](torch.ones(2), torch.ones(2))
 found["after a decomposition"] = "torch._dynamo" in sys.modules
 found["before something is compiled"] = it.is_dynamo_loaded()
-torch.compile(torch.sin)
-found["once something was compiled"] = it.is_dynamo_loaded()
 print(json.dumps(found))
 """
 
@@ -186,8 +185,10 @@ def test_the_engine_is_a_frame_of_a_backward_pass() -> None:
 
 def test_dynamo_is_loaded_once_something_was_compiled() -> None:
     """And not before."""
-    found = _is_compiler_there()
-    assert (found["before something is compiled"], found["once something was compiled"]) == (False, True)
+    assert not _is_compiler_there()["before something is compiled"]
+    with warnings.catch_warnings(action="ignore"):  # of its imports
+        torch.compile(torch.sin)
+    assert torch_internals.is_dynamo_loaded()
 
 
 def test_free_of_the_compiler_a_decomposition_imports_none() -> None:

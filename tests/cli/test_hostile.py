@@ -100,7 +100,7 @@ def bounded(lines: int, terms: int, depth: int) -> list[str]:
     ]
 
 
-BOUNDED = bounded(1_500, 500, 30)
+BOUNDED = bounded(1_000, 400, 30)
 
 
 @pytest.mark.parametrize("number", range(len(BOUNDED)))

@@ -73,7 +73,7 @@ KEPT: tuple[int, ...] = ()
 """Seeds of oscillations, of which one was called smooth once."""
 
 
-@pytest.mark.parametrize("seed", seeds(0, 2, KEPT))
+@pytest.mark.parametrize("seed", seeds(0, 1, KEPT))
 def test_random_oscillations_are_never_called_smooth(seed: int) -> None:
     """x*f(c/x) and x*f(c*log|x|) for random c, also powers of 2 and multiples of pi."""
     generator = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ KEPT_DISTANCES: tuple[int, ...] = ()
 """Seeds of functions whose distance was no kink once."""
 
 
-@pytest.mark.parametrize("seed", seeds(0, 4, KEPT))
+@pytest.mark.parametrize("seed", seeds(0, 2, KEPT))
 def test_equal_forms_are_equal_numbers(seed: int) -> None:
     """Over random programs on few different values, so that many elements are the same; constants are their values."""
     r, same = random.Random(seed), 0
@@ -59,7 +59,7 @@ def test_equal_forms_are_equal_numbers(seed: int) -> None:
     assert same > 20
 
 
-@pytest.mark.parametrize("seed", seeds(0, 2, KEPT_DISTANCES))
+@pytest.mark.parametrize("seed", seeds(0, 1, KEPT_DISTANCES))
 def test_the_distance_of_equal_images_is_a_kink(seed: int) -> None:
     """norm(f(x) - f(y)) at x = y, for random smooth f: slopes of -|f'| and |f'|, or smooth where f' is 0."""
     r = random.Random(seed)

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.conftest import MODEL, Command, process
+from tests.conftest import MODEL, Command
 from tests.parts.running.model import Half
-from tests.warm import runner
 
 SCRIPT = """
 import sys
@@ -139,7 +138,7 @@ def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) 
     assert "there is no pass 3: own.py makes 2" in gradcli("run", "own.py", "--pass", "3").err
 
 
-def test_processes_and_threads_of_a_script_are_its_own(folder: Path) -> None:
+def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Command) -> None:
     """A child answers nothing, threads come to their end, and a pool whose workers wait for more is left behind."""
     (folder / "own.py").write_text(
         "import os, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
@@ -149,7 +148,7 @@ def test_processes_and_threads_of_a_script_are_its_own(folder: Path) -> None:
         "    print('late')\npool = ThreadPoolExecutor(1)\npool.submit(len, 'a').result()\n"
         "threading.Thread(target=late).start()\n"
     )
-    run = process(runner(), "run", f"{folder}/own.py", "--format", "plain")
+    run = forked("run", f"{folder}/own.py", "--format", "plain")
     assert (run.code, run.out) == (0, "6 8\n")
     assert "child 5" in run.err
     assert run.err.endswith("late\n")

@@ -106,6 +106,13 @@ def _chosen(cases: Sequence[tuple[Any, Any]], words: Mapping[str, str], before: 
     return params
 
 
+@pytest.fixture
+def _without_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a slow machine try as many variants as another."""
+    monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 60.0)
+
+
+@pytest.mark.usefixtures("_without_haste")
 @pytest.mark.parametrize(("custom", "given"), _chosen(WRONG, FOUND))
 def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> None:
     """By name, with the line of its backward and where it is wrong; and no test passes with it."""
@@ -118,6 +125,7 @@ def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> N
     assert said.partition("did not pass: ")[2].startswith(("disagree", f"elsewhere {called}"))
 
 
+@pytest.mark.usefixtures("_without_haste")
 @pytest.mark.parametrize(
     ("custom", "given"), _chosen(MORE_WRONG, MORE_FOUND | dict.fromkeys(NOT_FOUND, "not found"), FOUND.values())
 )
