@@ -12,7 +12,7 @@ from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.progress import budget
 from gradcli.recording import pass_recorder
-from tests.checks import check_of, without_haste
+from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
 from tests.examples import examples, in_turn, part, seeds
@@ -117,11 +117,12 @@ def test_a_known_fault_of_torch_is_called_by_its_name(command: str, text: str, x
 
 SINGULAR = [
     ("det(A)", [[1.0, 2.0], [2.0, 4.0]], [[4.0, -2.0], [-2.0, 1.0]]),
-    ("det(A)", [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 1.0, 1.0]], [[-2, 4, -2], [1, -2, 1], [0, 0, 0]]),
+    ("det(A)", [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]], [[1, -2, 1], [-1, 2, -1], [0, 0, 0]]),
     ("exp(det(A))*3", [[1.0, 1.0], [1.0, 1.0]], [[3.0, -3.0], [-3.0, 3.0]]),
     ("det(A - B)", [[2.0, 1.0], [1.0, 2.0]], [[1.0, -1.0], [-1.0, 1.0]]),
 ]
-"""Determinants of singular matrices, with the cofactors by hand."""
+"""Determinants of singular matrices, with the cofactors by hand; those in float32 have pivots of 1 alone, as on some
+processors an elimination multiplies by reciprocals, which are rounded."""
 
 
 @pytest.mark.parametrize(("text", "A", "truth", "dtype"), in_turn(SINGULAR, "float64", "float32"))
@@ -130,8 +131,7 @@ def test_the_gradient_of_a_determinant_that_is_0_is_a_fault_of_torch(
 ) -> None:
     """Torch says 0 and the derivative is the cofactor: wrong, and nobody has to look for the fault in the function."""
     at = {"A": A} | ({"B": np.eye(2)} if "B" in text else {})
-    with without_haste():
-        check = asked("jacobian", text, at, dtype, wrt=["A"])
+    check = asked("jacobian", text, at, dtype, wrt=["A"])
     assert check.verdict == "disagree"
     wrong = {finding.column: finding for finding in check.findings if finding.variable == "A"}
     assert {place for place, one in np.ndenumerate(np.array(truth)) if one} == set(wrong)
