@@ -6,7 +6,7 @@ Knows the names, titles and texts of the pages, and not how a terminal shows the
 from __future__ import annotations
 
 PAGES = (
-    *("tour", "pictures", "language", "verdicts", "limits", "code", "scripting", "json", "large-tables"),
+    *("tour", "pictures", "language", "verdicts", "limits", "code", "gradcheck", "scripting", "json", "large-tables"),
     *("warm", "settings", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
