@@ -70,7 +70,7 @@ def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
     assert check_of(answer).verdict in ("agree", "inaccurate")
 
 
-@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_the_readings_of_a_random_program_agree(program: Random) -> None:
     """The numbers of plain torch, no formula refuted, and no derivative denied but at a kink."""
