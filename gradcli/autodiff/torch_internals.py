@@ -7,8 +7,9 @@ an operation that a recording does not know is decomposed, or refused.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from types import CodeType, FunctionType
@@ -38,6 +39,30 @@ DISPATCH_FILE: str = torch.utils._python_dispatch.__file__
 
 APPLY: CodeType = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """Code that runs while a custom function is applied (`Function.apply.__func__`, which torch writes in Python)."""
+
+
+@contextlib.contextmanager
+def applying(apply: Callable[..., object]) -> Iterator[None]:
+    """Replace in a block what applies custom functions (`_SingleLevelFunction.apply`, of which torch writes none).
+
+    Args:
+        apply: Called with the class, its arguments as a tuple, and what applies it.
+    """
+    owner: TorchFunction = torch.autograd.function._SingleLevelFunction
+    before = vars(owner).get("apply")
+
+    def replaced(cls: TorchFunction, *args: object) -> object:
+        return apply(cls, args, super(owner, cls).apply)
+
+    owner.apply = classmethod(replaced)
+    try:
+        yield
+    finally:
+        if before is None:
+            del owner.apply
+        else:
+            owner.apply = before
+
 
 BACKWARD_FRAME = "_engine_run_backward"
 """Name of the function of torch whose frame stands between a caller and the backward functions that it runs."""

@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 from flint import arb, fmpq
 
+from gradcli.crosscheck.measured import Measured, MeasuredTruth, judge_measured
 from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.progress import set_step
@@ -70,12 +71,24 @@ TOLERANCE: Mapping[str, Tolerance] = {
 2**23 (2**8) operations, and functions that torch computes to ten (five) digits; few wrong formulas are as close."""
 
 
-def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -> Entry | None:
+def compare(
+    entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool, measured: MeasuredTruth | None = None
+) -> Entry | None:
     """Give an entry its verdict; None if more precision may decide.  A wrong number is `disagree` until explained.
 
     An earlier verdict and note are dropped.
+
+    Args:
+        entry: Torch's number.
+        truth: Its truth.
+        tolerance: How far the number may be from it.
+        is_last: Whether there is no more precision.
+        measured: What else is known of a truth that was measured, and is no better known with more precision.
     """
     number = number_of(entry)
+    if measured is not None and math.isfinite(number):
+        room = arb(tolerance.atol) + arb(tolerance.rtol) * abs(truth)
+        return judge_measured(entry, truth, room, measured, is_strict=tolerance.is_strict, is_last=is_last)
     is_known = is_last or is_sharp(truth, KNOWN_BITS) or _is_nothing(number, truth)
     if not math.isfinite(number):
         return _not_finite(entry, truth, tolerance.dtype) if is_known else None
@@ -111,13 +124,19 @@ Truths = Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]]
 """Function that encloses the truths of some entries with a number of bits, and returns the lookup of each."""
 
 
-def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> Verdicts:
+def verdicts(
+    entries: Sequence[Entry],
+    truths: Truths,
+    tolerance: Tolerance,
+    measured: Measured | None = None,
+) -> Verdicts:
     """Judge entries at rising precision until each is decided.
 
     Args:
         entries: Torch's numbers.
         truths: Encloses the truths of the entries that are still open.
         tolerance: How far a number may be from the truth.
+        measured: Tells what else is known of a truth that was measured; None if none was.
     """
     found = Verdicts()
     for bits in RISING_BITS if entries else ():
@@ -130,11 +149,14 @@ def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> 
                 if isinstance(truth, Undefined) and (truth.decided or is_last):
                     found.missing.append((entry, truth))
                     continue
-                one = None if isinstance(truth, Undefined) else compare(entry, truth, tolerance, is_last=is_last)
+                one = None
+                if not isinstance(truth, Undefined):
+                    one = compare(entry, truth, tolerance, is_last=is_last, measured=measured and measured(entry))
                 if one is None:
                     waiting.append(entry)
                 else:
-                    (found.wrong if one.verdict == "disagree" else found.decided).append(one)
+                    is_wrong = one.verdict == "disagree" and one.digits is None  # of a measured one nothing explains it
+                    (found.wrong if is_wrong else found.decided).append(one)
         entries = waiting
         if not entries:
             break

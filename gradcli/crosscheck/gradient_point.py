@@ -14,7 +14,9 @@ from functools import cached_property
 import sympy
 
 from gradcli.adjoint.gradient import gradient
+from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.crosscheck.point import FunctionAtPoint, unravel
+from gradcli.language.program.opaque import measured_slopes
 from gradcli.language.program.shapes import shapes_in
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.results import Index
@@ -50,6 +52,8 @@ class GradientPoint:
         (['reshape', 'expand', 'pow', 'mul', 'mul'], ('x', (1,)))
         """
         program = function.program
+        for _, measured in measured_slopes(program):
+            raise NoAdjointError(f"the slopes of {measured.called} are measured, and second derivatives are not")
         variables = tuple(sympy.Symbol(name, real=True) for name in wrt)
         seeds = {program.output: sympy.S.One} if program.output.is_Symbol else {}
         found = gradient(program, function.shapes, variables, seeds, masks=True, guards=True)

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Case, Evidence, Singular, Tolerance, Truths, verdicts
+from gradcli.crosscheck.measured import Measured, MeasuredEntries, MeasuredTruth
 from gradcli.crosscheck.minor import unless_minor
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.crosscheck.sample import ALL_ENTRIES, LEAST_SAMPLE, Selection, Survey, selections
 from gradcli.crosscheck.summary import PartCheck, summarize, with_findings
+from gradcli.language.ops.structure import MEASURED
+from gradcli.language.program.opaque import measured_slopes
 from gradcli.progress import budget_factor, collector_paused
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
@@ -121,6 +124,18 @@ def withheld(judgement: Judgement, reason: str) -> Judgement:
     return judgement.changed(unsaid)
 
 
+def _split_unknown(entries: Sequence[Entry], measured: Measured) -> tuple[list[Entry], list[Entry]]:
+    """Leave unchecked the entries that went through slopes which are not known; give the others besides."""
+    left, others = list[Entry](), list[Entry]()
+    for entry in entries:
+        known = measured(entry)
+        if known is not None and known.unknown:
+            left.append(entry.judged(verdict="unchecked", note=known.unknown, proven=False))
+        else:
+            others.append(entry)
+    return left, others
+
+
 class JacobianJudge:
     """Judge of torch's numbers at one point, by the reference."""
 
@@ -131,6 +146,10 @@ class JacobianJudge:
         self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
+        is_measured = False  # by a plain loop, as most are not
+        for line in self.reference.program.lines:
+            is_measured |= line.call.op.name == MEASURED
+        self.measured = tuple(measured_slopes(self.reference.program)) if is_measured else ()
         self.elements = sum(map(math.prod, self.reference.shapes.values()))
         v = None if torch.v is None else torch.v.ravel()
         passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
@@ -166,6 +185,8 @@ class JacobianJudge:
         return part, evidence
 
     def _proof(self, torch: Numbers) -> BoundedProof | None:
+        if self.measured:  # bounds prove, and nothing of these is proven
+            return None
         from gradcli.crosscheck.bounded import prove
 
         return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)
@@ -340,8 +361,11 @@ class JacobianJudge:
                 seen = self._plan(replace(selection, directions=directions)).run(bits)
             return partial(self._truth, seen=seen)
 
-        known = verdicts(entries, truths, case.tolerance)
-        decided = known.decided
+        measured, decided = self._measured(selection) if self.measured else None, list[Entry]()
+        if measured is not None:
+            decided, entries = _split_unknown(entries, measured)
+        known = verdicts(entries, truths, case.tolerance, measured)
+        decided += known.decided
         # Imported where they are needed: most checks have neither, and start twice as fast without.
         if known.wrong:
             from gradcli.crosscheck.jumps import at_jumps
@@ -350,7 +374,20 @@ class JacobianJudge:
             decided += at_jumps(case, self._with_reasons(known.wrong, truths))
         if known.missing:
             decided += self._without_truth(known.missing, found, truths)
+        if measured is not None:
+            decided = [one if measured(one) is None else one.judged(proven=False) for one in decided]
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
+
+    def _measured(self, selection: Selection) -> Measured:
+        """Return a function that tells of an entry what is known if its truth went through measured slopes."""
+        found = MeasuredEntries.following(self._plan(selection), self.measured, self.torch)
+
+        def of_entry(entry: Entry) -> MeasuredTruth | None:
+            if entry.variable is None:
+                return None
+            return found.of_entry(self.case.direction(entry), None if entry.row is None else self.case.row(entry))
+
+        return of_entry
 
     # -- what is another for derivatives of a gradient
 

@@ -34,6 +34,7 @@ class PartCheck:
         undecided: The number of entries that were tried and not decided, besides those in `decided`.
         error: The largest relative error of the bounded entries, about.
         remark: The remark on critical elements that a sample leaves out.
+        digits: The digits to which the bounded entries were measured; None if bounds prove them.
     """
 
     kind: NumberKind
@@ -47,6 +48,7 @@ class PartCheck:
     undecided: int = 0
     error: float | None = None
     remark: str = ""
+    digits: int | None = None
 
     @property
     def checked(self) -> int:
@@ -67,6 +69,8 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
         tried[part.kind] += part.bounded + part.undecided
         undecided[part.kind] += part.undecided
     verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
+    if not verdicts and any(part.bounded for part in parts):
+        verdicts.append("agree")
     # A decided y does not make a gradient checked, nor a decided gradient a Hessian.
     if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):
         verdicts.append("unchecked")
@@ -81,6 +85,8 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
     noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
         notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
+    known = [part.digits for part in parts if part.digits is not None]
+    known += [e.assessment.digits for e in decided if e.verdict == "agree" and e.assessment.digits is not None]
     errors = [part.error for part in parts if part.error is not None]
     check = Check(
         verdict,
@@ -91,10 +97,11 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
         findings_count=len(bad),
         chosen=main.chosen,
         notes=tuple(notes),
-        proven=is_whole and bool(decided) and all(e.proven for e in decided),
+        proven=is_whole and bool(decided) and all(e.proven for e in decided) and not known,
         sampled=not is_whole,
         zeros=main.zeros,
         undecided=undecided[main.kind],
+        digits=min(known, default=None),
     )
     return check, tuple(decided)
 
@@ -129,6 +136,7 @@ def joined(checks: Sequence[Check]) -> Check:
         findings_count=len(findings) + hidden,
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
         proven=all(check.proven for check in checks),
+        digits=min((check.digits for check in checks if check.digits is not None), default=None),
         sampled=any(check.sampled for check in checks),
         rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
     )

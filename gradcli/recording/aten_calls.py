@@ -166,17 +166,21 @@ def can_be_recorded(output: Argument) -> bool:
 
 # -- schemas
 
+OF_TORCH = ("aten", "prims")
+"""Namespaces of torch's own operations, which rows and rules are of."""
+
 Overload = Any
 """Operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
 
 
 def name_of(function: Overload) -> str:
-    """Give the name of an operation without its overload.
+    """Give the name of an operation without its overload, and of one that is not torch's with its namespace.
 
-    >>> name_of(torch.ops.aten.add_.Tensor)
-    'add_'
+    >>> name_of(torch.ops.aten.add_.Tensor), name_of(torch.ops.quantized.add.default)
+    ('add_', 'quantized::add')
     """
-    return torch_internals.full_name_of(function).partition("::")[2]
+    space, _, name = torch_internals.full_name_of(function).partition("::")
+    return name if space in OF_TORCH else f"{space}::{name}"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -200,14 +204,15 @@ def unbound(function: Overload, given: Mapping[str, object]) -> tuple[list[Argum
 
 
 @functools.lru_cache(maxsize=4096)
-def _writes(function: Overload) -> tuple[str, ...]:
+def writes(function: Overload) -> tuple[str, ...]:
+    """List the arguments that an operation writes to, as its schema says."""
     found = [one for one in arguments_of(function) if one.alias_info is not None and one.alias_info.is_write]
     return tuple(one.name for one in found)
 
 
 def changed_by(function: Overload, args: Sequence[object], kwargs: Mapping[str, object]) -> list[Tensor]:
     """List the tensors that a call writes to."""
-    names = _writes(function)
+    names = writes(function)
     if not names:
         return []
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
@@ -221,13 +226,15 @@ def functional(function: Overload) -> Overload | None:
     >>> functional(torch.ops.aten.add_.Tensor), functional(torch.ops.aten.mul.out)
     (<OpOverload(op='aten.add', overload='Tensor')>, <OpOverload(op='aten.mul', overload='Tensor')>)
     """
-    if not _writes(function):
+    if not writes(function):
         return function
+    if "::" in name_of(function):
+        return None
     wanted = [(one.name, str(one.type)) for one in arguments_of(function) if not one.is_out]
     for name in dict.fromkeys((name_of(function).rstrip("_"), name_of(function))):
         packet = getattr(torch.ops.aten, name, None)
         for overload in () if packet is None else packet.overloads():
             other = getattr(packet, overload)
-            if not _writes(other) and [(one.name, str(one.type)) for one in arguments_of(other)] == wanted:
+            if not writes(other) and [(one.name, str(one.type)) for one in arguments_of(other)] == wanted:
                 return other
     return None

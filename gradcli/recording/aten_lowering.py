@@ -31,7 +31,7 @@ from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
-from gradcli.recording.aten_calls import Argument, Overload
+from gradcli.recording.aten_calls import Argument, Overload, name_of
 
 Lowered = Atom
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
@@ -253,6 +253,8 @@ class AtenLowering:
         Returns:
             An atom, or a list of atoms; `NotImplemented` if there is neither a rule nor a row.
         """
+        if "::" in name_of(function):
+            return NotImplemented
         name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
         known = self.rules if rules is None else rules
         rule = known.get(f"{name}.{overload}") or known.get(name) or (row_of(name) if rules is None else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Protocol
 
 from gradcli.autodiff.run import Tensor
@@ -26,7 +26,9 @@ class NotedDecisions(Protocol):
 class CallRecorder(Protocol):
     """A recorder, as its parts know it: see `recorder.Recorder`."""
 
+    called: str
     dtype: object
+    is_one_call: bool
     lines: AtenLowering
     places: Places
     of_arguments: set[Atom]
@@ -34,6 +36,10 @@ class CallRecorder(Protocol):
     _values: Memory
     _followed: set[Atom]
     _first_node: int
+
+    @property
+    def opaque(self) -> object | None:
+        """What records calls that cannot be read; None to refuse them."""
 
     @property
     def decisions(self) -> NotedDecisions:
@@ -93,7 +99,9 @@ class CallRecorder(Protocol):
 
     def _is_untracked(self, place: CallPlace) -> bool: ...
 
-    def _note_result(self, output: Tensor, result: Atom, by: Sequence[Atom], place: CallPlace) -> None: ...
+    def _note_result(self, output: Tensor, result: Atom | None, by: Sequence[Atom], place: CallPlace) -> None: ...
+
+    def _learn_names(self, frame: FrameType | None) -> None: ...
 
 
 MakeRecorder = Callable[..., CallRecorder]

@@ -85,6 +85,8 @@ class Surface(torch.overrides.TorchFunctionMode):
     ) -> Argument:
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
+        if self.recorder.is_one_call:
+            return function(*args, **kwargs)
         if function in PASSES:
             return self.recorder.run_backward(function.__name__, function, args, kwargs)
         if function is torch.nn.functional.linear and not kwargs:
@@ -107,7 +109,13 @@ class Surface(torch.overrides.TorchFunctionMode):
 
 
 class RecordingMode(torch_internals.DispatchMode):
-    """Mode below autograd, with one above it, that can be paused, and entered again within a call."""
+    """Mode below autograd, with one above it, that can be paused, and entered again within a call.
+
+    Attributes:
+        is_one_call: Whether the code that runs is recorded as one call, whatever it does.
+    """
+
+    is_one_call = False
 
     def __init__(self) -> None:
         super().__init__()

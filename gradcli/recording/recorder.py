@@ -32,6 +32,7 @@ from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.modes import RecordingMode
+from gradcli.recording.opaque_calls import OpaqueCalls, record_unread
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
 from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
@@ -54,6 +55,7 @@ class Recorder(RecordingMode):
         records_meaning: Whether it records torch's own computation of a call, with constants written out.
 
     Attributes:
+        opaque: Records calls that cannot be read as they are; None to refuse them.
         leaves: Arguments, and tensors found elsewhere, by name.
         decisions: Record of the decisions that values made.
         places: Finder of the places that calls come from.
@@ -64,6 +66,7 @@ class Recorder(RecordingMode):
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
+    opaque: OpaqueCalls | None = None
     _needs_decomposition, _decompose = staticmethod(is_unread), staticmethod(decomposed)
 
     def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
@@ -209,7 +212,10 @@ class Recorder(RecordingMode):
                 return
             is_view = name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex())
             tuple(self._value(one, place) for one in tensors if is_view or is_norm)
+            before = self.opaque.copies(name, given) if self.opaque else {}
             found = yield
+            if self.opaque and before:
+                self.opaque.note_custom(name, function, before, given, place)
             if not is_view or self._values.part(as_real(found)) is None:  # else the memory knows what it is made of
                 self._record_made(function, given, found, place)
 
@@ -298,21 +304,17 @@ class Recorder(RecordingMode):
         except GradcliError as error:
             refused = error
         if found is NotImplemented:
-            found = self._decomposed(plain, given, place, refused)
+            found = self._decomposed(plain, given, place)
+        if found is NotImplemented:
+            found = record_unread(self, plain, given, outputs, place, refused)
         return found if isinstance(found, list) else [found], inputs
 
-    def _decomposed(
-        self, function: Overload, given: Mapping[str, Argument], place: CallPlace, refused: GradcliError | None
-    ) -> list[Atom | None]:
+    def _decomposed(self, function: Overload, given: Mapping[str, Argument], place: CallPlace) -> Argument:
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
         with self.recording_nested():
             parts = self._decompose(function, given)
-        if parts is NotImplemented:
-            parts = of_constants(self, function, given, place)
-        if parts is NotImplemented:
-            why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
-            of = " of complex numbers" * any(one.is_complex() for one in calls.tensors_in(given))
-            raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
+        if parts is NotImplemented and (parts := of_constants(self, function, given, place)) is NotImplemented:
+            return parts
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [self._value(one, place) if calls.can_be_recorded(one) else None for one in parts]
 

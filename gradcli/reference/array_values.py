@@ -17,6 +17,7 @@ import sympy
 
 from gradcli.arrays import Array
 from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
@@ -180,6 +181,9 @@ class Values:
         call, shape = line.call, self.shapes[line.symbol]
         inside = [self.shapes.get(a, ()) for a in call.operands]
         match call.op.kind:
+            case Kind.SOURCE if call.op.name == MEASURED:
+                numbers, errors = numeric.measured(call)
+                return bounded(self.exact(numbers[None]).middle, errors[None])
             case Kind.SOURCE:
                 return self.exact(numeric.array_of(call)[None])
             case Kind.COUNT:

@@ -17,6 +17,7 @@ from flint import arb
 
 from gradcli.adjoint.slopes import is_power
 from gradcli.language.ops import Kind
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
@@ -108,6 +109,8 @@ class EnclosurePass:
         """Replace a ball around 0 by its exact rational value where value numbering knows it."""
         if self.rounding is not None or isinstance(outcome, Undefined) or outcome.is_exact() or not outcome.contains(0):
             return outcome
+        if line.call.op.kind is Kind.SOURCE:  # measured, and known no better
+            return outcome
         exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
         return outcome if exact is None else arb(exact.numerator) / exact.denominator
 
@@ -173,6 +176,9 @@ class EnclosurePass:
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(out, arb(size))
+            case Kind.SOURCE if call.op.name == MEASURED:
+                numbers, errors = (a.ravel()[elements].tolist() for a in numeric.measured(call))
+                return {e: arb(a, error) for e, a, error in zip(out, numbers, errors, strict=True)}
             case Kind.SOURCE:
                 data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}

@@ -132,9 +132,20 @@ def accumulating(answer: results.Products) -> str:
     return (AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad")
 
 
-def judged(verdict: results.Verdict, *, proven: bool) -> str:
-    """Write a verdict, with `(proven)` if the enclosure proves it."""
-    return f"{verdict} (proven)" if proven else verdict
+def judged(verdict: results.Verdict, *, proven: bool, digits: int | None = None) -> str:
+    """Write a verdict, with `(proven)` if the enclosure proves it, or with the digits to which its truth was measured.
+
+    >>> judged("agree", proven=False, digits=8)
+    'agree (measured, to 8 digits)'
+    """
+    if proven:
+        return f"{verdict} (proven)"
+    return f"{verdict} ({measured(digits)})" if verdict == "agree" and digits is not None else verdict
+
+
+def measured(digits: int) -> str:
+    """Say to how many digits a truth was measured."""
+    return f"measured, to {digits} digit{'s' * (digits != 1)}"
 
 
 def standing(check: results.Check) -> str:
@@ -151,7 +162,9 @@ def standing(check: results.Check) -> str:
     """
     if not check.entries:
         return check.verdict
-    return f"{check.verdict} ({'proven, ' * check.proven}{extent(check)})"
+    is_measured = check.verdict == "agree" and check.digits is not None
+    basis = "proven, " if check.proven else f"{measured(check.digits or 0)}, " if is_measured else ""
+    return f"{check.verdict} ({basis}{extent(check)})"
 
 
 def extent(check: results.Check) -> str:

@@ -67,6 +67,7 @@ class Assessment(Record):
         difference: The central finite difference in float64, if it was asked for and there are values around the point.
         difference_error: The error of the finite difference, by its own estimate.
         ulps: The error of torch in units in the last place of the dtype.
+        digits: Digits to which the truth was measured; None where it is enclosed, or nothing is known.
         is_minor: Whether rounding lost digits, but the error is small next to the largest entry of the same gradient.
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
@@ -82,6 +83,7 @@ class Assessment(Record):
     difference: float | None = None
     difference_error: float | None = None
     ulps: float | None = None
+    digits: int | None = None
     is_minor: bool = False
     truth: Any = field(default=None, compare=False, repr=False)
 
@@ -111,6 +113,7 @@ class AssessmentChanges(TypedDict, total=False):
     difference: float | None
     difference_error: float | None
     ulps: float | None
+    digits: int | None
     is_minor: bool
     truth: Any
 
@@ -253,6 +256,12 @@ class Entry(Record):
         return self.assessment.proven
 
     @property
+    @json_property("measured_digits", omit=if_none)
+    def digits(self) -> int | None:
+        """The digits to which the truth was measured, of a call that cannot be read; None if it is enclosed."""
+        return self.assessment.digits
+
+    @property
     def is_minor(self) -> bool:
         """True if rounding lost digits that are small next to the largest entry of the same gradient."""
         return self.assessment.is_minor
@@ -295,6 +304,7 @@ class Check(Record):
         undecided: Entries that were tried and not decided; above one in a hundred the verdict is `unchecked`.
         chosen: The choice of entries: `all`, or the sample in words.
         notes: Remarks, such as on entries left out and why.
+        digits: The fewest digits to which the truth of an entry that agrees was measured; None if all are enclosed.
         rewrite: A way to write the function without the worst finding, if one is known.
     """
 
@@ -310,6 +320,7 @@ class Check(Record):
     undecided: int = json_field(omit=if_empty, default=0)
     chosen: str = json_field(omit=lambda check, chosen: chosen == "all", default="all")
     notes: tuple[str, ...] = json_field(omit=if_empty, default=())
+    digits: int | None = json_field("measured_digits", omit=if_none, default=None)
     rewrite: Rewrite | None = json_field(omit=if_none, default=None)
 
     @property

@@ -20,6 +20,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.ops import Kind, Monoid, Op
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program.movement import axes_of, axis_of, fill_of
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
@@ -165,6 +166,8 @@ class Entries:
             case Kind.COUNT:
                 axes = axes_of(shapes[0], call.statics[0])
                 return sympy.Mul(*(self.sizes(shapes[0][axis]) for axis in axes))
+            case Kind.SOURCE if call.op.name == MEASURED:
+                raise NoFormulaError(f"{call.statics[1].called} cannot be read: its slopes are measured")
             case Kind.SOURCE:
                 return self._constant(call, index)
             case _:

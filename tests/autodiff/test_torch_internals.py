@@ -177,6 +177,23 @@ def test_apply_is_a_frame_of_a_custom_function() -> None:
     assert torch_internals.APPLY in Doubled.frames[0]
 
 
+def test_what_applies_custom_functions_is_replaced() -> None:
+    """Also where the method was taken before; and put back."""
+    applied = list[type]()
+
+    def apply(cls: type, args: tuple[Any, ...], own: Any) -> Any:
+        applied.append(cls)
+        return own(*args)
+
+    method, x = Doubled.apply, torch.ones(2, requires_grad=True)
+    with torch_internals.applying(apply):
+        found = method(x)  # type: ignore[no-untyped-call]
+    method(x)  # type: ignore[no-untyped-call]
+    assert applied == [Doubled]
+    assert found.grad_fn is not None
+    assert found.tolist() == [2, 2]
+
+
 def test_the_engine_is_a_frame_of_a_backward_pass() -> None:
     """By its name."""
     _doubled()[1].sum().backward()  # type: ignore[no-untyped-call]

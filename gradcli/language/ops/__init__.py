@@ -102,7 +102,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.DRAWN}
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.UNNAMED}
 """Rows of the table, and the rows without a name to type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradcli.language.ops.row import Kind, Op
+from gradcli.language.ops.row import BY_TORCH, Kind, Op
 from gradcli.language.ops.signature import Constant, Constants, Operand, Shapes
+
+OPAQUE, MEASURED = "opaque", "measured"
+"""Names of rows: of a call that cannot be read, and of numbers known to within an error."""
 
 _SEEDED = "NumPy's generator with this seed; torch.randn(3) and np.random.rand(3) draw what the library draws"
 
@@ -340,6 +343,16 @@ CONSTANT_TENSORS: tuple[Op, ...] = (
     ),
 )
 
-DRAWN: tuple[Op, ...] = (
+UNNAMED: tuple[Op, ...] = (
     Op("drawn", (Constant("shape"), Constant("numbers")), "numbers that code draws at random", kind=Kind.SOURCE),
+    Op(MEASURED, (Constant("shape"), Constant("numbers")), "numbers known to within an error", kind=Kind.SOURCE),
+    Op(
+        OPAQUE,
+        ("operands", Constant("call")),
+        "what a call gives that cannot be read, but called again",
+        kind=Kind.DEFINED,
+        meaning=BY_TORCH,
+        torch=OPAQUE,
+    ),
 )
+"""Rows without a name to type: lines of recordings have them, and of texts that draw random numbers."""

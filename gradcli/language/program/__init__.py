@@ -1,6 +1,7 @@
 """Program: a Wengert list of symbols and calls, each one operation deep, and the facts that every reading needs.
 
 wengert         the list: variables, lines, calls of operations; the lines that a value is made of
+opaque          calls that cannot be read: lines of which slopes are measured
 expansion       operations replaced by their definitions
 passes          the forms of a Program for its readers, each made once
 sympy_functions  primitives as SymPy expressions: of numbers, and of whole tensors in index notation

@@ -135,7 +135,7 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 @lru_cache(maxsize=512)
 def _by_convention(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
-    return with_torch_conventions(_written(name, statics, count, ops.TABLE[name].torch_convention))
+    return with_torch_conventions(_written(name, statics, count, ops.ROWS[name].torch_convention))
 
 
 @lru_cache(maxsize=512)
@@ -148,7 +148,7 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
-    op = ops.TABLE[name]
+    op = ops.ROWS[name]
     if op.defined_by is Meaning.TORCH_CALL:
         if not isinstance(statics[-1], AskedMeaning):
             raise _depends(op)

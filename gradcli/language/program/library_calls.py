@@ -17,6 +17,7 @@ import sympy
 
 from gradcli.language.ops import REQUIRED, ROWS, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
+from gradcli.language.ops.structure import OPAQUE
 from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
@@ -146,6 +147,8 @@ class TorchCalls:
     def apply(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         """Apply one operation, except constant tensors and derivatives; its value may be a number or a list."""
         op = call.op
+        if op.name == OPAQUE:
+            return call.statics[0].run([self.tensor(a) for a in operands])
         if op.name in OPERATORS:  # no tensor, or a list next to one: the signs of Python alone would not do
             is_plain = not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
             return OPERATORS[op.name](*(map(self.tensor, operands) if is_plain else operands))

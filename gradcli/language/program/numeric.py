@@ -22,6 +22,7 @@ from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.ops.signature import Constants
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, Statics, number
@@ -181,6 +182,11 @@ def array_of(call: Call) -> npt.NDArray[np.float64]:
     return made(call.op.name, call.statics, shape)
 
 
+def measured(call: Call) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the numbers of a constant tensor that was measured, and their errors."""
+    return call.statics[1].numbers, call.statics[1].errors
+
+
 def _made(name: str, a: Statics, shape: Shape) -> npt.NDArray[np.float64]:
     with np.errstate(all="ignore"):
         array = np.asarray(_SOURCES[name](shape, *a), dtype=np.float64)
@@ -198,6 +204,7 @@ _SOURCES: Mapping[str, Callable[..., Any]] = {
     "ones": lambda shape, _: np.ones(shape),
     "full": lambda shape, _, number: np.full(shape, float(number)),
     "drawn": lambda shape, _, numbers: np.frombuffer(numbers.data).reshape(shape),
+    MEASURED: lambda shape, _, numbers: numbers.numbers,
     "rand": lambda shape, _, seed: np.random.default_rng(seed).random(shape),
     "randn": lambda shape, _, seed: np.random.default_rng(seed).standard_normal(shape),
 }

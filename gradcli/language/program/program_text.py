@@ -15,6 +15,7 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.ops.row import SHAPES
+from gradcli.language.ops.structure import OPAQUE
 from gradcli.language.program.wengert import Atom, Call, Line, Program, number
 
 OUTPUTS = ("y", "f", "out", "output")
@@ -110,6 +111,8 @@ class ProgramText:
             return parts[0].within(_ALONE) + f"[{_key(call.statics[0])}]"
         if name == "drawn":
             return TextPiece(call.statics[1].shown)
+        if name == OPAQUE:
+            return TextPiece(f"{call.statics[0].called}(") + _joined(parts) + ")"
         if call.op.kind is Kind.LIST or call.op.operands[:1] == ("tensors",):
             parts = [TextPiece("[") + _joined(parts) + "]"]
         others = [one for one in call.op.signature if one in call.op.statics and one != SHAPES]

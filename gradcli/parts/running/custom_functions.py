@@ -262,7 +262,7 @@ class CustomFunction:
         """
         key = (*(array.shape for array in variant.arrays.values()), variant.layout, variant.output)
         if key not in self._made or self._made[key].is_of_point:
-            call = self.call.of_another(lambda **given: self._applied(variant, given), variant.arrays)
+            call = self.call.of_another(lambda **given: self._applied(variant, given), variant.arrays, measures=False)
             self._made[key] = call.recorded()
         return self._made[key]
 

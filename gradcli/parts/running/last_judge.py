@@ -24,6 +24,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import holds_constant, is_padded
 from gradcli.parts.running.cuts import HeldConstant
 from gradcli.parts.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
+from gradcli.parts.running.measured_directions import with_directions
 from gradcli.parts.running.measured_slopes import SEED
 from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.results import Array, Entry, Mode, Verdict
@@ -247,6 +248,8 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
     moved, judgement, proven_cut = recorded.moved(question, numbers), found.judgement, found.cut
     cut = None if found.is_decided else recorded.cut(question.wrt)
     boundaries, notes = list(recorded.boundaries(question.wrt)), list[str]()
+    if moved is not None and numbers.order == 1:
+        judgement = with_directions(judgement, recorded, moved.function, moved.known)
     if moved is not None:
         judgement = _confirmed(judgement, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]

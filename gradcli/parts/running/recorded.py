@@ -28,6 +28,7 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
+from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, argument, one_tensor
@@ -37,6 +38,8 @@ from gradcli.parts.running.forward_refusals import has_own, without_forward_mode
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
+from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be
+from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import clone_saved_tensors, drawing_from, eager, random_states
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
@@ -44,6 +47,7 @@ from gradcli.questions.question import Dtype, Question
 from gradcli.questions.recorded_protocol import Released
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
 from gradcli.recording.modes import TimeLimit
+from gradcli.recording.opaque_calls import OpaqueCalls
 from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Mode, Verdict
@@ -150,7 +154,7 @@ class Recorded:
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
-        recorder = self.call.recorder()
+        recorder = self.call.recorder(self.recorder.opaque.functions if self.recorder.opaque else ())
         forward = self.forward(arrays, wrt, recorder=recorder)
         made = {name: tensor for name, tensor in recorder.named.values() if name in self.program.named}
         return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
@@ -261,7 +265,7 @@ class Recorded:
     @property
     def is_of_point(self) -> bool:
         """Tell whether Python decided by values, or computed with them: elsewhere the function may be another one."""
-        return bool(self.recorder.decisions.lost or self.recorder.decisions.guards)
+        return bool(self.recorder.decisions.lost or self.recorder.decisions.guards) or any(opaque_outputs(self.program))
 
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Find the conditions that are decided otherwise next to the point."""
@@ -310,10 +314,10 @@ class Recorded:
         return self._trials[mode]
 
     def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Say which custom functions have wrong gradients, unless the verdict tells of it, and all that was tried."""
+        """Say which functions and operations are wrong, unless the verdict tells of it, and all that was tried."""
         found = self.trials(mode)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
-        return tuple(one.fault for one in wrong), tuple(one.tried for one in found)
+        return (*(one.fault for one in wrong), *broken_rules(self.recorder.opaque)), tuple(one.tried for one in found)
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""
@@ -339,6 +343,7 @@ class FunctionCall:
         maybe_whole: Others whose values are whole numbers, and were not given as floating-point ones by their type.
         borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
         is_numpy: Whether it is a function of NumPy, to which tensors are given as arrays.
+        measures: Whether calls that cannot be read are kept as they are, and measured.
     """
 
     function: Callable[..., Any]
@@ -350,6 +355,7 @@ class FunctionCall:
     maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     is_numpy: bool = False
+    measures: bool = True
     _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
 
     def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
@@ -359,7 +365,7 @@ class FunctionCall:
     def recorded(
         self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})
     ) -> Recorded:
-        """Run the function once, and record it.
+        """Run the function once, and record it; with a custom function that cannot be read, again, as one call.
 
         Args:
             constants: Tensors that it finds elsewhere.
@@ -368,7 +374,9 @@ class FunctionCall:
         Raises:
             InputError: It fails, gives no tensor, cannot be recorded, or its recording gives another value.
         """
-        recorder = self.recorder()
+        return recorded_as_it_can_be(self.recorder, lambda one: self._recorded(one, constants, numbers), self.measures)
+
+    def _recorded(self, recorder: Recorder, constants: Mapping[str, Any], numbers: Mapping[str, Array]) -> Recorded:
         try:
             ran = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
         finally:
@@ -396,10 +404,12 @@ class FunctionCall:
         variables = tuple(recorder.lines.variables[name] for name in lost)
         return replace(program, variables=(*program.variables, *variables)) if lost else program
 
-    def recorder(self) -> Recorder:
-        """Make the recorder of a run."""
+    def recorder(self, opaque: tuple[type, ...] = ()) -> Recorder:
+        """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
-        return Recorder(names, getattr(torch, self.dtype), self.called)
+        found = Recorder(names, getattr(torch, self.dtype), self.called)
+        found.opaque = OpaqueCalls(opaque) if self.measures else None
+        return found
 
     def forward(
         self,
@@ -437,6 +447,7 @@ class FunctionCall:
             torch.enable_grad(),
             eager(),
             without_reentrance(),
+            applications_seen_by(recorder),
             recorder or contextlib.nullcontext(),
         ):
             found = self.function(*first, **values)

@@ -131,14 +131,18 @@ def _in_short(one: doc.EquationCell) -> str | doc.Inline:
     return one.right if length <= LONGEST else in_full
 
 
-def standing(verdict: results.Verdict, *, proven: bool = False, is_minor: bool = False) -> doc.Styled:
+def standing(
+    verdict: results.Verdict, *, proven: bool = False, is_minor: bool = False, digits: int | None = None
+) -> doc.Styled:
     """Write a verdict with its sign, in its colour."""
-    return doc.Styled(f"{mark(verdict, is_minor=is_minor)} {judged(verdict, proven=proven)}", TONES[verdict])
+    said = judged(verdict, proven=proven, digits=digits)
+    return doc.Styled(f"{mark(verdict, is_minor=is_minor)} {said}", TONES[verdict])
 
 
 def standing_of(check: results.Check) -> doc.Styled:
     """Write the verdict of a check with its sign."""
-    return standing(check.verdict, proven=check.proven, is_minor=check.verdict == "inaccurate" and check.is_minor)
+    is_minor = check.verdict == "inaccurate" and check.is_minor
+    return standing(check.verdict, proven=check.proven, is_minor=is_minor, digits=check.digits)
 
 
 # -- all formulas

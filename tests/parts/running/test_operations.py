@@ -64,32 +64,14 @@ def test_the_numbers_are_those_of_torch(name: str) -> None:
     require_as_run(FUNCTIONS[name], given, verdict="cut" if name in CUT else "agree")
 
 
-def _ctc_loss(x: torch.Tensor) -> torch.Tensor:
-    places = torch.tensor([[1, 2]]), torch.tensor([3]), torch.tensor([2])
-    return F.ctc_loss((x[:, None, None] * X).log_softmax(-1), *places)
-
-
-def _packed(x: torch.Tensor) -> Any:
-    packed = torch.nn.utils.rnn.pack_padded_sequence((x * M).view(1, 3, 3), [3], batch_first=True)
-    return torch.nn.LSTM(3, 2, batch_first=True).double()(packed)[0].data
-
-
 REFUSED: list[tuple[Callable[..., Any], str]] = [
-    (lambda x: torch.linalg.pinv(x[:, None] * x), "calls aten.linalg_pinv.atol_rtol_tensor"),
-    (lambda x: (x[[0, 0, 1]] * 2).mode().values * x, "calls aten.mode.default (test_operations.py, line"),
-    (lambda x: torch.fft.fft(x).tan().real, "calls prims.tan.default of complex numbers"),
-    (lambda x: torch.linalg.eigvals(x.diag()).abs(), "calls aten.linalg_eig.default (test_operations"),
-    (_ctc_loss, "aten._ctc_loss.Tensor"),
-    (_packed, "aten._pack_padded_sequence"),
     (own.counting, "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]"),
-    (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
     (own.with_data_set, "autograd follows a tensor that was changed, or made, by what it does not follow"),
     (model.raises, "ValueError: no good, raised while raises is called (model.py, line"),
     (model.leaves, "Python is left (sys.exit) while leaves is called"),
     (model.gives_numbers, "gives_numbers gives back a value of type float"),
     (model.gives_nothing, "gives_nothing gives back None"),
     (model.through_domain, "ValueError: math domain error, raised while through_domain is called (model.py, line"),
-    (model.of_numpy_alone, "RuntimeError: Can't call numpy() on Tensor that requires grad."),
 ]
 
 

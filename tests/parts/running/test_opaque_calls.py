@@ -1,0 +1,259 @@
+"""Calls that no recorder reads: their slopes are measured, and what is wrong is told from what is right."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gradcli.errors import GradcliError
+from gradcli.parts.running.plain_functions import check, record
+from gradcli.recording.slope_measurement import measure
+from tests.checks import check_of
+from tests.parts.running import opaque_functions as own
+from tests.parts.running.running import require_as_run
+
+Make = Callable[[float], Callable[..., torch.Tensor]]
+Draw = Callable[[torch.dtype], list[torch.Tensor]]
+
+RIGHT, WRONG = 1.0, 1.001
+
+CASES: list[Any] = [
+    *(pytest.param(one.made, one.arguments, one.is_single, id=one.name) for one in own.KERNELS),
+    pytest.param(own.ctc, own.of_ctc, False, id="ctc_loss"),
+    pytest.param(
+        own.compiled,
+        own.KERNELS[0].arguments,
+        False,
+        id="cpp",
+        marks=[pytest.mark.thorough, pytest.mark.skipif(not own.HAS_COMPILER, reason="there is no compiler")],
+    ),
+]
+
+
+def inside(opaque: Callable[..., torch.Tensor], count: int) -> Callable[..., torch.Tensor]:
+    """Put a call between operations that are read."""
+    if count == 1:
+        return lambda x: torch.sqrt(1 + opaque(1.5 * x) ** 2)
+    return lambda x, w: torch.sqrt(1 + opaque(1.5 * x, w) ** 2)
+
+
+def test_there_are_forty() -> None:
+    """Twenty right ones, and the same with an error of a thousandth."""
+    assert len(CASES) >= 20
+
+
+@pytest.mark.parametrize(
+    ("make", "draw", "is_single"), [pytest.param(*c.values, id=c.id, marks=c.marks) for c in CASES]
+)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_right_and_wrong_ones_are_told_apart(make: Make, draw: Draw, is_single: bool, dtype: torch.dtype) -> None:
+    """By a thousandth, in either dtype; none is called proven, and the digits are said."""
+    if is_single and dtype is torch.float64:
+        pytest.skip("it takes float32 alone")
+    given = draw(dtype)
+    for factor, verdict in ((RIGHT, "agree"), (WRONG, "disagree")):
+        answer = record(inside(make(factor), len(given)), *given).check()
+        found = check_of(answer)
+        assert (found.verdict, found.proven) == (verdict, False)
+        assert answer.passed == (verdict == "agree")
+        if verdict == "agree":
+            assert found.digits is not None
+            assert found.digits >= (3 if is_single else 6)
+            assert f"agree (measured, to {found.digits} digits" in str(answer)
+
+
+MEASURED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "complex": lambda x: torch.fft.fft(x).tan().real,
+    "eigenvalues": lambda x: torch.linalg.eigvals(x.diag()).abs(),
+    "packed": own.packed,
+    "several results": lambda x: torch.linalg.eig(x.diag() + 0.1)[0].real * x,
+    "twice": lambda x: own.SINE(own.SINE(x) * x) + own.SINE(x),
+    "a part of the arguments": lambda x: own.SINE(x[:2]).sum() * x[2],
+    "next to constants": lambda x: own.GATED(x, torch.tensor([1.0, 2.0, 3.0], dtype=x.dtype)),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_numbers_are_those_of_torch(name: str) -> None:
+    """And everything around the call is enclosed as ever."""
+    require_as_run(MEASURED[name], own.X, verdict="agree")
+    assert check_of(record(MEASURED[name], own.X).vjp(v="ones")).digits is not None
+
+
+def test_entries_that_do_not_go_through_the_call_are_proven() -> None:
+    """And the others are not."""
+    answer = record(lambda x, w: own.SINE(x).sum() * w**2, own.X, torch.tensor(2.0, dtype=torch.float64)).check()
+    proven = {one.variable: one.proven for one in answer.opinions if one.variable}
+    assert proven == {"x": False, "w": True}
+    assert [one.digits is None for one in answer.opinions if one.variable == "w"] == [True]
+
+
+@pytest.mark.parametrize("count", [100, 5_000])
+@pytest.mark.parametrize(("factor", "verdict"), [(RIGHT, "agree"), (WRONG, "disagree")])
+def test_a_large_call_is_moved_along_random_directions(count: int, factor: float, verdict: str) -> None:
+    """Of all entries at once."""
+    sine = own.KERNELS[0].made(factor)
+    x = torch.linspace(0.3, 1.7, count, dtype=torch.float64)
+    found = check_of(record(lambda x: (sine(x) * x).sum(), x).check())
+    assert (found.verdict, found.proven) == (verdict, False)
+    if verdict == "agree":
+        assert found.checked == found.entries == count
+        assert found.digits is not None
+        assert any("random directions" in note for note in found.notes)
+
+
+def test_one_wrong_entry_of_a_large_call_is_found() -> None:
+    """As it shows in each direction."""
+
+    class OneOff(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return torch.from_numpy(np.sin(x.detach().numpy()))
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            (x,) = ctx.saved_tensors
+            found = grad * torch.cos(x)
+            found[7] *= 1.01
+            return found
+
+    x = torch.linspace(0.3, 1.2, 2000, dtype=torch.float64)
+    found = check_of(record(lambda x: OneOff.apply(x).sum(), x).check())  # type: ignore[no-untyped-call]
+    assert found.verdict == "disagree"
+
+
+# -- what hides a slope
+
+
+def _rounded(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(np.round(np.sin(x.detach().numpy()), 4))
+
+
+def _noisy(x: torch.Tensor) -> torch.Tensor:
+    found = x.detach().numpy()
+    return torch.from_numpy(np.sin(found) + 1e-4 * np.sin(1e9 * found))
+
+
+def _bent(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(np.abs(x.detach().numpy() - 0.7))
+
+
+HIDDEN: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
+    "coarse": (_rounded, "hides their slopes: compute in float64 inside of it, or compare it with another"),
+    "noisy": (_noisy, "hides their slopes"),
+    "kink": (_bent, "has a kink here: along argument 1[0] its slope is -1 before the point and 1 after it"),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_hides_a_slope_is_unchecked_with_the_reason(name: str) -> None:
+    """And with the way out."""
+    forward, reason = HIDDEN[name]
+    function = own.with_slope(forward, torch.cos)
+    found = check_of(record(function, own.X[:1]).check())
+    assert found.verdict in ("unchecked", "kink")
+    assert any(reason in one.note for one in found.findings)
+
+
+def test_random_ones_are_refused_or_unchecked() -> None:
+    """A call that gives other numbers each time has no slope."""
+    function = own.with_slope(lambda x: x.detach() + np.random.default_rng().normal(), torch.ones_like)
+    with pytest.raises(GradcliError):
+        record(function, own.X).check()
+
+
+def test_second_derivatives_are_not_measured() -> None:
+    """Nor are they called right."""
+    answer = record(lambda x: own.SINE(x).sum(), own.X).hvp(u=[1.0, 0.0, 0.0])
+    assert check_of(answer).verdict == "unchecked"
+    assert any("second derivatives are not" in note for note in check_of(answer).notes)
+
+
+def test_without_scipy_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what to install."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for x in (own.X, torch.linspace(0.3, 1.7, 100, dtype=torch.float64)):
+        found = check_of(record(lambda x: own.SINE(x).sum(), x).check())
+        assert found.verdict == "unchecked"
+        assert any("pip install 'gradcli[scipy]'" in one.note for one in found.findings)
+
+
+def test_no_formula_is_shown() -> None:
+    """It says why."""
+    answer = record(lambda x: own.SINE(x).sum(), own.X).grad()
+    assert "cannot be read: its slopes are measured" in answer.symbolic_omitted["x"]
+
+
+def test_json_has_the_digits() -> None:
+    """Of the check, and of each entry that is listed."""
+    answer = record(lambda x: own.SINE(x).sum(), own.X).check()
+    assert answer.to_dict()["check"]["measured_digits"] == check_of(answer).digits
+    assert {"measured_digits"} <= {key for one in answer.to_dict()["opinions"] for key in one}
+
+
+# -- rules of operations besides their derivatives
+
+
+def _sine(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(np.sin(x.detach().numpy()))
+
+
+def _changing(x: torch.Tensor) -> torch.Tensor:
+    found = _sine(x)
+    x.mul_(2)
+    return found
+
+
+def test_an_operation_that_changes_its_argument_is_a_fault() -> None:
+    """Which its schema does not say."""
+    operation = own.operation(_changing, torch.empty_like)
+    with pytest.raises(GradcliError, match="changes its argument x, and its schema does not say so"):
+        check(lambda x: operation(2 * x), own.X)
+
+
+@pytest.mark.parametrize(
+    ("fake", "said"),
+    [
+        (lambda x: x.new_empty((2,)), "Shapes"),
+        (lambda x: x.new_empty(x.shape, dtype=torch.float32), "Dtypes"),
+        (torch.empty_like, ""),
+        (None, ""),
+    ],
+    ids=["shape", "dtype", "right", "none"],
+)
+def test_a_wrong_register_fake_is_a_fault(fake: Callable[..., torch.Tensor] | None, said: str) -> None:
+    """It gives the shapes and dtypes that the call gives; without one nothing is wrong."""
+    operation = own.operation(_sine, fake)
+    answer = record(lambda x: operation(2 * x), own.X).check()
+    assert check_of(answer).verdict == "agree"
+    assert [said in one and "register_fake" in one for one in answer.elsewhere] == [True] * bool(said)
+    assert answer.passed == (not said)
+
+
+# -- kernels
+
+
+def test_a_kernel_of_float32_alone_is_compared_with_another() -> None:
+    """As ever: the truth is the enclosure of the other."""
+    kernel = next(one for one in own.KERNELS if one.name == "single")
+    given = [torch.tensor([0.5, 1.0, 1.5], requires_grad=True)]
+    assert check(kernel.made(RIGHT), *given, versus=lambda x: x**3).passed
+    with pytest.raises(AssertionError):
+        check(kernel.made(WRONG), *given, versus=lambda x: x**3)
+
+
+def test_digits_are_those_of_the_library_s_error() -> None:
+    """Each error contains the truth: planted functions with known slopes."""
+    x = np.array([0.4, -1.3, 2.2])
+    for function, slopes in (
+        (np.sin, np.diag(np.cos(x))),
+        (lambda z: np.atleast_1d(np.exp(z).sum()), np.exp(x)[None]),
+        (lambda z: np.sin(50 * z), np.diag(50 * np.cos(50 * x))),
+        (lambda z: np.sin(z.astype(np.float32)).astype(float), np.diag(np.cos(x))),
+    ):
+        found = measure(function, x, function(x), 2.0**-52)
+        assert (np.abs(found.slopes - slopes) <= found.errors).all()
