@@ -96,11 +96,11 @@ def _kind(said: str) -> str:
 
 
 def _chosen(cases: Sequence[tuple[Any, Any]], words: Mapping[str, str], before: Iterable[str] = ()) -> list[Any]:
-    """Leave all but the first of each kind, and each twelfth without words, to `pytest -m thorough`."""
+    """Leave all but the first of each kind, and one of 24 without words, to `pytest -m thorough`."""
     seen, params = {*map(_kind, before)}, []
     for n, (custom, given) in enumerate(cases):
         kind = _kind(words.get(custom.__name__, ""))
-        is_plain = kind not in seen if kind else n % 12 == 0
+        is_plain = kind not in seen if kind else n % 24 == 0
         seen |= {kind}
         params.append(pytest.param(custom, given, id=custom.__name__, marks=() if is_plain else pytest.mark.thorough))
     return params
