@@ -152,6 +152,17 @@ def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], d
     return {name: derivative_of(slope) for name, slope in first.items()}, blocks
 
 
+def jacobian_by_v(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
+    """Compute the Jacobian blocks as the derivative of vᵀJ by v, through a graph of the backward pass."""
+    y, leaves = forward.output, {name: forward.leaves[name] for name in wrt}
+    blocks = {name: np.zeros((*y.shape, *leaf.shape), dtype_name(leaf.dtype)) for name, leaf in leaves.items()}
+    if y.requires_grad:
+        for name, leaf in leaves.items():
+            if blocks[name].size:
+                _by_columns(blocks[name], y, leaf, 1)
+    return blocks
+
+
 def hvp(
     forward: Forward, u: Mapping[str, Array], wrt: tuple[str, ...]
 ) -> tuple[dict[str, Array], Array, dict[str, Array]]:

@@ -173,6 +173,11 @@ class Numbers:
         return 2 if {"hvp", "hessian"} & set(self.derivatives) else 1 if self.derivatives else 0
 
     @property
+    def way(self) -> Mode | Literal[""]:
+        """The way in which torch computed them; that of Ju, Hu and a Hessian is twice, unless it is another."""
+        return self.mode or ("" if self.is_of_rows else "second order")
+
+    @property
     def is_of_rows(self) -> bool:
         """Tell whether they are y, J or vᵀJ, which the judge of first order compares row by row."""
         return not {"jvp", "hvp", "hessian"} & set(self.derivatives)

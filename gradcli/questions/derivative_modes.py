@@ -5,15 +5,22 @@ Each gives numbers of its own, which are judged like those of the usual way: one
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
+import sympy
 
 from gradcli.crosscheck.point import Numbers
+from gradcli.errors import Span
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Builder
+from gradcli.language.snippet_result import Snippet
 from gradcli.progress import SECONDS, budget_factor
-from gradcli.questions.question import JACOBIAN_ENTRIES, Question
+from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
 from gradcli.results import Array, BlockNames, Mode, NumberKind, by_name
 
 MOST_RUNS = 64
@@ -69,6 +76,70 @@ def forward_numbers(question: Question) -> list[Numbers]:
     with np.errstate(invalid="ignore"):
         is_linear = not np.isfinite(linear).all() or np.all(abs(product - linear) <= CLOSE[question.dtype] * size)
     return found if is_linear else [*found, along_u]
+
+
+V = "gradient vector v"
+"""Name of v in a Program: no name of the language has a space."""
+
+Asked = tuple[Question, Numbers, str]
+"""Numbers, the question that they are of, and how they are a sample; empty if they are none."""
+
+
+def second_order(question: Question) -> Iterator[Asked]:
+    """Compute the derivatives of vᵀJ by v and by x, through a graph of the backward pass.
+
+    The first are J again, the second the Hessian of Σ v·y, for a random v if y has several elements.  Of many elements
+    of x they are products with a random direction u.
+
+    Raises:
+        GradcliError: Torch cannot differentiate a backward pass again, or the function cannot be recorded once more.
+    """
+    from gradcli.autodiff.jacobians import hessian, hvp, jacobian_by_v, jvp
+
+    inputs = {name: question.arrays[name] for name in question.wrt}
+    columns, u = sum(array.size for array in inputs.values()), random_direction(inputs)
+    is_small = columns <= MOST_RUNS and question.jacobian_entries <= JACOBIAN_ENTRIES
+    sample = "" if is_small else f"along one random direction u, as x has {columns:,} elements"
+    first = replace(question, twice=True)
+    by_v: Mapping[NumberKind, Mapping[BlockNames, Array]]
+    if is_small:
+        by_v = {"jacobian": by_name(jacobian_by_v(first.forward, question.wrt))}
+        yield question, _numbers(question, by_v, "second order"), ""
+    else:
+        by_v = {"jvp": {("", ""): jvp(first.forward, u)}}
+        yield question, _numbers(question, by_v, "second order", u), sample
+    whole = _weighted(first)
+    value = whole.value
+    if is_small:
+        gradient, blocks = hessian(whole.forward, question.wrt)
+        second = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
+        yield whole, _numbers(whole, {"gradient": by_name(gradient), "hessian": second}, "second order"), ""
+    else:
+        gradient, slope, product = hvp(whole.forward, u, question.wrt)
+        along = {("", ""): np.full(value.shape, float(slope))}
+        yield whole, _numbers(whole, {"jvp": along, "hvp": by_name(product)}, "second order", u), sample
+
+
+def _weighted(question: Question) -> Question:
+    """Ask for Σ v·y with a random v; for y itself, if it has one element."""
+    if math.prod(question.shape) == 1 and not question.shape:
+        return question
+    generator = np.random.default_rng(SEED)
+    v = rounded(generator.choice((-1, 1), size=question.shape) * generator.uniform(0.5, 1.5, question.shape), "float64")
+    if question.recording is not None:
+        made = question.recording.weighted(v)
+        constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
+        own = {name: array for name, array in made.arrays.items() if name not in constants}
+        snippet = Snippet(made.program, values=constants, wrt=None)
+        return Inquiry(made.program.text, snippet, own, question.wrt, question.dtype, question.check, made).question()
+    program = question.program
+    builder, span = Builder(program.text, program.source), Span(0, len(program.text))
+    builder.retain(program.lines)
+    symbol = sympy.Symbol(V, real=True)
+    total = builder.inline(parse("sum(v*y)"), (symbol, program.output), span)
+    summed = replace(program, variables=(*program.variables, symbol), lines=tuple(builder.lines), output=total)
+    arrays = {**question.arrays, V: rounded(v, question.dtype)}
+    return replace(question.another(summed, arrays, question.wrt), twice=True)
 
 
 def _numbers(

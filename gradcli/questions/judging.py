@@ -93,7 +93,7 @@ def compare_numbers(
         from gradcli.questions.held_constant import released_judgement
 
         judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
-        return with_blame(question, judgement, numbers.mode) if blames else judgement
+        return with_blame(question, judgement, numbers.way) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 

@@ -61,6 +61,14 @@ class Recording(Protocol[Asked_contra]):
         """The Program that computes the same."""
 
     @property
+    def arrays(self) -> Mapping[str, Array]:
+        """The value of every variable."""
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Names of the tensors that it finds elsewhere."""
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks on the recording."""
 
@@ -99,6 +107,9 @@ class Recording(Protocol[Asked_contra]):
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recording[Asked_contra]:
         """Record the same function at another point."""
+
+    def weighted(self, v: Array) -> Recording[Asked_contra]:
+        """Record the sum of its outputs with these weights."""
 
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Find the conditions that are decided otherwise next to the point."""

@@ -19,8 +19,14 @@ OF_PRODUCT = Signs("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
 """Name of an element of vᵀJ."""
 
 
-def entry(of: results.Entry, y: str) -> Notation:
+OF_SUM = Signs("vT%s", "vᵀ%s", "v^{T} %s")
+"""Name of the sum of the elements of y, weighted by v."""
+
+
+def entry(of: results.Entry, y: str, *, is_weighted: bool = False) -> Notation:
     """Name an entry of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is the output's name.
+
+    A gradient and a Hessian are of the sum of y weighted by v, if `is_weighted`.
 
     Of accumulated passes, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
     the gradient next to them `∂y/∂x[1]`.
@@ -29,6 +35,7 @@ def entry(of: results.Entry, y: str) -> Notation:
     '∂y[0]/∂x[1]'
     """
     column = Element(of.variable or "", of.column or ())
+    scalar = OF_SUM(Named(y)) if is_weighted else Named(y)
     match getattr(of, "of", ""):
         case "jvp":
             return directional(of.row or ())
@@ -37,9 +44,9 @@ def entry(of: results.Entry, y: str) -> Notation:
         case "accumulated":
             return Element(f"{of.variable}.grad", of.column or ())
         case "hessian":
-            return second(Named(y), Element(getattr(of, "by", None) or "", of.row or ()), column)
+            return second(scalar, Element(getattr(of, "by", None) or "", of.row or ()), column)
         case "gradient":
-            return RATIO(Named(y), column)
+            return RATIO(scalar, column)
     if of.variable is None:
         return Element(y, of.row or ())
     if of.column is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import variable_of
+from gradcli.parts.claims.mode_checks import AskedModes, with_modes
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met
 from gradcli.progress import each_with_time, tracked
@@ -97,6 +98,7 @@ def check(
     require_all: bool = False,
     differences: bool = False,
     forward: bool = False,
+    order: Literal[1, 2] = 1,
     numbers_of: ParsedText | None = None,
     **options: Unpack[CommonOptions],
 ) -> results.Checking:
@@ -107,8 +109,9 @@ def check(
     `expect` numbers; `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.
     Verdicts of `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a
     larger entry of the gradient, and unless `require_all`, a sample.  With `forward` the numbers of forward mode are
-    checked too, as they are for a custom function that has a `jvp`.  With `numbers_of`, the numbers that are judged
-    are those that torch gives for another function, whose derivative is meant to be this one's.
+    checked too, as they are for a custom function that has a `jvp`; with `order=2` second derivatives, by x and by v.
+    With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
+    is meant to be this one's.
 
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
@@ -125,10 +128,8 @@ def check(
     is_open = bool(claim) and not (inquiry.at or inquiry.snippet.values or box or expect)
     inquiry, ranges = (at_random_values(inquiry, seed) if is_open else inquiry).within(box or {})
     question = inquiry.question()
-    cotangent = None if v is None else question.cotangent(v, None)
+    cotangent = _cotangent(question, v)
     claims, expected = _claimed_of(question, self._argument_values(at, question), v is not None, claim, expect)
-    if cotangent is None:
-        question.require_room(ROWS_OR_FEWER)
     tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
     asked = question if numbers_of is None else _of_another(numbers_of._asked(at, **options).question(), question)
     look, failing_at = partial(_look, question, asked, cotangent, tolerance), partial(_failing, allow, strict)
@@ -139,8 +140,7 @@ def check(
         worst, sampling, failing = _sampled(look, failing_at, draws, results.Sampling(random, seed, ranges, {}, {}))
     shared, found = _readings(worst, tolerance, has_differences=differences)
     failing |= failing_at(worst.judgement, found)
-    if sampling is not None and found.verdict in MENDED:
-        found = _mended_everywhere(inquiry, ranges, worst, found, tolerance)
+    found = found if sampling is None else _mended_everywhere(inquiry, ranges, worst, found, tolerance)
     claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
     elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
     is_right = not failing and not elsewhere and all(_passes(one, allow) for one in claimed_ones)
@@ -157,21 +157,16 @@ def check(
         check=found,
         **shared,
     )
-    return _with_modes(answer, worst.question, forward, tolerance, failing_at)
+    modes = AskedModes(forward, order)
+    is_usual = modes == AskedModes() and not (live is not None and live.has_jvp)
+    return answer if is_usual else with_modes(answer, worst.question, modes, tolerance, failing_at)
 
 
-def _with_modes(
-    answer: results.Checking,
-    question: Question,
-    forward: bool,
-    tolerance: Tolerance,
-    failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
-) -> results.Checking:
-    if not (forward or (question.recording is not None and question.recording.has_jvp)):
-        return answer
-    from gradcli.parts.claims.mode_checks import AskedModes, with_modes
-
-    return with_modes(answer, question, AskedModes(forward), tolerance, failing_at)
+def _cotangent(question: Question, v: Value | None) -> Array | Program | None:
+    """Read the gradient vector; without one, there must be room for the Jacobian."""
+    if v is None:
+        question.require_room(ROWS_OR_FEWER)
+    return None if v is None else question.cotangent(v, None)
 
 
 def _require_sensible(
@@ -256,6 +251,8 @@ def _mended_everywhere(
     inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
     """Add to a check the form that loses the fewest digits over the box, if it helps at the worst point."""
+    if check.verdict not in MENDED:
+        return check
     if is_listed("improve"):
         from gradcli.parts.improve import improved
 

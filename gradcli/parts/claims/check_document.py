@@ -67,22 +67,23 @@ class CheckingComposer(Composer):
 
     def _mode(self, mode: ModeCheck, answer: Checking) -> Iterator[doc.Node]:
         """Compose the numbers of a further way: its verdict, the worst entries unless all agree, and the remarks."""
+        is_weighted = _is_weighted(mode, answer)
         covered = f": {extent(mode.check)}" if mode.check.checked else ""
         yield doc.Note(line(doc.Styled(mode.name, "strong"), "   ", standing_of(mode.check), covered))
         if mode.opinions and (self.is_full or mode.opinions[0].verdict != "agree"):
             shown = mode.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]
-            yield known_columns([_opinion(one, answer, self) for one in shown])
+            yield known_columns([_opinion(one, answer, self, is_weighted=is_weighted) for one in shown])
             if (more := mode.opinions_count - len(shown)) > 0:
                 yield note(f"and {more:,} more entries")
-        yield from self.findings(mode.check, answer.output)
+        yield from self.findings(mode.check, answer.output, is_weighted=is_weighted)
 
 
-def _opinion(one: Entry, answer: Checking, write: Writer) -> dict[str, doc.Line]:
+def _opinion(one: Entry, answer: Checking, write: Writer, *, is_weighted: bool = False) -> dict[str, doc.Line]:
     torch, role = np.dtype(answer.dtype).type(one.torch), tone(one.verdict)
     short = write.rounded(one)
     quotient, error = short.difference, short.difference_error or 0.0  # to the digit where its error begins
     found: dict[str, str | doc.Line] = {
-        "entry": line(doc.Symbol(wording.entry(one, answer.output))),
+        "entry": line(doc.Symbol(wording.entry(one, answer.output, is_weighted=is_weighted))),
         "torch": write.cell(torch, role="strong" if one.verdict == "agree" else role),
         "formula": "" if one.formula is None else write.number(one.formula),
         "enclosure": write.enclosed(one),
@@ -197,10 +198,18 @@ def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
         called = mode.name.replace(" ", "-")
         for opinion in mode.opinions:
             truth = "none" if opinion.reference is None else digits(opinion.reference)
-            named = plain_entry(opinion, answer.output)
+            named = _entry_of(mode, opinion, answer)
             yield f"{opinion.verdict} {called}:{named} {digits(kind(opinion.torch))} {truth}\n"
     for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}\n"
+
+
+def _is_weighted(mode: ModeCheck, answer: Checking) -> bool:
+    return mode.name == "second order" and answer.value.ndim > 0
+
+
+def _entry_of(mode: ModeCheck, one: Entry, answer: Checking) -> str:
+    return plain_entry(one, answer.output, is_weighted=_is_weighted(mode, answer))
 
 
 def csv_rows(answer: Checking, shown: Appearance) -> Iterator[str]:
@@ -208,22 +217,22 @@ def csv_rows(answer: Checking, shown: Appearance) -> Iterator[str]:
     return table_text(OPINION, _rows(printable(answer)), shown)
 
 
-def plain_entry(of: results.Entry, y: str) -> str:
+def plain_entry(of: results.Entry, y: str, *, is_weighted: bool = False) -> str:
     """Name an entry in one ASCII word: `dy[0]/dx[1]`, `x[1]` for vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
-    found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
+    found = entry(of, y, is_weighted=is_weighted).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
     return found.replace(" ", "_")
 
 
 def _rows(answer: Checking) -> Iterator[list[str]]:
     """List the opinions, then the claims; of a refuted claim, the truth and a note with both values."""
     kind = np.dtype(answer.dtype).type
-    named = [("", one) for one in answer.opinions]
-    named += [(f"{mode.name} ", one) for mode in answer.modes for one in mode.opinions]
-    for way, one in named:
+    named = [(plain_entry(one, answer.output), one) for one in answer.opinions]
+    named += [(f"{mode.name} {_entry_of(mode, one, answer)}", one) for mode in answer.modes for one in mode.opinions]
+    for place, one in named:
         numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]
         numbers += [one.relative_error, one.ulps]
         sides = map(_number, one.one_sided or (None, None))
-        yield [way + plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
+        yield [place, *map(_number, numbers), one.verdict, *sides, one.note]
     for claim in answer.claims:
         found = dict.fromkeys(OPINION, "")
         found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"

@@ -12,7 +12,6 @@ from gradcli import results
 from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
 from gradcli.option_words import Words
@@ -30,9 +29,11 @@ class AskedModes:
 
     Attributes:
         forward: Whether forward mode was asked for; it is tried anyway where a custom function has a `jvp`.
+        order: 2 if second derivatives are to be checked.
     """
 
     forward: bool = False
+    order: int = 1
 
 
 def with_modes(
@@ -63,9 +64,11 @@ def _checks(question: Question, asked: AskedModes, judge: _Judge) -> Iterator[re
     has_jvp = question.recording is not None and question.recording.has_jvp
     if asked.forward or has_jvp:
         yield judge.checked(question, "forward mode", _forward_mode, is_asked=asked.forward)
+    if asked.order == 2:
+        yield judge.checked(question, "second order", derivative_modes.second_order)
 
 
-def _forward_mode(question: Question) -> Iterator[tuple[Question, Numbers, str]]:
+def _forward_mode(question: Question) -> Iterator[derivative_modes.Asked]:
     count = sum(question.arrays[name].size for name in question.wrt)
     sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {_listed(question)}"
     found = derivative_modes.forward_numbers(question)
@@ -86,7 +89,7 @@ class _Judge:
         self,
         question: Question,
         name: results.Mode,
-        ask: Callable[[Question], Iterator[tuple[Question, Numbers, str]]],
+        ask: Callable[[Question], Iterator[derivative_modes.Asked]],
         *,
         is_asked: bool = True,
     ) -> results.ModeCheck:

@@ -109,6 +109,16 @@ ForwardToo = Annotated[
         help="Check the numbers of forward mode too, as torch.func.jvp has them. A jvp of your own is always tried.",
     ),
 ]
+Order = Annotated[
+    int,
+    Option(
+        "--order",
+        min=1,
+        max=2,
+        metavar="N",
+        help="2 checks the derivatives of vᵀJ too, by x and by v, through create_graph=True.",
+    ),
+]
 Strict = Annotated[
     bool,
     Option("--strict/--no-strict", show_default=False, help="Fail for lost digits in small entries too."),
@@ -134,6 +144,7 @@ def check(
     differences: Differences = False,
     strict: Strict = False,
     forward: ForwardToo = False,
+    order: Order = 1,
     wrt: Wrt = None,
     dtype: Dtype = None,
 ) -> None:

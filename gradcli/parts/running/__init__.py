@@ -15,7 +15,7 @@ opaque_functions   custom functions whose forward cannot be read, recorded as on
 operation_rules    what a custom operation has to keep besides its derivative
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
-function_modes     its forward mode, tried in the same way
+function_modes     its forward mode, and its backward differentiated again, tried in the same way
 forward_refusals   why a function has no forward mode
 variants           variants of its application, in tables
 faults             words on what is wrong with its gradient, and where

@@ -25,7 +25,7 @@ from gradcli.parts.running.backward_hooks import changing_hooks
 from gradcli.parts.running.custom_functions import CustomFunction, VariantResult, alone
 from gradcli.parts.running.faults import tried, words
 from gradcli.parts.running.forward_refusals import is_tried, place_of
-from gradcli.parts.running.function_modes import ForwardModeOfFunction
+from gradcli.parts.running.function_modes import ForwardModeOfFunction, SecondOrderOfFunction
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.parts.running.variants import variants
@@ -66,6 +66,7 @@ class Trial:
 _TRIED: Mapping[Mode | Literal[""], type[CustomFunction]] = {
     "": CustomFunction,
     "forward mode": ForwardModeOfFunction,
+    "second order": SecondOrderOfFunction,
 }
 """What of a custom function is tried, by the way in which torch computes derivatives."""
 
@@ -106,9 +107,10 @@ def _trial(
         if (result := custom.try_variant(variant)) is not None:
             results.append(result)
             custom.end = end  # the application itself is looked at in any case
+    results = custom.believed(results)
     name = next((name for result in results for name in custom.names if name in result.wrong), "")
     called = place_of(application.function, kind.method)
-    said = f"{called} was tried {tried(custom, results)}"
+    said = "" if kind is SecondOrderOfFunction else f"{called} was tried {tried(custom, results)}"
     if not name:
         return Trial(said, "", is_here=False)
     is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
@@ -146,6 +148,9 @@ def blamed(
     recorded: RecordedFunction, found: Sequence[Trial], wrt: Sequence[str], mode: Mode | Literal[""] = ""
 ) -> str:
     """Say which code of the user's makes a gradient wrong here: a custom function, else a hook; empty if none does."""
+    before = recorded.blamed(wrt) if mode == "second order" else ""  # which is wrong once, is so twice
+    if before:
+        return before
     if faults := [one.fault for one in found if one.is_here]:
         return "; ".join(faults)
     hooks = changing_hooks(recorded, wrt) if mode != "forward mode" else []

@@ -203,3 +203,22 @@ def _real(tensor: Tensor) -> Tensor:
     """View complex numbers as their real and imaginary parts; give any other tensor as it is."""
     real: Tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
     return real
+
+
+class WeightedFunction:
+    """Function that gives the sum of the elements of what another one gives, with weights.
+
+    Args:
+        function: The function.
+        called: Its name in messages.
+        weights: The weights, of the shape of its result.
+    """
+
+    def __init__(self, function: Called, called: str, weights: Array) -> None:
+        self._function, self._called, self._weights = function, called, weights
+        self.__self__ = getattr(function, "__self__", None) or function  # whose tensors are named
+
+    def __call__(self, *args: object, **named: object) -> Tensor:
+        """Call the function."""
+        y = one_tensor(self._function(*args, **named), self._called)
+        return (y * torch.tensor(self._weights.tolist(), dtype=y.dtype)).sum()

@@ -130,11 +130,9 @@ class CustomFunction:
             made = self.recorded(variant)
             arrays = {**made.arrays, **variant.arrays}
             forward = made.forward(arrays, variant.needs or self.names)
-            inside = tuple(name for name in self.names if name in made.program.names)
-            replay = run(made.program, arrays, inside, dtype)
-            y = array_of(replay.output)
+            y = array_of(run(made.program, arrays, (), dtype).output)
             weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
-            truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, array_of(weights), inside)
+            truth = self._true(made, arrays, array_of(weights))
             if variant.is_repeated:
                 made.forward({**arrays, **{name: 0.9 * arrays[name] for name in self.names}}, self.names)
         except GradcliError:
@@ -149,7 +147,17 @@ class CustomFunction:
             return None
         self._taken.add(shapes)
         result = VariantResult(variant, array_of(weights), y, {**truth, **found}, truth, error, set(), made)
-        return replace(result, wrong=self._wrong(result, inside))
+        return replace(result, wrong=self._wrong(result))
+
+    def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
+        """Compute the true gradients by the recording."""
+        inside = tuple(name for name in self.names if name in made.program.names)
+        found = vjp(run(made.program, arrays, inside, self.call.dtype), v, inside)
+        return {name: np.zeros_like(arrays[name]) for name in self.names} | found
+
+    def believed(self, results: list[VariantResult]) -> list[VariantResult]:
+        """Give the results that a fault may be told by."""
+        return results
 
     def _tried(
         self, variant: Variant, made: RecordedFunction, forward: Forward, weights: Tensor
@@ -189,10 +197,7 @@ class CustomFunction:
 
     def truth(self, result: VariantResult, name: str, v: Array) -> Array:
         """Compute the true gradient by an argument with another gradient vector."""
-        arrays = {**result.made.arrays, **result.variant.arrays}
-        if name not in result.made.program.names:
-            return np.zeros_like(arrays[name])
-        return vjp(run(result.made.program, arrays, (name,), self.call.dtype), v, (name,))[name]
+        return self._true(result.made, {**result.made.arrays, **result.variant.arrays}, v)[name]
 
     def is_same(self, result: VariantResult, name: str, found: Array, likely: Array) -> bool:
         """Tell whether two gradients by an argument are the same, but for rounding."""
@@ -203,8 +208,9 @@ class CustomFunction:
         unit = ROUNDINGS * float(np.finfo(self.call.dtype).eps) * largest(result.v) * largest(result.y)
         return unit / max(1.0, largest(result.variant.arrays[name]))
 
-    def _wrong(self, result: VariantResult, inside: tuple[str, ...]) -> set[str]:
+    def _wrong(self, result: VariantResult) -> set[str]:
         """Name the arguments by which a gradient is wrong."""
+        inside = tuple(name for name in self.names if name in result.made.program.names)
         names = set(result.variant.needs or self.names)
         if result.error:
             return names

@@ -1,18 +1,43 @@
-"""Why a function has no forward mode, with the custom function and its line."""
+"""Forward mode of a function; why it has none, with the custom function and its line."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import traceback
+from collections.abc import Callable, Sequence
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.forward_mode import dual_numbers, tangent_of
+from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.recording.user_files import line_of_file
+from gradcli.results import Array
 
 _HAS_NO_JVP = "must implement the jvp function"
 _HAS_NO_FORWARD_MODE = re.compile(r"Trying to use forward AD with (\S+) that does not support it.*?(?= raised while|$)")
 _IS_NESTED = "Nested forward mode AD"
+
+
+def tangent_by(run: Callable[[list[str]], Tensor], ways: Sequence[list[str]]) -> Array:
+    """Return the derivative of the result of a run with dual numbers, of the first run that succeeds.
+
+    Args:
+        run: Runs a function, of whose arguments those with these names require a gradient.
+        ways: The names of each run.
+
+    Raises:
+        InputError: None succeeds; it is that of the first.
+    """
+    errors = list[InputError]()
+    for names in ways:
+        try:
+            with dual_numbers():
+                return tangent_of(run(names))
+        except InputError as error:
+            errors.append(error)
+    raise without_forward_mode(errors[0])
 
 
 def without_forward_mode(error: InputError) -> InputError:
@@ -38,6 +63,12 @@ def has_own(function: type, method: str) -> bool:
     return getattr(function, method) is not getattr(torch.autograd.Function, method)
 
 
+def is_once_differentiable(function: type) -> bool:
+    """Tell whether the `backward` of a custom function is marked as `once_differentiable`."""
+    backward = function.backward  # type: ignore[attr-defined]
+    return hasattr(backward, "__wrapped__") and backward.__code__.co_filename == torch.autograd.function.__file__
+
+
 def is_tried(function: type, method: str) -> bool:
     """Tell whether a static method of a custom function can be tried: it has a `backward` in any case, or a `vjp`."""
     return method == "backward" or has_own(function, method)
@@ -45,6 +76,6 @@ def is_tried(function: type, method: str) -> bool:
 
 def place_of(function: type, method: str) -> str:
     """Name a method of a custom function, with its line where that is known: `Square.jvp (model.py, line 7)`."""
-    code = getattr(getattr(function, method, None), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(function, method)), "__code__", None)
     line = f" ({line_of_file(code.co_filename, code.co_firstlineno)})" if code else ""
     return f"{function.__name__}.{method}{line}"

@@ -6,24 +6,32 @@ by column, and are multiplied by the gradient vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.forward_mode import jacobian_of
-from gradcli.autodiff.jacobians import vjp
-from gradcli.autodiff.run import Forward, Tensor, array_of, run
-from gradcli.errors import GradcliError
-from gradcli.parts.running.custom_functions import CustomFunction, VariantResult
+from gradcli.autodiff.jacobians import gradients, vjp
+from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.errors import GradcliError, InputError
+from gradcli.parts.running.custom_functions import CLOSE, CustomFunction, VariantResult
+from gradcli.parts.running.cuts import is_close, largest
+from gradcli.parts.running.forward_refusals import is_once_differentiable
 from gradcli.parts.running.recorded_function import RecordedFunction
+from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import Variant
 from gradcli.results import Array
 
 MOST_COLUMNS = 64
 """Most elements of the arguments that are moved one by one: each is a call of the function."""
+
+SEED = 1
+"""Seed of the directions of second derivatives."""
 
 
 @dataclass
@@ -82,3 +90,110 @@ class ForwardModeOfFunction(CustomFunction):
         u, w = (np.asarray(generator.normal(size=shape), arrays[name].dtype) for _ in range(2))
         found, twice, other, both = (result.made.tangent(arrays, {name: one}) for one in (u, 2 * u, w, u + w))
         return found, twice, other, both
+
+
+@dataclass
+class SecondOrderOfFunction(CustomFunction):
+    """Application of a custom function whose `backward` is differentiated, as `create_graph` allows it.
+
+    The results are the derivatives of the slope of vᵀy along a direction, by its arguments.
+    """
+
+    def takes(self, variant: Variant) -> bool:
+        """Leave out all but points near the application, as a convention at a kink is no mistake."""
+        return not (variant.is_far or variant.is_repeated or variant.tried)
+
+    def believed(self, results: list[VariantResult]) -> list[VariantResult]:
+        """Believe no result at the point alone, where there may be a kink."""
+        is_alone = len(results) > 1 and not any(result.wrong for result in results[1:])
+        return [replace(result, wrong=set()) for result in results] if is_alone else results
+
+    def worded(self, fault: str) -> str:
+        """Say that the second derivative is wrong."""
+        found = fault.replace("is wrong", "is wrong where it is differentiated again", 1)
+        return found.replace("times the gradient", "times the second derivative") + self._without_graph
+
+    def products(self, result: VariantResult, name: str) -> tuple[Array, ...]:
+        """Say nothing of other gradient vectors.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError("a second derivative is linear in v where the first is")
+
+    _without_graph = ""
+
+    def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
+        inside = tuple(name for name in self.names if name in made.program.names)
+        ran = run(made.program, arrays, inside, self.call.dtype, twice=True)
+        found = self._twice(ran, inside, tensor_of(v, ran.output.dtype))
+        return {name: found.second.get(name, np.zeros_like(arrays[name])) for name in self.names}
+
+    def _tried(
+        self, variant: Variant, made: RecordedFunction, forward: Forward, weights: Tensor
+    ) -> tuple[dict[str, Array], str]:
+        if is_once_differentiable(self.call.function.__self__):  # type: ignore[attr-defined]
+            return {}, "is once_differentiable, and has no derivative"
+        arrays, names = {**made.arrays, **variant.arrays}, self.names
+        inside = tuple(name for name in names if name in made.program.names)
+        try:
+            with guarded("its backward runs"):
+                own = self._twice(forward, names, weights)
+            truth = self._twice(run(made.program, arrays, inside, self.call.dtype, twice=True), inside, weights)
+        except GradcliError as raised:
+            return {}, f"fails: {raised.message}"
+        self._without_graph = self._kept_without_graph(forward.output)
+        for name in inside:
+            found, likely = own.first[name], truth.first[name]
+            if not is_close(found, likely, CLOSE[self.call.dtype] * largest(likely)):
+                return {}, "gives another gradient where create_graph=True asks for its graph"
+        if not is_close(own.by_v, truth.by_v, CLOSE[self.call.dtype] * largest(truth.by_v)):
+            return {}, "loses the graph of the gradient vector that it is given"
+        return own.second, ""
+
+    def _twice(self, forward: Forward, names: Sequence[str], weights: Tensor) -> _Twice:
+        """Go back, and back again through the backward pass."""
+        y, leaves = forward.output, [forward.leaves[name] for name in names]
+        v = weights.detach().clone().requires_grad_()
+        first = gradients(y, leaves, v, differentiable=True)
+        slope = v.new_zeros(())
+        for gradient in first:
+            w = np.random.default_rng(SEED).normal(size=tuple(gradient.shape))
+            slope = slope + (gradient * tensor_of(w, gradient.dtype)).sum()
+        *second, by_v = gradients(slope, [*leaves, v], torch.ones_like(slope))
+        return _Twice(
+            dict(zip(names, map(derivative_of, first), strict=True)),
+            dict(zip(names, map(derivative_of, second), strict=True)),
+            derivative_of(by_v),
+        )
+
+    def _wrong(self, result: VariantResult) -> set[str]:
+        names = set(self.names)
+        if result.error:
+            return names
+        return {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
+
+    def _kept_without_graph(self, y: Tensor) -> str:
+        """Name what the forward computed and kept, neither an argument nor an output, which has no graph."""
+        node = y.grad_fn
+        while node is not None and torch_internals.custom_function_of(node) is None:
+            node = next((following for following, _ in node.next_functions if following is not None), None)
+        if node is None:
+            return ""
+        kept = [name for name, one in vars(node).items() if _has_no_graph(one)]
+        if kept:
+            return f": ctx.{kept[0]} is computed in its forward, and has no graph"
+        saved = getattr(node, "saved_tensors", ())
+        return ": it keeps what its forward computed, which has no graph" * any(map(_has_no_graph, saved))
+
+
+class _Twice(NamedTuple):
+    """The gradients of vᵀy, the derivatives of their slope along a direction by the arguments, and those by v."""
+
+    first: dict[str, Array]
+    second: dict[str, Array]
+    by_v: Array
+
+
+def _has_no_graph(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and not value.requires_grad

@@ -270,7 +270,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         cuts = findings_of([Boundary("cut", found.note)], recorded.value)
         findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
-    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt, numbers.mode)
+    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt, numbers.way)
     if contradiction is not None:
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:

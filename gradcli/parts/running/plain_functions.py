@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.errors import UsageError, brief
@@ -104,6 +104,7 @@ def check(
     versus: Callable[..., object] | None = None,
     k: float = 2.0,
     forward: bool = False,
+    order: Literal[1, 2] = 1,
     **named: object,
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
@@ -131,6 +132,7 @@ def check(
         k: How many times the errors of `versus` pass.
         forward: Whether to check the numbers of forward mode too, those of `torch.func.jvp`; a custom autograd function
             with a `jvp` is always checked so.
+        order: 2 to check the derivatives of vᵀJ too, by the arguments and by v, through `create_graph=True`.
         named: Arguments by name, and options of gradcheck; that of a parameter which is called like an option is an
             argument.
 
@@ -162,7 +164,8 @@ def check(
     if versus is not None:
         return asked.versus(versus, k)
     answer = asked.answer(
-        budget, gradient, backward_of, v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward,
+        budget, gradient, backward_of,
+        v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward, order=order,
     )  # fmt: skip
     if asked.raises:
         asked.require_passed(answer, budget)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, dual_numbers, move_in_place, tangent_of
+from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, move_in_place
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Derived, Formulas
@@ -31,10 +31,10 @@ from gradcli.language.program.expansion import holds_constant, is_padded, withou
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
-from gradcli.parts.running.calling import Signature, argument, one_tensor
+from gradcli.parts.running.calling import Signature, WeightedFunction, argument, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, is_close, largest, replay
-from gradcli.parts.running.forward_refusals import has_own, without_forward_mode
+from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
@@ -115,14 +115,8 @@ class Recorded:
         """
         if self.ran is not None:
             raise InputError(f"{self.call.called} is no function that could be run again, as forward mode does")
-        errors, given = list[InputError](), [*self.call.given]
-        for wrt in [given] if self.recorder.takes_gradients else [[], given]:
-            try:
-                with dual_numbers():
-                    return tangent_of(self._run(arrays, wrt, None, u).output)
-            except InputError as error:
-                errors.append(error)
-        raise without_forward_mode(errors[0])
+        ways = [[*self.call.given]] if self.recorder.takes_gradients else [[], [*self.call.given]]
+        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u).output, ways)
 
     def _run(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction = NOTHING_MOVES
@@ -220,7 +214,8 @@ class Recorded:
         limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
-                return self.forward({**self.arrays, **arrays}, wrt)
+                with clone_saved_tensors([*constants.values()] if wrt else [], is_last=True):
+                    return self.forward({**self.arrays, **arrays}, wrt)
             finally:
                 self.call.give(constants, self.arrays, ())
 
@@ -317,7 +312,12 @@ class Recorded:
         """Say which functions and operations are wrong, unless the verdict tells of it, and all that was tried."""
         found = self.trials(mode)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
-        return (*(one.fault for one in wrong), *broken_rules(self.recorder.opaque)), tuple(one.tried for one in found)
+        rules = () if mode else broken_rules(self.recorder.opaque)
+        return (*(one.fault for one in wrong), *rules), tuple(one.tried for one in found if one.tried)
+
+    def weighted(self, v: Array) -> Recorded:
+        """Record the sum of its outputs with these weights."""
+        return replace(self.call, function=WeightedFunction(self.call.function, self.call.called, v)).recorded()
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""

@@ -46,15 +46,20 @@ def drawing_from(states: Sequence[object]) -> Iterator[None]:
         yield
 
 
-def clone_saved_tensors(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
-    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it."""
+def clone_saved_tensors(changed: Sequence[Tensor], *, is_last: bool = False) -> contextlib.AbstractContextManager[Any]:
+    """Keep the numbers of tensors that a function changes for the backward pass, as they are restored before it.
+
+    Args:
+        changed: The tensors.
+        is_last: Whether the pass is not differentiated again, so that leaves of autograd may be copied too.
+    """
     if not changed:
         return contextlib.nullcontext()
     places = {torch_internals.storage_number(tensor) for tensor in changed}
 
     def pack(tensor: Tensor) -> Tensor:
-        is_changed = not tensor.requires_grad and torch_internals.storage_number(tensor) in places
-        return tensor.clone() if is_changed else tensor
+        is_changed = (is_last or not tensor.requires_grad) and torch_internals.storage_number(tensor) in places
+        return tensor.detach().clone() if is_changed else tensor
 
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 

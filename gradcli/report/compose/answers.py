@@ -103,11 +103,11 @@ class Composer(Writer):
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
 
-    def findings(self, check: results.Check, output: str) -> Iterator[doc.Node]:
+    def findings(self, check: results.Check, output: str, *, is_weighted: bool = False) -> Iterator[doc.Node]:
         """Compose the disagreements found by a check, the better form of the function, and the remarks."""
         shown = check.findings if self.is_full else check.findings[:MOST_FINDINGS]
         for found in shown:
-            parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, output))]
+            parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, output, is_weighted=is_weighted))]
             is_proven = self.is_full and found.proven
             parts += [" ", doc.Styled(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:

@@ -131,7 +131,7 @@ def test_a_parameter_that_is_called_like_an_option_is_an_argument() -> None:
     def power(x: Any, order: int = 2, k: float = 1.0, *, forward: bool = False) -> Any:
         return k * x**order if forward else x
 
-    answer = check(power, X, order=3, k=5.0, forward=True)
+    answer = check(power, X, order=3, k=5.0, forward=True)  # type: ignore[arg-type]
     assert (answer.modes, answer.value.tolist()) == ((), (5 * X**3).tolist())
     answer = check(lambda x, strict: x * strict, X, strict=W)  # type: ignore[arg-type]
     assert answer.value.tolist() == (X * W).tolist()
