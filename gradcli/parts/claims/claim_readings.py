@@ -90,9 +90,11 @@ class ClaimedFunction(Protocol):
 
     Attributes:
         text: Its name.
+        arguments: The variables that it takes; others are constants in it.
     """
 
     text: str
+    arguments: Sequence[str]
 
     def program(self, inputs: Mapping[str, Array]) -> Program | None:
         """Return the Program that computes it for all values of these shapes; None if it cannot be read as one."""

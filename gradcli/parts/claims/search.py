@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -62,7 +63,7 @@ FEWEST = 5
 
 
 class Search:
-    """The search for a point at which one claim is false."""
+    """The search for a point at which one claim is false; variables that are fixed keep their values."""
 
     def __init__(
         self,
@@ -71,7 +72,9 @@ class Search:
         seed: int,
         dtype: str,
         anew: Callable[[InputArrays], ClaimComparison | None] | None = None,
+        fixed: InputArrays = MappingProxyType({}),
     ) -> None:
+        self.fixed = fixed
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
 
@@ -190,7 +193,7 @@ class Search:
                 v = np.round(generator.uniform(-2, 2, shape) * 16) / 16
         with np.errstate(over="ignore"):
             rounded = {name: np.asarray(array).astype(self.dtype) for name, array in inputs.items()}
-            return rounded, v.astype(self.dtype)
+            return {**rounded, **self.fixed}, v.astype(self.dtype)
 
 
 def _counting(shape: Shape) -> Array:

@@ -86,7 +86,9 @@ def claimed(
         if anew is not None or is_only_called
         else None
     )
-    search = Search(comparison, inputs, seed, dtype, there)
+    taken = inputs.keys() if isinstance(claim, str) or not is_only_called else claim.arguments
+    fixed = {name: array for name, array in inputs.items() if name not in taken}
+    search = Search(comparison, inputs, seed, dtype, there, fixed)
     here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None

@@ -53,18 +53,21 @@ class PythonCheck:
 
     @classmethod
     def from_arguments(cls, function: Called, tensors: Sequence[Argument], wanted: GradcheckOptions) -> PythonCheck:
-        """Make the question; complex tensors are taken by their parts.
+        """Make the question, with complex tensors as their parts, and with numbers as tensors if there are no others.
 
         Raises:
             UsageError: A tensor is sparse.
         """
-        for one in (*tensors, *wanted.named.values()):
+        named = wanted.named
+        for one in (*tensors, *named.values()):
             if isinstance(one, torch.Tensor) and one.layout is not torch.strided:
                 hint = "check the function of its values, which makes the sparse tensor, or give x.to_dense()"
                 raise UsageError(f"a tensor is sparse ({one.layout}), and dense ones are read", hint=hint)
-        if any(map(is_complex, (*tensors, *wanted.named.values()))):
-            function, tensors, named = by_real_parts(function, tensors, wanted.named)
+        if any(map(is_complex, (*tensors, *named.values()))):
+            function, tensors, named = by_real_parts(function, tensors, named)
             wanted = wanted._replace(named=named)
+        if not any(isinstance(one, torch.Tensor | np.ndarray | list | tuple) for one in (*tensors, *named.values())):
+            tensors = [torch.tensor(one, dtype=torch.float64) if isinstance(one, float) else one for one in tensors]
         return cls(function, tensors, wanted)
 
     @property
@@ -80,7 +83,7 @@ class PythonCheck:
     def answer(
         self,
         budget: float | None,
-        gradient: Called | Mapping[str, Called] | None,
+        gradient: Argument,
         backward_of: Called | None,
         **options: Argument,
     ) -> Checking:
@@ -102,9 +105,12 @@ class PythonCheck:
             floating = [n for n, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]
             wrt = [*gradient] if isinstance(gradient, Mapping) else wrt or floating or list(given)
             stated = gradient if isinstance(gradient, Mapping) else {"": gradient}
-            options["claim"] = {name: _Gradient(one) for name, one in stated.items()}
+            claims = {name: one if isinstance(one, str) else _Gradient(one) for name, one in stated.items()}
+            options["claim"] = {name: claims[name] for name, one in stated.items() if not _is_of_numbers(one)}
+            options["expect"] = {name: one for name, one in stated.items() if _is_of_numbers(one)}
         own = asked
         if backward_of is not None:
+            require_function(backward_of)
             options["numbers_of"] = own
             asked = self._asked(backward_of)
         asked.is_by_parameters = isinstance(self.function, torch.nn.Module) and not gradient
@@ -149,6 +155,11 @@ class PythonCheck:
             ways += ", and backward_of=g a backward pass that is meant to be that of g"
         ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
         raise WrongGradientsError(f"the gradients of {name_of(self.function)} {found} ({ways})\n{answer}")
+
+
+def _is_of_numbers(gradient: Argument) -> bool:
+    """Tell whether a gradient is stated by its numbers at the point."""
+    return isinstance(gradient, torch.Tensor | np.ndarray | list | float | int)
 
 
 def _random_vector(asked: PythonFunction) -> Array:

@@ -99,7 +99,7 @@ def check(
     allow: Sequence[Allowed] = (),
     strict: bool = False,
     budget: float | None = None,
-    gradient: Callable[..., object] | None = None,
+    gradient: object = None,
     backward_of: Callable[..., object] | None = None,
     versus: Callable[..., object] | None = None,
     k: float = 2.0,
@@ -123,8 +123,9 @@ def check(
         allow: Verdicts that pass besides `agree`.
         strict: Whether lost digits fail also in an entry that is small next to the largest one of its gradient.
         budget: Seconds that the check may take, 5 of processor time by default; a deep net may need a minute.
-        gradient: A function of the same arguments that is claimed to be the derivative: the gradient of a y of one
-            element, else the Jacobian; with several variables, a tuple or a dictionary of them.
+        gradient: What is claimed to be the derivative: the gradient of a y of one element, else the Jacobian.  It is a
+            function of the same arguments, which gives a tuple or a dictionary with several variables; or a formula,
+            or numbers; or a dictionary of those.
         backward_of: Another function, whose derivative the backward pass is meant to be: of a straight-through
             estimator the identity, of a spike its surrogate.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
@@ -157,11 +158,14 @@ def check(
     if isinstance(function, _FunctionWithArguments):
         function, named = function.function, {**named, **function.arguments}
     require_function(function)
-    given = as_arguments(function, tensors)
-    asked = PythonCheck.from_arguments(function, given, understood(named, function, len(given)))
+    inputs = as_arguments(function, tensors)
+    asked = PythonCheck.from_arguments(function, inputs, understood(named, function, len(inputs)))
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
     if versus is not None:
+        others = {"gradient": gradient, "backward_of": backward_of, "v": v}
+        if given := [name for name, one in others.items() if one is not None]:
+            raise UsageError(f"versus= and {given[0]}= exclude each other", hint="ask two questions")
         return asked.versus(versus, k)
     answer = asked.answer(
         budget, gradient, backward_of,

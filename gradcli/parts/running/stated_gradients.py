@@ -35,6 +35,7 @@ class StatedGradient:
 
     Attributes:
         text: Its name.
+        arguments: The variables that it takes.
 
     Raises:
         UsageError: It is no function, or takes other arguments.
@@ -51,7 +52,7 @@ class StatedGradient:
     ) -> None:
         self.text, self._function, self._record = text, function, record
         self._given, self._variable, self._wrt = given, variable, wrt
-        self._names = _arguments(function, self.text, list(given))
+        self.arguments = _arguments(function, self.text, list(given))
         self._recorded: tuple[Mapping[str, Array], Recorded | None] | None = None
 
     def program(self, inputs: Mapping[str, Array]) -> Program | None:
@@ -73,7 +74,7 @@ class StatedGradient:
             return made.value
         values = {**self._given, **inputs}
         with guarded(f"{self.text} is called"):
-            found = self._part(self._function(*(values[name] for name in self._names)))
+            found = self._part(self._function(*(values[name] for name in self.arguments)))
         try:
             return np.asarray(array_of(found) if isinstance(found, torch.Tensor) else found, dtype=np.float64)
         except (TypeError, ValueError):
@@ -85,7 +86,7 @@ class StatedGradient:
         if self._recorded is None or self._recorded[0] is not inputs:
             values = {**self._given, **inputs}
             try:
-                made = self._record(self._with_names(), [values[name] for name in self._names])
+                made = self._record(self._with_names(), [values[name] for name in self.arguments])
             except InputError:
                 made = None
             self._recorded = inputs, made
@@ -98,7 +99,7 @@ class StatedGradient:
             return self._part(self._function(*args))
 
         kind = inspect.Parameter.POSITIONAL_ONLY
-        stated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in self._names])  # type: ignore[attr-defined]
+        stated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in self.arguments])  # type: ignore[attr-defined]
         return stated
 
     def _part(self, found: Argument) -> Argument:
@@ -107,12 +108,13 @@ class StatedGradient:
             if self._variable not in found:
                 raise InputError(f"{self.text} gives no derivative by '{self._variable}'", hint="name each variable")
             return found[self._variable]
-        if not isinstance(found, tuple | list) or (len(self._wrt) == 1 and len(found) != 1):
+        if not isinstance(found, tuple | list) or (len(self._wrt) == 1 and len(found) not in (1, len(self._given))):
             return found
-        if len(found) != len(self._wrt):
+        by = next((names for names in (list(self._wrt), list(self._given)) if len(names) == len(found)), None)
+        if by is None:
             names = ", ".join(self._wrt)
             raise InputError(f"{self.text} gives {len(found)} derivatives, and those by {names} are asked for")
-        return found[self._wrt.index(self._variable)]
+        return found[by.index(self._variable)]
 
 
 def _arguments(function: Called, called: str, names: list[str]) -> list[str]:

@@ -220,6 +220,7 @@ def _off(gradient: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: 1.001 * gradient(*args)
 
 
+_MATRIX = np.arange(9.0).reshape(3, 3)
 _CUBE = lambda x: (x**3).sum()  # noqa: E731
 _PRODUCT = lambda x, w: (w * torch.sin(x)).sum()  # noqa: E731
 
@@ -234,6 +235,10 @@ _PRODUCT = lambda x, w: (w * torch.sin(x)).sum()  # noqa: E731
         (_PRODUCT, (X, Y), lambda a, b: [b * torch.cos(a), torch.sin(a)], "proved"),
         (_PRODUCT, (X, Y), lambda x, w: {"x": w * torch.cos(x), "w": torch.sin(x)}, "proved"),
         (_PRODUCT, (X, Y), {"w": lambda x, _: torch.sin(x)}, "proved"),
+        (_CUBE, (X,), "3*x**2", "proved"),
+        (_PRODUCT, (X.clone().requires_grad_(), Y), lambda x, w: (w * torch.cos(x), torch.sin(x)), "proved"),
+        (lambda x: x @ _MATRIX @ x, (X.numpy(),), lambda x: (_MATRIX + _MATRIX.T) @ x, "agrees"),
+        (lambda x: np.exp(x) * np.sin(x), (0.5,), lambda x: np.exp(x) * (np.sin(x) + np.cos(x)), "proved"),
         (rosenbrock, (X,), rosenbrock_gradient, "agrees"),
         (rosenbrock, (X.numpy(),), rosenbrock_gradient, "agrees"),
         (_CUBE, (X,), lambda x: 3 * np.array([float(one) for one in x]) ** 2, "agrees"),
@@ -254,6 +259,9 @@ def test_a_right_gradient_agrees(
     [
         (_CUBE, (X,), lambda x: x**2, "the exponent 3 is not brought down"),
         (_CUBE, (X,), lambda x: -3 * x**2, "the sign"),
+        (_CUBE, (X,), "2*x", "refuted"),
+        (_CUBE, (X,), 2 * X, "refuted"),
+        (lambda x: x @ _MATRIX @ x, (X.numpy(),), lambda x: 2 * _MATRIX @ x, "refuted"),
         (_PRODUCT, (X, Y), lambda x, w: (torch.sin(x), w * torch.cos(x)), "the other variable"),
         (rosenbrock, (X,), _off(rosenbrock_gradient), "off by the factor 1.001"),
         (_CUBE, (X,), lambda x: 3.003 * np.array([float(one) for one in x]) ** 2, "off by the factor 1.001"),
@@ -268,6 +276,13 @@ def test_a_wrong_gradient_is_refuted(
     with pytest.raises(WrongGradientsError) as error:
         gradcli.check(function, *inputs, gradient=gradient)
     assert mistake in " ".join(str(error.value).split())
+
+
+def test_numbers_are_a_gradient_at_the_point() -> None:
+    """They agree, and are no proof; another implementation is another question."""
+    assert gradcli.check(_CUBE, X, gradient=3 * X**2).claims[0].status == "agrees"
+    with pytest.raises(GradcliError, match="versus= and gradient= exclude each other"):
+        gradcli.check(_CUBE, X, gradient=torch.cos, versus=_CUBE)
 
 
 @pytest.mark.parametrize(
