@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
+from types import CodeType
 from typing import Any, NoReturn
 
 from gradcli.autodiff import torch_internals
@@ -21,6 +23,9 @@ MOST_NODES = 100_000
 
 _NOT_OF_USERS = (os.path.dirname(torch.__file__), str(Path(__file__).parents[1]))
 """Folders whose code is not the user's: torch, and this package."""
+
+_NO_RULE_OF_VMAP = re.compile(r"You tried to vmap over (\w+), but it does not have vmap support")
+_NO_SETUP = "it must override the setup_context staticmethod"
 
 _REFUSED_RESULT = re.compile(r"[Ff]unction (\w+)Backward returned|expected Variable or None")
 """Message by which torch refuses the result of a `backward`, with the name of its class where torch knows it."""
@@ -56,7 +61,7 @@ def _error_of_user(error: BaseException, y: Any) -> UserCodeError | None:
     engines = [n for n, (code, _) in enumerate(frames) if code.co_name == torch_internals.BACKWARD_FRAME]
     inside = frames[engines[-1] :] if engines else []
     called = [(code, line) for code, line in inside if not code.co_filename.startswith(_NOT_OF_USERS)]
-    said = " ".join(str(error).split())
+    said = _of_vmap(" ".join(str(error).split()), frames)
     if called:
         code, line = [one for one in called if one[0].co_filename == called[0][0].co_filename][-1]
         name = f"{code.co_qualname.rpartition('<locals>.')[2]} ({_line(code.co_filename, line)})"
@@ -71,6 +76,15 @@ def _error_of_user(error: BaseException, y: Any) -> UserCodeError | None:
         return None
     where = f"{functions[0].__name__}.backward ({_line(own.co_filename, own.co_firstlineno)})"
     return UserCodeError(f"torch refuses what {where} gives back: {said}")
+
+
+def _of_vmap(said: str, frames: Sequence[tuple[CodeType, int]]) -> str:
+    """Shorten torch's words on a custom function that has no rule for several v at once."""
+    if found := _NO_RULE_OF_VMAP.search(said):
+        return f"{found[1]} has no vmap rule (vmap, or generate_vmap_rule=True)"
+    if _NO_SETUP in said and torch_internals.APPLY in [code for code, _ in frames]:
+        return "a custom function that it applies has no setup_context, which vmap needs"
+    return said
 
 
 def _functions(y: Any, name: str | None) -> list[Any]:

@@ -11,6 +11,7 @@ multiplication by the Hessian", Neural Computation 6, 1994.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,39 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     leaves = [forward.leaves[name] for name in wrt]
     found = gradients(y, leaves, tensor_of(v, y.dtype))
     return {name: derivative_of(g) for name, g in zip(wrt, found, strict=True)}
+
+
+def products(forward: Forward, vs: Array, wrt: tuple[str, ...], *, by_vmap: bool) -> dict[str, Array]:
+    """Compute vᵀJ for several v at once.
+
+    Args:
+        forward: The evaluated Program.
+        vs: The gradient vectors, of y's shape, along the first axis.
+        wrt: The variables; the results have their shapes after the first axis.
+        by_vmap: Whether by `torch.vmap` over v, as `torch.func.jacrev` does; else by `is_grads_batched=True`, as
+            `torch.autograd.functional.jacobian(…, vectorize=True)` does.
+
+    Raises:
+        InputError: Torch refuses it.
+        UserCodeError: Code of the user's that runs in the backward pass fails for several v.
+    """
+    y, leaves = forward.output, [forward.leaves[name] for name in wrt]
+
+    def product(v: Tensor, **how: bool) -> tuple[Tensor, ...]:
+        found = torch.autograd.grad(y, leaves, v, retain_graph=True, allow_unused=True, **how)
+        zeros = (torch.zeros_like(leaf) for leaf in leaves)
+        return tuple(zero if one is None else one for zero, one in zip(zeros, found, strict=True))
+
+    if not y.requires_grad or not leaves:
+        return {name: np.zeros((len(vs), *forward.leaves[name].shape), dtype_name(y.dtype)) for name in wrt}
+    several = tensor_of(vs, y.dtype)
+    with warnings.catch_warnings(action="ignore"):  # of operations that are called for one v after the other
+        try:
+            found = torch.vmap(product)(several) if by_vmap else product(several, is_grads_batched=True)
+        except BaseException as error:
+            raise_of_backward(error, y)
+    shapes = ((len(vs), *leaf.shape) for leaf in leaves)  # those that y does not depend on have no v
+    return {n: derivative_of(one.expand(shape)) for n, one, shape in zip(wrt, found, shapes, strict=True)}
 
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:

@@ -30,7 +30,7 @@ SHARE_OF_TIME = 0.5
 """Share of the time of a check in which all of these runs must end."""
 
 CLOSE = {"float64": 1e-9, "float32": 1e-3}
-"""Largest difference that rounding may make between Ju and the sum of the columns of J, relative to their sizes."""
+"""Largest difference that rounding may make between two ways to compute a derivative, relative to its size."""
 
 SEED = 0
 """Seed of random directions and gradient vectors."""
@@ -85,11 +85,48 @@ Asked = tuple[Question, Numbers, str]
 """Numbers, the question that they are of, and how they are a sample; empty if they are none."""
 
 
-def second_order(question: Question) -> Iterator[Asked]:
+def batched(own: Question) -> Iterator[tuple[Numbers, str]]:
+    """Compute all rows of J at once; of many rows, vᵀJ for the first of two random v.
+
+    First by `torch.vmap` over v, then as `is_grads_batched=True` does, which has other rules.
+
+    Yields:
+        The numbers, and how they are a sample.
+
+    Raises:
+        GradcliError: The backward pass does not run for several v at once.
+    """
+    from gradcli.autodiff.jacobians import products
+
+    rows = math.prod(own.shape)
+    is_small = rows <= MOST_RUNS and own.jacobian_entries <= JACOBIAN_ENTRIES
+    vs = np.eye(rows) if is_small else np.random.default_rng(SEED).uniform(-1.5, 1.5, (2, rows))
+    vs = vs.reshape(len(vs), *own.shape).astype(own.dtype)
+    before: dict[str, Array] = {}
+    for by_vmap in (True, False):
+        found = products(own.forward, vs, own.wrt, by_vmap=by_vmap)
+        rtol = CLOSE[own.dtype]
+        if before and all(np.allclose(found[n], before[n], rtol=rtol, atol=0, equal_nan=True) for n in own.wrt):
+            return
+        before = found
+        if is_small:
+            blocks = {name: array.reshape(own.shape + array.shape[1:]) for name, array in found.items()}
+            yield _numbers(own, {"jacobian": by_name(blocks)}, "batched"), ""
+        else:
+            first = by_name({name: array[0] for name, array in found.items()})
+            numbers = replace(_numbers(own, {"vjp": first}, "batched"), v=vs[0])
+            yield numbers, f"for two random v at once, as y has {rows:,} elements"
+
+
+def second_order(own: Question, question: Question) -> Iterator[Asked]:
     """Compute the derivatives of vᵀJ by v and by x, through a graph of the backward pass.
 
     The first are J again, the second the Hessian of Σ v·y, for a random v if y has several elements.  Of many elements
     of x they are products with a random direction u.
+
+    Args:
+        own: The function whose numbers are taken.
+        question: The function whose derivatives they are to be.
 
     Raises:
         GradcliError: Torch cannot differentiate a backward pass again, or the function cannot be recorded once more.
@@ -100,24 +137,24 @@ def second_order(question: Question) -> Iterator[Asked]:
     columns, u = sum(array.size for array in inputs.values()), random_direction(inputs)
     is_small = columns <= MOST_RUNS and question.jacobian_entries <= JACOBIAN_ENTRIES
     sample = "" if is_small else f"along one random direction u, as x has {columns:,} elements"
-    first = replace(question, twice=True)
+    first = replace(own, twice=True)
     by_v: Mapping[NumberKind, Mapping[BlockNames, Array]]
     if is_small:
         by_v = {"jacobian": by_name(jacobian_by_v(first.forward, question.wrt))}
-        yield question, _numbers(question, by_v, "second order"), ""
+        yield question, _numbers(own, by_v, "second order"), ""
     else:
         by_v = {"jvp": {("", ""): jvp(first.forward, u)}}
-        yield question, _numbers(question, by_v, "second order", u), sample
-    whole = _weighted(first)
-    value = whole.value
+        yield question, _numbers(own, by_v, "second order", u), sample
+    sums = _weighted(first)
+    whole, value = sums if own is question else _weighted(replace(question, twice=True)), sums.value
     if is_small:
-        gradient, blocks = hessian(whole.forward, question.wrt)
+        gradient, blocks = hessian(sums.forward, question.wrt)
         second = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
-        yield whole, _numbers(whole, {"gradient": by_name(gradient), "hessian": second}, "second order"), ""
+        yield whole, _numbers(sums, {"gradient": by_name(gradient), "hessian": second}, "second order"), ""
     else:
-        gradient, slope, product = hvp(whole.forward, u, question.wrt)
+        gradient, slope, product = hvp(sums.forward, u, question.wrt)
         along = {("", ""): np.full(value.shape, float(slope))}
-        yield whole, _numbers(whole, {"jvp": along, "hvp": by_name(product)}, "second order", u), sample
+        yield whole, _numbers(sums, {"jvp": along, "hvp": by_name(product)}, "second order", u), sample
 
 
 def _weighted(question: Question) -> Question:

@@ -99,6 +99,7 @@ def check(
     differences: bool = False,
     forward: bool = False,
     order: Literal[1, 2] = 1,
+    batched: bool = False,
     numbers_of: ParsedText | None = None,
     **options: Unpack[CommonOptions],
 ) -> results.Checking:
@@ -109,7 +110,8 @@ def check(
     `expect` numbers; `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.
     Verdicts of `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a
     larger entry of the gradient, and unless `require_all`, a sample.  With `forward` the numbers of forward mode are
-    checked too, as they are for a custom function that has a `jvp`; with `order=2` second derivatives, by x and by v.
+    checked too, as they are for a custom function that has a `jvp`; with `order=2` second derivatives, by x and by v;
+    with `batched` the rows of J that torch computes at once.
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
@@ -157,9 +159,8 @@ def check(
         check=found,
         **shared,
     )
-    modes = AskedModes(forward, order)
-    is_usual = modes == AskedModes() and not (live is not None and live.has_jvp)
-    return answer if is_usual else with_modes(answer, worst.question, modes, tolerance, failing_at)
+    own, modes = worst.question if asked is question else asked, AskedModes(forward, order, batched)
+    return with_modes(answer, worst.question, own, modes, tolerance, failing_at)
 
 
 def _cotangent(question: Question, v: Value | None) -> Array | Program | None:

@@ -30,25 +30,37 @@ class AskedModes:
     Attributes:
         forward: Whether forward mode was asked for; it is tried anyway where a custom function has a `jvp`.
         order: 2 if second derivatives are to be checked.
+        batched: Whether rows of J are to be checked that are computed at once.
     """
 
     forward: bool = False
     order: int = 1
+    batched: bool = False
 
 
 def with_modes(
-    answer: results.Checking, question: Question, asked: AskedModes, tolerance: Tolerance, failing: Failing
+    answer: results.Checking,
+    question: Question,
+    own: Question,
+    asked: AskedModes,
+    tolerance: Tolerance,
+    failing: Failing,
 ) -> results.Checking:
     """Add to an answer the checks of each way that is asked for, or tried.
 
     Args:
         answer: The answer.
         question: The function at its point.
+        own: The function whose numbers are taken: the same, unless they are meant to be another one's derivatives.
         asked: The ways.
         tolerance: How far a number may be from the truth.
         failing: Collects the verdicts that do not pass.
     """
-    modes = tuple(_checks(question, asked, _Judge(tolerance, failing)))
+    if asked == AskedModes() and not (own.recording is not None and own.recording.has_jvp):
+        return answer
+    if own is not question and answer.sampling is not None:
+        own = own.with_values(question.arrays)
+    modes = tuple(_checks(asked, _Judge(question, own, tolerance, failing)))
     found = {*answer.failing, *(verdict for mode in modes for verdict in mode.failing)}
     is_whole = all(mode.check.is_whole for mode in modes)
     is_right = not any(mode.failing or mode.faults for mode in modes)
@@ -60,45 +72,52 @@ def with_modes(
     )
 
 
-def _checks(question: Question, asked: AskedModes, judge: _Judge) -> Iterator[results.ModeCheck]:
-    has_jvp = question.recording is not None and question.recording.has_jvp
-    if asked.forward or has_jvp:
-        yield judge.checked(question, "forward mode", _forward_mode, is_asked=asked.forward)
+def _checks(asked: AskedModes, judge: _Judge) -> Iterator[results.ModeCheck]:
+    recording = judge.own.recording
+    if asked.forward or (recording is not None and recording.has_jvp):
+        yield judge.checked("forward mode", _forward_mode, is_asked=asked.forward)
     if asked.order == 2:
-        yield judge.checked(question, "second order", derivative_modes.second_order)
+        yield judge.checked("second order", derivative_modes.second_order)
+    if asked.batched:
+        yield judge.checked("batched", _batched)
 
 
-def _forward_mode(question: Question) -> Iterator[derivative_modes.Asked]:
-    count = sum(question.arrays[name].size for name in question.wrt)
-    sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {_listed(question)}"
-    found = derivative_modes.forward_numbers(question)
+def _forward_mode(own: Question, question: Question) -> Iterator[derivative_modes.Asked]:
+    count, names = sum(own.arrays[name].size for name in own.wrt), ", ".join(own.wrt)
+    sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {names}"
+    found = derivative_modes.forward_numbers(own)
     for numbers in found:
         yield question, numbers, "" if numbers.is_of_rows or len(found) > 1 else sample
 
 
-def _listed(question: Question) -> str:
-    return ", ".join(question.wrt)
+def _batched(own: Question, question: Question) -> Iterator[derivative_modes.Asked]:
+    for numbers, sample in derivative_modes.batched(own):
+        yield question, numbers, sample
 
 
 @dataclass(frozen=True)
 class _Judge:
+    """Judge of the numbers of one function, as derivatives of another one or of the same."""
+
+    question: Question
+    own: Question
     tolerance: Tolerance
     failing: Failing
 
     def checked(
         self,
-        question: Question,
         name: results.Mode,
-        ask: Callable[[Question], Iterator[derivative_modes.Asked]],
+        ask: Callable[[Question, Question], Iterator[derivative_modes.Asked]],
         *,
         is_asked: bool = True,
     ) -> results.ModeCheck:
         """Check the numbers of one way; each of them has its question, and says how it is a sample."""
+        question, recording = self.question, self.own.recording
         found: list[tuple[Question, Judgement, results.Check]] = []
         refusal = ""
         with each_with_time():
             try:
-                for asked, numbers, sample in ask(question):
+                for asked, numbers, sample in ask(self.own, question):
                     judgement = judging.compare_numbers(asked, numbers, self.tolerance)
                     check = judgement.check
                     if sample:
@@ -114,7 +133,7 @@ class _Judge:
         if refusal and not is_asked:
             failing -= {"unchecked"}
         opinions = [one for asked, judgement, _ in found for one in _opinions(asked, judgement)]
-        faults, tried = ((), ()) if question.recording is None else question.recording.trials_told(check.verdict, name)
+        faults, tried = ((), ()) if recording is None else recording.trials_told(check.verdict, name)
         return results.ModeCheck(
             name,
             replace(check, notes=(*check.notes, *tried)),

@@ -109,6 +109,12 @@ ForwardToo = Annotated[
         help="Check the numbers of forward mode too, as torch.func.jvp has them. A jvp of your own is always tried.",
     ),
 ]
+Batched = Annotated[
+    bool,
+    Option(
+        "--batched", show_default=False, help="Check the rows of J that torch computes at once, by vmap over v, too."
+    ),
+]
 Order = Annotated[
     int,
     Option(
@@ -145,6 +151,7 @@ def check(
     strict: Strict = False,
     forward: ForwardToo = False,
     order: Order = 1,
+    batched: Batched = False,
     wrt: Wrt = None,
     dtype: Dtype = None,
 ) -> None:

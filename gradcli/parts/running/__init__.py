@@ -16,6 +16,7 @@ operation_rules    what a custom operation has to keep besides its derivative
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
 function_modes     its forward mode, and its backward differentiated again, tried in the same way
+vmap_of_functions  several v and several arguments of it at once, next to one after the other
 forward_refusals   why a function has no forward mode
 variants           variants of its application, in tables
 faults             words on what is wrong with its gradient, and where

@@ -29,6 +29,7 @@ from gradcli.parts.running.function_modes import ForwardModeOfFunction, SecondOr
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.parts.running.variants import variants
+from gradcli.parts.running.vmap_of_functions import BatchedBackwardOfFunction, VmapRuleOfFunction
 from gradcli.progress import budget_factor
 from gradcli.recording.aten_calls import Application
 from gradcli.results import Array, Mode
@@ -63,10 +64,11 @@ class Trial:
     is_measured: bool = False
 
 
-_TRIED: Mapping[Mode | Literal[""], type[CustomFunction]] = {
-    "": CustomFunction,
-    "forward mode": ForwardModeOfFunction,
-    "second order": SecondOrderOfFunction,
+_TRIED: Mapping[Mode | Literal[""], tuple[type[CustomFunction], ...]] = {
+    "": (CustomFunction,),
+    "forward mode": (ForwardModeOfFunction,),
+    "second order": (SecondOrderOfFunction,),
+    "batched": (BatchedBackwardOfFunction, VmapRuleOfFunction),
 }
 """What of a custom function is tried, by the way in which torch computes derivatives."""
 
@@ -78,19 +80,23 @@ def trials(recorded: RecordedFunction, mode: Mode | Literal[""] = "") -> list[Tr
         recorded: The recording.
         mode: The way in which torch computes derivatives, if not the usual one.
     """
-    kind = _TRIED[mode]
     first = {application.function: application for application in reversed(recorded.applications)}
-    own = (application for function, application in reversed(first.items()) if is_tried(function, kind.method))
-    asked = [*itertools.islice(own, MOST_FUNCTIONS)]
+    few = [*itertools.islice(reversed(first.items()), MOST_FUNCTIONS)]
+    asked = [(one, kind) for kind in _TRIED[mode] for function, one in few if is_tried(function, kind.method)]
     end, found = time.thread_time() + TRIAL_SECONDS * budget_factor(), []
     with (
         warnings.catch_warnings(action="ignore"),  # a variant may be of no use to the function, which may say so
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
     ):
-        for n, one in enumerate(asked):
+        for n, (one, kind) in enumerate(asked):
             now = time.thread_time()
             found.append(_trial(recorded, one, kind, now + (end - now) / (len(asked) - n)))
+    if mode == "batched":
+        without = (place_of(function, "forward") for function, _ in few if not is_tried(function, "vmap"))
+        found += [
+            Trial(f"{one} has no vmap rule: torch.vmap over its arguments refuses it", "", False) for one in without
+        ]
     return [trial for trial in found if trial is not None]
 
 
@@ -110,7 +116,7 @@ def _trial(
     results = custom.believed(results)
     name = next((name for result in results for name in custom.names if name in result.wrong), "")
     called = place_of(application.function, kind.method)
-    said = "" if kind is SecondOrderOfFunction else f"{called} was tried {tried(custom, results)}"
+    said = f"{called} was tried {tried(custom, results)}" * kind.says_tried
     if not name:
         return Trial(said, "", is_here=False)
     is_here = any(name in result.wrong for result in results[:1] if result.variant.arrays is custom.arguments.values)
@@ -148,7 +154,7 @@ def blamed(
     recorded: RecordedFunction, found: Sequence[Trial], wrt: Sequence[str], mode: Mode | Literal[""] = ""
 ) -> str:
     """Say which code of the user's makes a gradient wrong here: a custom function, else a hook; empty if none does."""
-    before = recorded.blamed(wrt) if mode == "second order" else ""  # which is wrong once, is so twice
+    before = recorded.blamed(wrt) if mode in ("second order", "batched") else ""  # which is wrong once, is so twice
     if before:
         return before
     if faults := [one.fault for one in found if one.is_here]:

@@ -106,6 +106,9 @@ class CustomFunction:
     method: ClassVar[str] = "backward"
     """The static method that is tried."""
 
+    says_tried: ClassVar[bool] = True
+    """Whether a remark says at which points it was tried."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The arguments to differentiate by."""

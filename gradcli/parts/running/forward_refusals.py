@@ -71,7 +71,8 @@ def is_once_differentiable(function: type) -> bool:
 
 def is_tried(function: type, method: str) -> bool:
     """Tell whether a static method of a custom function can be tried: it has a `backward` in any case, or a `vjp`."""
-    return method == "backward" or has_own(function, method)
+    is_generated = method == "vmap" and bool(function.generate_vmap_rule)  # type: ignore[attr-defined]
+    return method == "backward" or is_generated or has_own(function, method)
 
 
 def place_of(function: type, method: str) -> str:

@@ -121,6 +121,8 @@ class SecondOrderOfFunction(CustomFunction):
         """
         raise InputError("a second derivative is linear in v where the first is")
 
+    says_tried = False
+
     _without_graph = ""
 
     def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:

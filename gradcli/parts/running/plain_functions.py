@@ -105,6 +105,7 @@ def check(
     k: float = 2.0,
     forward: bool = False,
     order: Literal[1, 2] = 1,
+    batched: bool = False,
     **named: object,
 ) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
@@ -134,6 +135,8 @@ def check(
         forward: Whether to check the numbers of forward mode too, those of `torch.func.jvp`; a custom autograd function
             with a `jvp` is always checked so.
         order: 2 to check the derivatives of vᵀJ too, by the arguments and by v, through `create_graph=True`.
+        batched: Whether to check the backward pass for several v at once too, as `is_grads_batched` has it, and the
+            `vmap` rules of custom functions.
         named: Arguments by name, and options of gradcheck; that of a parameter which is called like an option is an
             argument.
 
@@ -170,6 +173,7 @@ def check(
     answer = asked.answer(
         budget, gradient, backward_of,
         v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward, order=order,
+        batched=batched,
     )  # fmt: skip
     if asked.raises:
         asked.require_passed(answer, budget)
