@@ -375,7 +375,9 @@ class JacobianJudge:
         if known.missing:
             decided += self._without_truth(known.missing, found, truths)
         if measured is not None:
-            decided = [one if measured(one) is None else one.judged(proven=False) for one in decided]
+            # y itself is what the call gave, which nothing encloses
+            is_known = [one.variable is not None and measured(one) is None for one in decided]
+            decided = [one if known else one.judged(proven=False) for one, known in zip(decided, is_known, strict=True)]
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
     def _measured(self, selection: Selection) -> Measured:

@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.errors import Span
+from gradcli.errors import InputError, Span
 from gradcli.language.ops.structure import MEASURED, OPAQUE
 from gradcli.language.program.library_calls import LibraryValue
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
+from gradcli.option_words import method
 
 Floats = npt.NDArray[np.float64]
 
@@ -144,3 +145,18 @@ def opaque_outputs(program: Program) -> Iterator[tuple[Line, OpaqueOutput]]:
     for line in program.lines:
         if line.call.op.name == OPAQUE:
             yield line, line.call.statics[0]
+
+
+def require_readable(program: Program, needs: str) -> None:
+    """Refuse a Program with a call that cannot be read, where each call has to be.
+
+    Args:
+        program: The Program.
+        needs: What needs that, in words.
+
+    Raises:
+        InputError: It has one.
+    """
+    for _, output in opaque_outputs(program):
+        message = f"{output.called} cannot be read, and {needs}"
+        raise InputError(message, hint=f"{method('check')} measures its slopes")

@@ -18,6 +18,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
+from gradcli.language.program.opaque import require_readable
 from gradcli.option_words import option
 from gradcli.parts.code.numpy_script import MOST_CELLS, numpy_script
 from gradcli.parts.code.script import Task, latex_document, torch_script
@@ -72,6 +73,7 @@ def code(
         message = f"{option('to', 'latex')} needs the format latex, which no part of gradcli adds here"
         raise InputError(message, hint=f"{option('to', 'torch')} or {option('to', 'numpy')} writes a script")
     inquiry = self._asked(at, **options)
+    require_readable(inquiry.snippet.program, "code is written of calls that are")
     question = inquiry.question(is_last=v is None)
     if len(question.program.lines) > MAX_SCRIPT_LINES:
         message = (

@@ -13,6 +13,7 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
+from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Line, cut, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import tracked
@@ -82,6 +83,7 @@ def explain(
     [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
     """
     inquiry = self._asked(at, **options)
+    require_readable(inquiry.snippet.program, "each line of an explanation is a call with its rule")
     vs = () if v is None else (v,)
     question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_STEP_ELEMENTS)
     from gradcli.autodiff.run import trace

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from gradcli.errors import MOST_NAMES, TooLargeError, listed_names
 from gradcli.language.inputs import Value
+from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.option_words import Words, option
 from gradcli.questions.naming import intermediates
@@ -42,6 +43,7 @@ def graph(
     [('x', True, True), ('y', False, True), ('z', True, False)]
     """
     inquiry = self._asked(at, **options)
+    require_readable(inquiry.snippet.program, "each node of a graph is a call with its rule")
     question = inquiry.question(shares=False, is_last=v is None)
     program, of_snippet = question.program, inquiry.snippet.v
     retained = intermediates(program, show)

@@ -257,3 +257,31 @@ def test_digits_are_those_of_the_library_s_error() -> None:
     ):
         found = measure(function, x, function(x), 2.0**-52)
         assert (np.abs(found.slopes - slopes) <= found.errors).all()
+
+
+@pytest.mark.parametrize("command", ["explain", "graph", "code"])
+def test_what_shows_each_call_says_that_one_cannot_be_read(command: str) -> None:
+    """And which commands measure it."""
+    function = own.KERNELS[0].made(RIGHT)
+    with pytest.raises(GradcliError, match="cannot be read, and ") as error:
+        getattr(record(function, *own.KERNELS[0].arguments(torch.float64)), command)()
+    assert "measures its slopes" in str(error.value)
+
+
+def test_a_small_entry_that_is_off_does_not_agree() -> None:
+    """In float32 too, where rounding in larger entries might explain the difference."""
+
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return torch.from_numpy(x.detach().numpy() ** 3)
+
+        @staticmethod
+        def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
+            scale = torch.tensor([2.99, 3.0])
+            return torch.mul(scale, ctx.saved_tensors[0] ** 2 * v)
+
+    answer = record(Cube.apply, torch.tensor([0.3, 2.2])).check()
+    assert {one.verdict for one in answer.opinions if one.row == (0,) and one.column == (0,)} == {"unchecked"}
+    assert check_of(answer).verdict != "agree"
