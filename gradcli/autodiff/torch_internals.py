@@ -190,6 +190,18 @@ def full_name_of(function: TorchFunction) -> str:
     return str(function._schema.name)
 
 
+def operation_of(function: TorchFunction) -> TorchFunction | None:
+    """Return the operation that a function is: of `torch.ops`, or of `torch.library.custom_op`; None of another function.
+
+    It has the `_schema` of `OpOverload`; a custom one is a `CustomOpDef` with an `_opoverload`.
+    """
+    if isinstance(function, torch._ops.OpOverloadPacket):
+        return getattr(function, function.overloads()[0])  # type: ignore[no-untyped-call]
+    if isinstance(function, torch._library.custom_ops.CustomOpDef):
+        return function._opoverload
+    return function if isinstance(function, torch._ops.OpOverload) else None
+
+
 def arguments_of(function: TorchFunction) -> Sequence[Any]:
     """List an operation's arguments, each with name, type, default and alias (`OpOverload._schema`)."""
     found: Sequence[Any] = function._schema.arguments

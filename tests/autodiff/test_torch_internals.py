@@ -408,6 +408,17 @@ def test_a_private_name_is_seen(text: str) -> None:
     assert any(_is_of_torch(node, NAMES) for node in _private(ast.parse(text)))
 
 
+def test_a_function_may_be_an_operation() -> None:
+    """Of `torch.ops`, with or without its overload; one of `torch.library` has its schema too."""
+    custom = torch.library.custom_op(
+        "test_torch_internals::twice", lambda x: 2 * x, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    for function in (aten.sin, aten.sin.default, custom):
+        operation = torch_internals.operation_of(function)
+        assert [one.name for one in torch_internals.arguments_of(operation)] in (["self"], ["x"])
+    assert torch_internals.operation_of(torch.sin) is None
+
+
 def test_functions_of_numpy_are_there_on_tensors() -> None:
     """They compute by torch, with a graph, and their arrays hold the tensor."""
     functions = torch_internals.numpy_on_tensors()

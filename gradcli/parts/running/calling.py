@@ -98,12 +98,23 @@ def name_of(function: Called) -> str:
     custom = custom_of(function)
     if custom is not None:
         return f"{custom.__name__}.apply"
+    if (operation := torch_internals.operation_of(function)) is not None:
+        return torch_internals.full_name_of(operation)
     of_torch = torch.overrides.resolve_name(function) if callable(function) else None
     name = of_torch or getattr(function, "__qualname__", type(function).__name__)
     return str(name).rpartition("<locals>.")[2]
 
 
 def _parameters(function: Called, called: str, count: int) -> list[inspect.Parameter]:
+    if (operation := torch_internals.operation_of(function)) is not None:
+        return [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY if one.kwarg_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=one.default_value if one.has_default_value() else inspect.Parameter.empty,
+            )
+            for one in torch_internals.arguments_of(operation)
+        ]
     custom = custom_of(function)
     runs: Argument = custom or function
     skipped = int(custom is not None and torch_internals.has_context_in_forward(custom))

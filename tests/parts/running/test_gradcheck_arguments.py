@@ -107,6 +107,7 @@ def scaled(x: torch.Tensor, eps: float = 2.0) -> Any:
         (weighted, [X, Y], {}, ("x", "y"), ""),
         (weighted, (X, Y.clone().requires_grad_()), {}, ("y",), ""),
         (torch.sin, X, {}, ("x",), ""),
+        (torch.ops.aten.mul.Tensor, (X, Y), {}, ("self", "other"), ""),
         (torch.sin, (X,), {"eps": 1e-6, "nondet_tol": 0.0, "fast_mode": False, "masked": None}, ("x",), ""),
         (torch.sin, (X,), {"eps": 1e-5}, ("x",), "eps=1e-05 is not used: the truth is an enclosure"),
         (torch.sin, (X,), {"nondet_tol": 1e-5}, ("x",), "nondet_tol=1e-05 is not used: a function that gives other"),
