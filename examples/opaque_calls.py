@@ -2,7 +2,8 @@
 
 gradcli check examples/opaque_calls.py::energy --at 0.5,1.5
 gradcli check examples/opaque_calls.py::wrong_energy --at 0.5,1.5
-gradcli check examples/opaque_calls.py::kernel_backward --at x=0.5,1.5 --at grad=1,2
+gradcli check examples/opaque_calls.py::rounded --at 0.5,1.5
+gradcli check examples/opaque_calls.py::kernel --at 0.5,1.5
 """
 
 import numpy as np
@@ -69,12 +70,30 @@ def _save(ctx, inputs: tuple[Tensor, ...], output: Tensor) -> None:
 smooth_floor.register_autograd(_backward, setup_context=_save)
 
 
-def kernel_forward(x: Tensor) -> Tensor:
-    """Compute what a kernel computes: the sum of x·sigmoid(x)."""
-    return (x * torch.sigmoid(x)).sum()
+def rounded(x: Tensor) -> Tensor:
+    """Add up numbers that are rounded down, smoothly."""
+    return smooth_floor(x).sum()
 
 
 def kernel_backward(x: Tensor, grad: Tensor) -> Tensor:
-    """Compute the backward pass of a kernel alone, which is a function like any other."""
+    """Compute the backward pass of a kernel, x·sigmoid(x), as it would be written for a GPU."""
     s = torch.sigmoid(x)
     return grad * s * (1 + x * (1 - s))
+
+
+class Kernel(torch.autograd.Function):
+    """The kernel's backward pass next to a forward in torch, which says what it is to be the derivative of."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor) -> Tensor:
+        """Compute in torch."""
+        ctx.save_for_backward(x)
+        return x * torch.sigmoid(x)
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> Tensor:
+        """Run the kernel."""
+        return kernel_backward(*ctx.saved_tensors, grad)
+
+
+kernel = Kernel.apply

@@ -158,6 +158,7 @@ NEEDED_BY_EXAMPLES = {
     "verify_gradient.sh": ["claims", "improve"],
     "warm-loop.sh": ["batch"],
     "what-is-the-gradient-argument.sh": ["claims", "explain"],
+    "opaque_calls.py": ["running"],
     "your_code.py": ["claims", "running"],
 }
 """Parts whose commands an example calls, or in whose words it is written."""

@@ -72,6 +72,19 @@ def digits_of(truth: Ball, scale: float) -> int:
     return MOST_DIGITS if relative <= 10.0**-MOST_DIGITS else max(0, math.floor(-math.log10(relative)))
 
 
+def shortened(truth: Ball) -> Ball:
+    """Round the middle of a ball to the digits that are known, and one more.
+
+    >>> float(shortened(arb(1.23456789, 3e-4)).mid())
+    1.23457
+    """
+    radius, middle = float(truth.rad()), float(truth.mid())
+    if not (math.isfinite(radius) and math.isfinite(middle) and radius > 0):
+        return truth
+    rounded = round(middle, 1 - math.floor(math.log10(radius)))
+    return arb(rounded, radius + abs(middle - rounded))
+
+
 @dataclass(frozen=True)
 class MeasuredEntries:
     """Entries of a Jacobian that went through measured slopes, by direction and row.
@@ -79,10 +92,12 @@ class MeasuredEntries:
     Attributes:
         rows: The rows of each direction, with what was measured; None for all rows.
         numbers: Torch's numbers.
+        usual: A usual size of the derivatives by each variable, for those that are all 0.
     """
 
     rows: Mapping[Direction, Mapping[int | None, MeasuredNumbers]]
     numbers: Numbers
+    usual: Mapping[str, float]
 
     @classmethod
     def following(cls, plan: Plan, lines: Iterable[tuple[Line, MeasuredNumbers]], numbers: Numbers) -> MeasuredEntries:
@@ -102,7 +117,9 @@ class MeasuredEntries:
                 found = rows.setdefault(plan.directions[d], {})
                 if row not in found or _is_worse(measured, found[row]):
                     found[row] = measured
-        return cls(rows, numbers)
+        y = float(np.abs(numbers.value[np.isfinite(numbers.value)]).max(initial=0.0))
+        sizes = {str(symbol): float(np.abs(x).max(initial=0.0)) for symbol, x in plan.reference.inputs.items()}
+        return cls(rows, numbers, {name: y / size if size else y for name, size in sizes.items()})
 
     def of_entry(self, direction: Direction, row: int | None) -> MeasuredTruth | None:
         """Give what is known of an entry; of vᵀJ without a row; None of one that was not measured."""
@@ -123,7 +140,8 @@ class MeasuredEntries:
         for symbol, _ in self.rows:
             if str(symbol) not in found:
                 block = self.numbers.block(str(symbol))
-                found[str(symbol)] = float(np.abs(block[np.isfinite(block)]).max(initial=0.0))
+                largest = float(np.abs(block[np.isfinite(block)]).max(initial=0.0))
+                found[str(symbol)] = largest or self.usual.get(str(symbol), 0.0)
         return found
 
 
@@ -154,7 +172,9 @@ def judge_measured(
     distance = abs(float((truth.mid() - arb(number)).mid()))
     size = abs(float(truth.mid()))
     error = distance / size if size else None if distance == 0 else math.inf
-    found = entry.judged(truth=truth, proven=False, digits=digits, relative_error=error, note="", one_sided=None)
+    found = entry.judged(
+        truth=shortened(truth), proven=False, digits=digits, relative_error=error, note="", one_sided=None
+    )
     if abs(truth - arb(number)) > allowed:
         if distance - radius > ROUNDINGS * known.epsilon * scale:
             note = f"the slopes of {known.called}, measured, do not have it: their error cannot explain it"

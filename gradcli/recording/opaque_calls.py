@@ -8,6 +8,7 @@ to measure its slopes, which is done when an enclosure first asks for them.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -39,7 +40,7 @@ from gradcli.recording.memory import as_real
 from gradcli.recording.places import CallPlace
 from gradcli.recording.slope_measurement import Floats, Measurement, measure
 
-MOST_COLUMNS = 64
+MOST_COLUMNS = 32
 """Most numbers that a call is moved by one by one; a larger one is moved along random directions."""
 
 MOST_SLOPES = 2**12
@@ -182,6 +183,11 @@ class OpaqueResult:
         return self.call.called
 
     @property
+    def name(self) -> str:
+        """A name of the function for texts, without its place."""
+        return re.sub(r"\W+", "_", self.call.called.partition(" (")[0])
+
+    @property
     def large(self) -> str:
         """The reason why its slopes are not measured one by one; empty if they are."""
         return self.call.large(self.number)
@@ -274,11 +280,11 @@ class OpaqueCalls:
     """Recorder of the calls of one recording that cannot be read.
 
     Attributes:
-        functions: The subclasses of `autograd.Function` whose applications are recorded as a whole.
+        functions: The names of subclasses of `autograd.Function` whose applications are recorded as a whole.
         custom: The calls of operations that are not torch's.
     """
 
-    functions: tuple[type, ...] = ()
+    functions: tuple[str, ...] = ()
     custom: list[CustomCall] = field(default_factory=list)
 
     def copies(self, name: str, given: Mapping[str, Argument]) -> dict[str, Argument]:
@@ -314,7 +320,7 @@ class OpaqueCalls:
         Raises:
             InputError: It cannot be recorded so.
         """
-        if recorder.is_one_call or function not in self.functions or not tensors_in(args):
+        if recorder.is_one_call or full_name(function) not in self.functions or not tensors_in(args):
             return apply(*args)
         place = replace(recorder.places.find(), custom=None)
         recorder._learn_names(place.frame)
@@ -333,6 +339,11 @@ class OpaqueCalls:
         for output, atom in zip(outputs, atoms, strict=True):
             recorder._note_result(output, atom, inputs, place)
         return found
+
+
+def full_name(function: type) -> str:
+    """Name a class, which code may make anew in each of its runs."""
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def record_unread(

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 MEASURING_SECONDS = 10.0
 """Seconds of processor time for the calls of one function."""
 
-NOISE_CALLS = 6
+NOISE_CALLS = 5
 """Calls along a line by which the noise of a function is measured, besides that at the point."""
 
 FAR = 2.0**-8
@@ -38,7 +38,7 @@ FAR = 2.0**-8
 ROUNDED = 0.3
 """Noise of a number that is rounded once, in units of the machine epsilon."""
 
-LEVELS = (4, 5, 6)
+LEVELS = (3, 4, 5)
 """Orders of the differences in which nothing is left of a smooth function but its noise."""
 
 NOISES = 4.0
@@ -50,7 +50,7 @@ STEPS = (-16, -1)
 HALVINGS = 8
 """Most times that the step is halved."""
 
-CONVERGED = 1e-8
+CONVERGED = 1e-7
 """Relative change of a slope, while the step is halved, with which no smaller step is tried."""
 
 NOISY = 1e-10
@@ -126,7 +126,7 @@ def noise_of(along: Callable[[float], Floats], y: Floats, digits: float) -> Floa
     >>> bool(1e-9 < noise[0] < 1e-6)
     True
     """
-    step = 2 * digits ** (1 / 3)
+    step = digits ** (1 / 3)
     table = values = np.stack([y, *(along(n * step) for n in range(1, NOISE_CALLS + 1))])
     sizes, found = np.abs(y) + np.abs(np.diff(table, axis=0)).max(axis=0) / step, np.zeros_like(y)
     for level in range(1, max(LEVELS) + 1):

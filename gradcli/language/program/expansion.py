@@ -141,7 +141,7 @@ def _by_convention(name: str, statics: tuple[Hashable, ...], count: int) -> Prog
 @lru_cache(maxsize=512)
 def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     """Return a defined operation as it is written for floating-point numbers, in any operations."""
-    text = ops.TABLE[name].in_floats or ops.TABLE[name].torch_convention
+    text = ops.ROWS[name].in_floats or ops.ROWS[name].torch_convention
     if name == "norm" and statics[0] == 2:  # its squares would overflow
         text = "m = amax(abs(x)); m = where((m > 1e150) & (m < inf), m, 1); m*sqrt(sum((x/m)**2, dim, keepdim))"
     return _written(name, statics, count, text)

@@ -53,6 +53,10 @@ class OpaqueOutput(Protocol):
         """Name of the function that is called."""
 
     @property
+    def name(self) -> str:
+        """A name of the function for texts."""
+
+    @property
     def large(self) -> str:
         """The reason why its slopes are not measured one by one; empty if they are."""
 

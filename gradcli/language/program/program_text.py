@@ -112,7 +112,7 @@ class ProgramText:
         if name == "drawn":
             return TextPiece(call.statics[1].shown)
         if name == OPAQUE:
-            return TextPiece(f"{call.statics[0].called}(") + _joined(parts) + ")"
+            return TextPiece(f"{call.statics[0].name}(") + _joined(parts) + ")"
         if call.op.kind is Kind.LIST or call.op.operands[:1] == ("tensors",):
             parts = [TextPiece("[") + _joined(parts) + "]"]
         others = [one for one in call.op.signature if one in call.op.statics and one != SHAPES]

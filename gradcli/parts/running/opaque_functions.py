@@ -10,14 +10,14 @@ from typing import TypeVar
 from gradcli.autodiff import torch_internals
 from gradcli.errors import InputError
 from gradcli.recording.aten_calls import WrongDtypeError
-from gradcli.recording.opaque_calls import BrokenRuleError
+from gradcli.recording.opaque_calls import BrokenRuleError, full_name
 from gradcli.recording.recorder import Recorder
 
 Recording = TypeVar("Recording")
 
 
 def recorded_as_it_can_be(
-    make_recorder: Callable[[tuple[type, ...]], Recorder], record: Callable[[Recorder], Recording], measures: bool
+    make_recorder: Callable[[tuple[str, ...]], Recorder], record: Callable[[Recorder], Recording], measures: bool
 ) -> Recording:
     """Record a run; where that fails, once more, with the custom functions that were met last as one call each.
 
@@ -29,7 +29,7 @@ def recorded_as_it_can_be(
     Raises:
         InputError: It cannot be recorded; the first reason.
     """
-    opaque, first = tuple[type, ...](), None
+    opaque, first = tuple[str, ...](), None
     while True:
         recorder = make_recorder(opaque)
         try:
@@ -37,7 +37,8 @@ def recorded_as_it_can_be(
         except (WrongDtypeError, BrokenRuleError):
             raise
         except InputError as error:
-            applied = [one.function for one in recorder.places.applications if one.function not in opaque]
+            names = (full_name(one.function) for one in recorder.places.applications)
+            applied = [name for name in names if name not in opaque]
             first = first or error
             if not (measures and applied):
                 raise first from first.__cause__

@@ -404,7 +404,7 @@ class FunctionCall:
         variables = tuple(recorder.lines.variables[name] for name in lost)
         return replace(program, variables=(*program.variables, *variables)) if lost else program
 
-    def recorder(self, opaque: tuple[type, ...] = ()) -> Recorder:
+    def recorder(self, opaque: tuple[str, ...] = ()) -> Recorder:
         """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
         found = Recorder(names, getattr(torch, self.dtype), self.called)

@@ -188,6 +188,29 @@ def test_no_formula_is_shown() -> None:
     assert "cannot be read: its slopes are measured" in answer.symbolic_omitted["x"]
 
 
+def test_a_class_that_each_run_makes_anew_is_one_function() -> None:
+    """So that it is known where the run is repeated."""
+    made = own.KERNELS[9].made
+    given = own.KERNELS[9].arguments(torch.float64)
+    assert check_of(record(lambda x, w: made(RIGHT)(x, w).sum(), *given).check()).verdict == "agree"
+
+
+def test_a_gradient_of_zeros_agrees() -> None:
+    """By an argument that the call does not follow: its slopes are measured as 0."""
+    function = own.with_slope(lambda x: torch.from_numpy(np.ones(3)), torch.zeros_like)
+    found = check_of(record(lambda x: function(x) + 2, own.X).check())
+    assert (found.verdict, found.checked) == ("agree", 9)
+
+
+def test_numbers_are_rounded_to_what_is_known() -> None:
+    """The truth of an entry has no more digits than it was measured to, and one."""
+    answer = record(lambda x: own.SINE(x).sum(), own.X).check()
+    for one in answer.opinions:
+        if one.variable is not None:
+            assert one.reference == round(one.reference or 0.0, 13)
+            assert abs((one.reference or 0.0) - (one.torch or 0.0)) <= (one.radius or 0.0)
+
+
 def test_json_has_the_digits() -> None:
     """Of the check, and of each entry that is listed."""
     answer = record(lambda x: own.SINE(x).sum(), own.X).check()
