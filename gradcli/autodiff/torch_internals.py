@@ -191,7 +191,7 @@ def full_name_of(function: TorchFunction) -> str:
 
 
 def operation_of(function: TorchFunction) -> TorchFunction | None:
-    """Return the operation that a function is: of `torch.ops`, or of `torch.library.custom_op`; None of another function.
+    """Return the operation that a function is, of `torch.ops` or of `torch.library.custom_op`; None of any other.
 
     It has the `_schema` of `OpOverload`; a custom one is a `CustomOpDef` with an `_opoverload`.
     """
