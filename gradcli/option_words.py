@@ -15,7 +15,7 @@ _MARKED = re.compile(f"{_BEGIN}([^{_END}]*{_NEXT}[^{_END}]*){_END}")
 NAMES = {"in": "box", "check-rows": "check_rows", "require-all": "require_all", "on-error": "on_error"}
 """Keywords of Python that are not the names in the shell."""
 
-BY_VARIABLE = ("at", "u", "shape", "in", "along", "claim", "expect")
+BY_VARIABLE = ("at", "u", "shape", "in", "along", "claim", "expect", "assume")
 """Options with a value for each variable."""
 
 LISTS = ("wrt", "show", "allow", "columns")

@@ -63,7 +63,7 @@ LIMITS = {
     "findings that are listed": "crosscheck.summary.MAX_FINDINGS",
     "entries of which all opinions are listed": "crosscheck.formulas.MAX_OPINIONS",
     "random points of a `check`": "parts.claims.check.MAX_POINTS",
-    "entries at all random points together": "parts.claims.check.MAX_POINT_ENTRIES",
+    "entries at all random points together": "parts.claims.checked_points.MAX_POINT_ENTRIES",
     "passes of a script that are judged": "parts.running.scripts.MOST_PASSES",
     "calls of torch in one recording": "recording.recorder.MOST_CALLS",
     "elements that a custom function is tried on by itself": "parts.running.custom_functions.MOST_ARGUMENT_ELEMENTS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
@@ -15,7 +15,7 @@ from gradcli.option_words import option
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry, Question, read_whole
 from gradcli.registry import DERIVATIVES, questions
-from gradcli.results import Result
+from gradcli.results import Array, Result
 
 __all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
 
@@ -31,6 +31,23 @@ class JudgedOptions(CommonOptions, total=False):
     """The options of questions whose numbers are compared with the reference."""
 
     check: bool
+
+
+class ArgumentStructure(Protocol):
+    """Structure that a value of a function of Python may be assumed to have."""
+
+    def require(self, name: str, value: Array, dtype: str = "float64") -> None:
+        """Refuse a value that has it not.
+
+        Raises:
+            InputError: It has not.
+        """
+
+    def member(self, value: Array) -> Array:
+        """Make a value that has it, of any numbers."""
+
+    def nearest_of(self, value: object) -> object:
+        """Return the nearest tensor that has it."""
 
 
 _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions)}
@@ -183,6 +200,10 @@ class ParsedText:
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
         return Inquiry(self.expression, snippet, values, wrt, dtype, check)
+
+    def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:
+        """Return the function of the nearest values that have structures; the Program of a text is changed later."""
+        return self
 
     def _give_back(self) -> None:
         """Undo changes that answering a question made; a text makes none."""

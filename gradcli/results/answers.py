@@ -316,6 +316,7 @@ class Checking(Differentiation, kw_only=True):
         failing: The verdicts that do not pass, best first, of the modes too.
         passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
+        assumed: The structures of variables: each derivative by one is along the directions of its structure.
         requires_all: Whether a sample does not pass.
     """
 
@@ -329,6 +330,7 @@ class Checking(Differentiation, kw_only=True):
     failing: tuple[Verdict, ...] = json_field(None)
     passed: bool = json_field(before="remarks")
     elsewhere: tuple[str, ...] = json_field(omit=if_empty, before="remarks", default=())
+    assumed: Mapping[str, str] = json_field(omit=if_empty, before="remarks", default_factory=dict)
     requires_all: bool = json_field(None, default=False)
 
     def __bool__(self) -> bool:

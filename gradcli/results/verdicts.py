@@ -372,6 +372,8 @@ class Claim(Record):
         v: The gradient vector there, if the claim is for every v.
         mistake: The likeliest mistake, if it is a classic one.
         note: A further remark.
+        assumed: What is assumed of variables, in words, if anything is.
+        in_general: What became of the claim without that, unless it is refuted.
     """
 
     variable: str
@@ -386,6 +388,8 @@ class Claim(Record):
     v: Array | None = json_field(omit=if_none, default=None)
     mistake: str = json_field(omit=if_empty, default="")
     note: str = json_field(omit=if_empty, default="")
+    assumed: str = json_field(omit=if_empty, default="")
+    in_general: Literal["", "proved", "agrees", "no counterexample", "refuted"] = json_field(omit=if_empty, default="")
 
 
 class Sampling(Record):

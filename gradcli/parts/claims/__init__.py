@@ -1,6 +1,8 @@
 """Derivatives that somebody claims: proved, not refuted, or refuted.
 
 subject, claim_readings          the subject of a claim; the reading of its text by its shape
+structures, assumptions          what values are assumed to be, such as symmetric, and the directions of that
+structured_formulas              formulas written by what is assumed
 equations                        claims in index notation: left-hand sides, and the indices of their letters
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
@@ -10,6 +12,7 @@ mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
 check_document                   a check as a document, and as rows
 mode_checks                      numbers of torch that are computed in other ways, held to the same truth
+checked_points                   the points of a check, random ones too
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from sympy import Symbol
 
     from gradcli.language.program.wengert import Program, Shape
+    from gradcli.parts.claims.structures import Structure
 
 _COMMANDS = {
     "check": Command(
@@ -65,6 +69,17 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
     from gradcli.parts.claims import proof
 
     return proof.are_same(one, other, shapes)
+
+
+def structures_of_variables(assume: Mapping[str, str] | None, names: tuple[str, ...]) -> Mapping[str, Structure]:
+    """Read the structures that are assumed of variables.
+
+    Raises:
+        InputError: There is no such structure, or no such variable.
+    """
+    from gradcli.parts.claims.structures import named_variables, structures_of
+
+    return named_variables(structures_of(assume), names)
 
 
 def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -17,20 +18,23 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, ShapeError, TooLargeError, did_you_mean
-from gradcli.language.inputs import Value, read_range
+from gradcli.errors import GradcliError, InputError, Place, ShapeError, did_you_mean
+from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Line, Program, show
 from gradcli.option_words import option
 from gradcli.parts import is_listed
+from gradcli.parts.claims.assumptions import Assumption, assumption_of
+from gradcli.parts.claims.checked_points import CheckedPoint, random_points, worst_of
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
+from gradcli.parts.claims.structured_formulas import shortened
+from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.parts.claims.subject import Subject
-from gradcli.parts.claims.verdict import claimed, expected as met
-from gradcli.progress import each_with_time, tracked
+from gradcli.parts.claims.verdict import claimed, expected as met, with_general
 from gradcli.questions import judging
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
-from gradcli.questions.question import Inquiry, Question, read_whole, rounded
+from gradcli.questions.question import Inquiry, Question, read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 
 if is_listed("closed_forms"):
@@ -45,9 +49,6 @@ else:
 MAX_POINTS = 10_000
 """Random points of one check."""
 
-MAX_POINT_ENTRIES = 1_024_000
-"""Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
-
 MENDED = ("inaccurate", "nan-trap")
 """Verdicts of the worst random point for which a better form is searched over the whole box."""
 
@@ -61,26 +62,6 @@ ONLY = ""
 """Name of a claim or a value that was given without a variable: it is for the only variable."""
 
 
-@dataclass(frozen=True)
-class _AtPoint:
-    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own."""
-
-    question: Question
-    derived: formulas.Derived
-    numbers: Numbers
-    judgement: Judgement
-
-    @property
-    def badness(self) -> tuple[int, float]:
-        """The key by which the worst point is found: severity of the verdict, then relative error."""
-        check = self.judgement.check
-        return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
-
-    def joined(self, findings: Sequence[results.Entry] = (), notes: Sequence[str] = (), **how: bool) -> _AtPoint:
-        """Add findings and remarks to the judgement."""
-        return replace(self, judgement=self.judgement.joined(findings, notes, **how))
-
-
 def check(
     self: ParsedText,
     at: Inputs | None = None,
@@ -90,6 +71,7 @@ def check(
     atol: float | None = None,
     claim: Mapping[str, str | StatedFunction] | None = None,
     expect: Mapping[str, Value] | None = None,
+    assume: Mapping[str, str] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -115,6 +97,9 @@ def check(
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
+    `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
+    are those along its directions.
+
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
             more than `JACOBIAN_BYTES`, or too many points are asked.
@@ -126,24 +111,23 @@ def check(
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
-    inquiry = _comparable(self._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
+    function = self._assuming(assume, at)
+    inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
     is_open = bool(claim) and not (inquiry.at or inquiry.snippet.values or box or expect)
     inquiry, ranges = (at_random_values(inquiry, seed) if is_open else inquiry).within(box or {})
-    question = inquiry.question()
+    ask, drawn = partial(self._asked, at, **options), None if is_open else {*ranges}
+    assumed, question, general = _assumed(function, inquiry.question(), assume, drawn, ask)
     cotangent = _cotangent(question, v)
     claims, expected = _claimed_of(question, self._argument_values(at, question), v is not None, claim, expect)
     tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
-    asked = question if numbers_of is None else _of_another(numbers_of._asked(at, **options).question(), question)
+    asked = _with_numbers_of(numbers_of, question, at, assume, **options)
     look, failing_at = partial(_look, question, asked, cotangent, tolerance), partial(_failing, allow, strict)
-    if random is None:
-        worst, sampling, failing = look({}), None, set[results.Verdict]()
-    else:
-        draws = _draws(question, ranges, seed, random, math.prod(question.shape) if v is None else 1)
-        worst, sampling, failing = _sampled(look, failing_at, draws, results.Sampling(random, seed, ranges, {}, {}))
-    shared, found = _readings(worst, tolerance, has_differences=differences)
+    draw = None if random is None else results.Sampling(random, seed, ranges, {}, {})
+    worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=v is not None)
+    shared, found = _readings(worst, tolerance, assumed, has_differences=differences)
     failing |= failing_at(worst.judgement, found)
-    found = found if sampling is None else _mended_everywhere(inquiry, ranges, worst, found, tolerance)
-    claimed_ones = tuple(_claims(worst, claims, expected, tolerance, seed))
+    found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
+    claimed_ones = _all_claims(worst, claims, expected, tolerance, seed, assumed, general)
     elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
     is_right = not failing and not elsewhere and all(_passes(one, allow) for one in claimed_ones)
     answer = results.Checking(
@@ -154,13 +138,56 @@ def check(
         passed=is_right and (found.is_whole or not require_all),
         claims=claimed_ones,
         elsewhere=elsewhere,
-        remarks=tried,
+        remarks=(*(remarks(assumed) if assumed else ()), *tried),
         sampling=sampling,
         check=found,
         **shared,
     )
     own, modes = worst.question if asked is question else asked, AskedModes(forward, order, batched)
     return with_modes(answer, worst.question, own, modes, tolerance, failing_at)
+
+
+def _assumed(
+    function: ParsedText,
+    question: Question,
+    assume: Mapping[str, str] | None,
+    drawn: Collection[str] | None,
+    ask: Callable[[], Inquiry],
+) -> Assumption:
+    """Read what is assumed, if anything is; None for values that are all drawn, `ask` asks without it."""
+    if not assume:
+        return Assumption({}, question, lambda: question)
+    drawn = question.arrays if drawn is None else drawn
+    return assumption_of(function, question, assume, drawn, lambda: ask().question())
+
+
+def _worst(
+    look: Callable[[Mapping[str, Array]], CheckedPoint],
+    failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
+    question: Question,
+    asked: results.Sampling | None,
+    assumed: Assumed,
+    *,
+    has_v: bool,
+) -> tuple[CheckedPoint, results.Sampling | None, set[results.Verdict]]:
+    """Look at the point of a question, or find the worst of random ones, with the verdicts that do not pass at them."""
+    if asked is None:
+        return look({}), None, set()
+    rows = 1 if has_v else math.prod(question.shape)
+    return worst_of(look, failing_at, random_points(question, asked, rows, assumed), asked)
+
+
+def _with_numbers_of(
+    other: ParsedText | None,
+    question: Question,
+    at: Inputs | None,
+    assume: Mapping[str, str] | None,
+    **options: Unpack[CommonOptions],
+) -> Question:
+    """Return the question of the function whose numbers are judged, if that is another one."""
+    if other is None:
+        return question
+    return _of_another(other._assuming(assume, at)._asked(at, **options).question(), question)
 
 
 def _cotangent(question: Question, v: Value | None) -> Array | Program | None:
@@ -248,8 +275,22 @@ def _is_equation(atom: Atom, lines: Mapping[Atom, Line]) -> bool:
     return call.op.sense == (0,) or (bool(call.op.conditions) and all(_is_equation(a, lines) for a in call.operands))
 
 
+def _with_better_form(
+    check: results.Check,
+    inquiry: Inquiry,
+    worst: CheckedPoint,
+    tolerance: Tolerance,
+    ranges: Mapping[str, str],
+    assumed: Assumed,
+) -> results.Check:
+    """Add to a check of random points the form that loses the fewest digits; a form is of no members alone."""
+    if assumed:
+        return replace(check, rewrite=None)
+    return _mended_everywhere(inquiry, ranges, worst, check, tolerance) if ranges else check
+
+
 def _mended_everywhere(
-    inquiry: Inquiry, ranges: Mapping[str, str], worst: _AtPoint, check: results.Check, tolerance: Tolerance
+    inquiry: Inquiry, ranges: Mapping[str, str], worst: CheckedPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
     """Add to a check the form that loses the fewest digits over the box, if it helps at the worst point."""
     if check.verdict not in MENDED:
@@ -290,27 +331,6 @@ def _variable(name: str, wrt: Sequence[str], flag: str, text: str = "") -> str:
     raise InputError(f"{option(flag)} names {what}", hint=hint if name else f"write {option(flag, 'NAME=...')}")
 
 
-def _draws(
-    question: Question, ranges: Mapping[str, str], seed: int, points: int, rows: int
-) -> Iterator[dict[str, Array]]:
-    """Draw the inputs of each random point, uniformly in the boxes; the other variables stay."""
-    per_point = rows * sum(question.arrays[name].size for name in question.wrt)
-    most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
-    if points > most:
-        message = f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries"
-        instead = f"{option('v')} for a single row, or {option('wrt')} for fewer variables"
-        hint = f"use {option('random', str(most))}, or {instead}"
-        raise TooLargeError(message, hint=hint)
-    boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in ranges.items()}
-    generator = np.random.default_rng(seed)
-
-    def between(low: Array, high: Array) -> Array:
-        share = generator.uniform(size=low.shape)
-        return rounded(np.asarray(low * (1 - share) + high * share), question.dtype)  # high - low may overflow
-
-    return ({name: between(*box) for name, box in boxes.items()} for _ in range(points))
-
-
 def _of_another(other: Question, question: Question) -> Question:
     """Return the question of the function whose numbers are judged.
 
@@ -331,7 +351,7 @@ def _look(
     cotangent: Array | Program | None,
     tolerance: Tolerance,
     drawn: Mapping[str, Array],
-) -> _AtPoint:
+) -> CheckedPoint:
     """Ask torch, of this function or of another with its variables, and the judge at one point."""
     question = first.with_values(drawn)
     asked = question if first_asked is first else first_asked.with_values(drawn)
@@ -342,13 +362,7 @@ def _look(
         numbers = Numbers(question.dtype, question.value, {"vjp": results.by_name(asked.product(v))}, v)
     derived = (first if first.program is question.program else question).derived
     found = judging.compare_numbers(question, numbers, tolerance, blames=False)  # the worst alone is explained
-    return _AtPoint(question, derived, numbers, found)
-
-
-def _contradicted(look: _AtPoint) -> _AtPoint:
-    """Add a finding for each formula that the reference contradicts."""
-    found = formulas.contradicted(look.question.point, look.derived, look.judgement.evidence)
-    return look.joined(formulas.refutations(look.judgement.check, found, look.derived))
+    return CheckedPoint(question, derived, numbers, found)
 
 
 def _failing(
@@ -360,48 +374,15 @@ def _failing(
     return (found | {check.verdict} & {"unchecked"}) - {"agree", *allow}
 
 
-def _sampled(
-    looked: Callable[[Mapping[str, Array]], _AtPoint],
-    failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
-    draws: Iterator[dict[str, Array]],
-    asked: results.Sampling,
-) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
-    """Find the worst of the random points, the number of points by verdict, and the verdicts that do not pass."""
-    points = asked.points
-    worst: _AtPoint | None = None
-    is_whole, note = True, ""
-    counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
-    failing: set[results.Verdict] = set()
-    for n, drawn in enumerate(tracked("point", draws, points)):
-        try:
-            with each_with_time():
-                look = _contradicted(looked(drawn))
-        except GradcliError as error:
-            where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
-            error.advise(error.text.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
-            raise
-        check = look.judgement.check
-        if n and check.verdict == "unchecked" and is_over_time():
-            is_whole, note = False, f"{points - n:,} of {points:,} points were not looked at within the budget"
-            break
-        counts[check.verdict] += 1
-        failing |= failing_at(look.judgement, check)
-        is_whole = is_whole and check.is_whole
-        if worst is None or look.badness > worst.badness:
-            worst = look
-    assert worst is not None, "there is at least one point"  # noqa: S101
-    if not is_whole:
-        worst = worst.joined(notes=[note] if note else [], is_sample=True)
-    verdicts = {verdict: count for verdict, count in counts.items() if count}
-    return worst, replace(asked, points=sum(verdicts.values()), verdicts=verdicts, worst=worst.question.arrays), failing
-
-
-def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
+def _readings(
+    look: CheckedPoint, tolerance: Tolerance, assumed: Assumed, *, has_differences: bool
+) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
     judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, tolerance)
     confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
+    confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
     derivatives = results.by_variable(confirmed.derivatives)
@@ -417,6 +398,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
         "opinions_count": len(entries),
         "v": v,
         "value": question.value,
+        "assumed": {name: one.name for name, one in assumed.items()},
         "jacobian_omitted": question.jacobian_omitted if v is None else "",
         **question.common,
     }
@@ -470,26 +452,47 @@ def _claimed_of(
     return claims, expected
 
 
-def _subject(question: Question, name: str, v: Array | None) -> Subject:
-    return Subject.from_program(question.program, question.shapes, name, v)
+def _subject(question: Question, name: str, v: Array | None, assumed: Assumed = MappingProxyType({})) -> Subject:
+    return Subject.from_program(question.program, question.shapes, name, v, assumed)
 
 
-def _claims(
-    look: _AtPoint,
+def _all_claims(
+    look: CheckedPoint,
     claims: Mapping[str, str | ClaimedFunction],
     expected: Mapping[str, Value],
     tolerance: Tolerance,
     seed: int,
+    assumed: Assumed,
+    general: Callable[[], Question],
+) -> tuple[results.Claim, ...]:
+    """Judge each claim and each of the numbers; where something is assumed, also without that."""
+    found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
+    if not (assumed and found):
+        return found
+    others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
+    return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
+
+
+def _claims(
+    look: CheckedPoint,
+    claims: Mapping[str, str | ClaimedFunction],
+    expected: Mapping[str, Value],
+    tolerance: Tolerance,
+    seed: int,
+    assumed: Assumed = MappingProxyType({}),
 ) -> Iterator[results.Claim]:
     """Prove or refute each claim, and compare each of the numbers."""
     question, v = look.question, look.numbers.v
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.with_values(at)
-        return None if any(judging.boundaries(there)) else _subject(there, name, v)
+        return None if any(judging.boundaries(there)) else _subject(there, name, v, assumed)
 
     for name, one in claims.items():
-        subject, anew = _subject(question, name, v), partial(subject_at, name) if question.is_of_point else None
+        subject, anew = (
+            _subject(question, name, v, assumed),
+            partial(subject_at, name) if question.is_of_point else None,
+        )
         yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
     for name, value in expected.items():
-        yield met(_subject(question, name, v), value, question.arrays, tolerance)
+        yield met(_subject(question, name, v, assumed), value, question.arrays, tolerance)

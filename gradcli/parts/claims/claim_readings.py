@@ -30,6 +30,7 @@ from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, broadcast, show
 from gradcli.parts.claims.equations import read_equations, source_of
+from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.results import Array
 
@@ -83,6 +84,14 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     names_vector = subject.has_vector and V in program.names
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
     return replace(reading, program=program, own=shape)
+
+
+def under_assumption(subject: Subject, reading: Reading) -> Reading:
+    """Read a formula as one of members of what is assumed, along the directions of it."""
+    if reading.program is None or not subject.assumed or reading.is_transposed:
+        return reading
+    program = projected(reading.program, subject.known, subject.assumed, subject.variable, reading.shape)
+    return replace(reading, program=program, own=infer(program, subject.known, bounded=False).get(program.output, ()))
 
 
 class ClaimedFunction(Protocol):

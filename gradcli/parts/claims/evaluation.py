@@ -126,13 +126,17 @@ class ClaimComparison:
         self.subject, self.reading, self.numbers = subject, reading, numbers
         self.decimals: Mapping[sympy.Symbol, sympy.Rational] = {}
         self.program: Program | None = None
+        is_member = all(one.is_exact for one in subject.assumed.values())
         is_exact = numbers is None
         if reading.program is not None:
             self.program, self.decimals = softened(for_formulas(reading.program))
             rounded = has_rounded_tensor(self.program) or has_rounded_tensor(for_formulas(subject.program))
             # A decimal such as 0.333 is meant as rounded, and so is held to a tolerance.
-            is_exact = not self.decimals and not rounded
-        self.tolerance = EXACT if is_exact else tolerance
+            is_exact = not self.decimals and not rounded and is_member
+        # What floats can be only nearly leaves of a derivative that is 0 what a float is off by.
+        self.tolerance = (
+            EXACT if is_exact else tolerance if is_member else replace(tolerance, atol=tolerance.atol + tolerance.rtol)
+        )
         self.function = reference_of(as_written(for_formulas(subject.program)), subject.shapes)
         self.case = Case(self.function, self.tolerance)
         self.entries, self.chosen = self._planned()

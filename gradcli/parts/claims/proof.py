@@ -158,7 +158,24 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
     full = reading.shape[len(reading.shape) - len(reading.own) :]
     claim = entries.entry(entries.program.output, aligned(own, full, reading.own))
     ranges = {**derivative.ranges, **entries.ranges}
-    return _Sides(derivative, assemble(linear(claim, ranges)), entries)
+    sides = _Sides(derivative, assemble(linear(claim, ranges)), entries)
+    return _of_positives(subject, sides) if subject.assumed else sides
+
+
+def _of_positives(subject: Subject, sides: _Sides) -> _Sides:
+    """Write the variables that are assumed to be positive as positive ones."""
+    names = _positives(subject)
+    cases = tuple((chosen, expression.xreplace(names)) for chosen, expression in sides.derivative.cases)
+    derivative = replace(sides.derivative, cases=cases)
+    return replace(sides, derivative=derivative, claim=sides.claim.xreplace(names)) if names else sides
+
+
+def _positives(subject: Subject) -> dict[Expr, Expr]:
+    found: dict[Expr, Expr] = {}
+    for name in (name for name, one in subject.assumed.items() if one.is_of_positives):
+        found[sympy.IndexedBase(name, real=True)] = sympy.IndexedBase(name, positive=True)
+        found[sympy.Symbol(name, real=True)] = sympy.Symbol(name, positive=True)
+    return found
 
 
 def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
@@ -205,6 +222,7 @@ def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool
     derivative = sides.derivative
     target = sympy.IndexedBase(str(subject.variable), real=True)[derivative.columns] if subject.x else subject.variable
     for chosen, expression in derivative.cases:
+        target = target.xreplace(_positives(subject)) if subject.assumed else target
         if not _holds(expression, sides.claim.xreplace(chosen), target.xreplace(chosen), regions):
             return False
     return True
@@ -240,7 +258,7 @@ def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, region
             here = {symbol: Integer(n) for symbol, n in values.items()}
             written = [bottom_up(side.xreplace(here), _terms_of).xreplace(weights) for side in (truth, sides.claim)]
             target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable
-            if not _holds(written[0], written[1], target, regions):
+            if not _holds(written[0], written[1], target.xreplace(_positives(subject)), regions):
                 return False
     return True
 

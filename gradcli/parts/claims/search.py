@@ -191,8 +191,10 @@ class Search:
             v = _counting(shape) if weight is None else np.full(shape, weight)
             if generator is not None:
                 v = np.round(generator.uniform(-2, 2, shape) * 16) / 16
+        assumed = self.comparison.subject.assumed
+        members = {name: assumed[name].member(one) if name in assumed else one for name, one in inputs.items()}
         with np.errstate(over="ignore"):
-            rounded = {name: np.asarray(array).astype(self.dtype) for name, array in inputs.items()}
+            rounded = {name: np.asarray(array).astype(self.dtype) for name, array in members.items()}
             return {**rounded, **self.fixed}, v.astype(self.dtype)
 
 

@@ -63,6 +63,17 @@ Expect = Annotated[
     ),
     Fact(OptionKind.VALUES),
 ]
+Assume = Annotated[
+    list[str] | None,
+    Option(
+        "--assume",
+        metavar="[NAME=]STRUCTURE",
+        help="What a variable is: symmetric, spd (symmetric and positive definite), orthogonal, diagonal, triangular "
+        "(lower), simplex or positive. Derivatives by it are those along the directions of that, and claims are "
+        "proved of it. Repeat for more.",
+    ),
+    Fact(OptionKind.TEXTS),
+]
 Random = Annotated[
     int | None,
     Option("--random", metavar="N", help="Check at N random points of the box that --in gives."),
@@ -142,6 +153,7 @@ def check(
     atol: Atol = None,
     claim: Claim = None,
     expect: Expect = None,
+    assume: Assume = None,
     random: Random = None,
     box: Box = None,
     seed: Seed = 0,
@@ -165,6 +177,7 @@ def check(
     Examples:
       gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
       gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+      gradcli check "x@A@x" --at x=1,2 --at A=[[2,1],[1,3]] --assume A=symmetric --claim "x=2*A@x"
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """

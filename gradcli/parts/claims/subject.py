@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import sympy
 
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.parts.claims.structures import Assumed
 from gradcli.results import Array
 
 V = "v"
@@ -28,6 +30,7 @@ class Subject:
         variable: The x.
         y: The shape of its value.
         v: The gradient vector that is given, if one is.
+        assumed: The structures of variables, of whose nearest members the function is.
     """
 
     program: Program
@@ -35,14 +38,22 @@ class Subject:
     variable: sympy.Symbol
     y: Shape
     v: Array | None
+    assumed: Assumed = field(default_factory=dict)
 
     @classmethod
-    def from_program(cls, program: Program, shapes: Mapping[Atom, Shape], variable: str, v: Array | None) -> Subject:
+    def from_program(
+        cls,
+        program: Program,
+        shapes: Mapping[Atom, Shape],
+        variable: str,
+        v: Array | None,
+        assumed: Assumed = MappingProxyType({}),
+    ) -> Subject:
         """Make the subject of a Program, the shapes of its variables at least, and the name of one of them."""
         symbol = next(s for s in program.variables if str(s) == variable)
         own = {s: shapes[s] for s in program.variables}
         y = infer(program, own, bounded=False).get(program.output, ())
-        return cls(program, own, symbol, y, v)
+        return cls(program, own, symbol, y, v, assumed)
 
     @property
     def x(self) -> Shape:

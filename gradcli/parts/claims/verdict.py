@@ -17,9 +17,17 @@ from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.option_words import Words, marked, option
-from gradcli.parts.claims.claim_readings import ClaimedFunction, read, read_function, read_numbers
+from gradcli.parts.claims.claim_readings import (
+    ClaimedFunction,
+    Reading,
+    read,
+    read_function,
+    read_numbers,
+    under_assumption,
+)
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.parts.claims.search import MOST_WORK, Search
+from gradcli.parts.claims.structures import Assumed, in_words, projected_numbers
 from gradcli.parts.claims.subject import Subject
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
@@ -105,6 +113,8 @@ def claimed(
     unproved = "nothing is proved of a function that values decide" if anew is not None else ""
     if is_only_called:
         unproved = f"nothing is proved, as {text} was called at each point"
+    elif inexact := {name: one for name, one in subject.assumed.items() if not one.is_exact}:
+        unproved = f"nothing is proved of {in_words(inexact)}, which has no free entries"
     answer = _unrefuted(comparison, text, here, counted, notes, unproved)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
@@ -115,9 +125,25 @@ def _compared(
 ) -> ClaimComparison:
     """Compare a claim with the function: by its formula, or by its numbers at a point where it cannot be read."""
     if isinstance(claim, str):
-        return ClaimComparison(subject, read(subject, claim), tolerance)
+        return ClaimComparison(subject, under_assumption(subject, read(subject, claim)), tolerance)
     reading, numbers = read_function(subject, claim, inputs)
-    return ClaimComparison(subject, reading, tolerance, numbers if reading.program is None else None)
+    if reading.program is not None:
+        return ClaimComparison(subject, under_assumption(subject, reading), tolerance)
+    return _compared_numbers(subject, numbers, reading, inputs, tolerance)
+
+
+def _compared_numbers(
+    subject: Subject, numbers: Array, reading: Reading, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare numbers with the function at a point, along the directions of what is assumed."""
+    name = str(subject.variable)
+    if name in subject.assumed and not reading.is_transposed:
+        # A projection takes differences, which are as exact as the numbers that they are of.
+        size = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
+        tolerance = replace(tolerance, atol=tolerance.atol + tolerance.rtol * size)
+        numbers = projected_numbers(numbers, inputs, subject.assumed[name], name, reading.shape)
+        reading = replace(reading, own=reading.shape)
+    return ClaimComparison(subject, reading, tolerance, numbers)
 
 
 def _comparison_at(
@@ -196,7 +222,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     """
     numbers, reading = read_numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
-    comparison = ClaimComparison(subject, reading, tolerance, numbers)
+    comparison = _compared_numbers(subject, numbers, reading, inputs, tolerance)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None or reading.is_transposed:
@@ -207,13 +233,51 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     return Claim(str(subject.variable), text, reading.of, status, counted, note=_joined(*notes, *remarks))
 
 
+def with_general(claim: Claim, general: Claim, assumed: Assumed) -> Claim:
+    """Say of a claim under an assumption what becomes of it without: what holds in general is proved under it, too."""
+    under = in_words(assumed)
+    if claim.status == "refuted":
+        return replace(claim, assumed=under, note=_joined(f"so it is for {under}", claim.note))
+    said = {
+        "proved": f"the claim holds for {under}",
+        "agrees": f"the claim agrees at this point for {under}"
+        if claim.points == 1
+        else f"the claim agrees for {under}",
+        "no counterexample": f"the claim has no counterexample for {under}",
+    }
+    match general.status:
+        case "refuted":
+            note = f"{said[claim.status]}; in general it is refuted{_where(general)}"
+        case "proved":
+            note = "the claim holds in general, and not only for " + under
+            claim = replace(claim, status="proved", note=general.note)
+        case _:
+            note = f"{said[claim.status]}; in general it is not refuted"
+    return replace(claim, assumed=under, in_general=general.status, note=_joined(note, claim.note))
+
+
+def _where(claim: Claim) -> str:
+    """Write a counterexample after the word for it; empty if there is none."""
+    if claim.claimed is None or claim.truth is None:
+        return ""
+    values = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
+    listed = (
+        f"{name} = {' '.join(np.array2string(one, separator=', ', threshold=16).split())}"
+        for name, one in values.items()
+    )
+    place = f"entry {list(claim.entry)} is" if claim.entry else "it is"
+    return f": at {', '.join(listed)} {place} {claim.truth:.6g}, and the claim says {claim.claimed:.6g}"
+
+
 def _at_the_point(
     comparison: ClaimComparison, inputs: Mapping[str, Array], *, is_smooth: bool = True
 ) -> tuple[Look, list[str]]:
     """Compare at the point; say how the claim was read, what was left out, and where limits were taken."""
     notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
-        notes.append("it has rounded decimals, so it is held to the tolerance")
+        inexact = {name: one for name, one in comparison.subject.assumed.items() if not one.is_exact}
+        why = f"no floats are {in_words(inexact)} exactly" if inexact else "it has rounded decimals"
+        notes.append(f"{why}, so it is held to the tolerance")
     here = comparison.with_limits(comparison.look(inputs, comparison.subject.weights, LAST_BITS))
     notes += [f"at the point the truth is a limit, as {reason}" for reason in here.limits[:1]]
     return here if is_smooth else replace(here, seen=()), list(filter(None, notes))

@@ -17,6 +17,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.ops import find
 from gradcli.option_words import option
+from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.recording.aten_calls import Argument
 from gradcli.results import Array
 
@@ -233,3 +234,8 @@ class WeightedFunction:
         """Call the function."""
         y = one_tensor(self._function(*args, **named), self._called)
         return (y * torch.tensor(self._weights.tolist(), dtype=y.dtype)).sum()
+
+
+def nearest_values(values: Mapping[str, object], structures: Mapping[str, ArgumentStructure]) -> dict[str, object]:
+    """Replace the arguments of which a structure is assumed by the nearest ones that have it."""
+    return {name: structures[name].nearest_of(one) if name in structures else one for name, one in values.items()}

@@ -31,6 +31,7 @@ from gradcli.parts.running.recorded_function import RecordedFunction, Repeatable
 from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
+from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.recording.aten_calls import Application, Argument
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.pass_recorder import record
@@ -309,7 +310,8 @@ def alone(recorded: RecordedFunction, application: Application, kind: type[Tried
         raise TooLargeError("a custom function is applied to too much to be tried by itself")
     taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
-    call = recorded.call.of_another(function.apply, arrays, taken=taken, whole=whole)
+    structures = {name: one for name in names if (one := _structure_of(arrays[name], recorded)) is not None}
+    call = recorded.call.of_another(function.apply, arrays, taken=taken, whole=whole, structures=structures)
     found = kind(call, given, TriedArguments(arrays, names))
     made = found.recorded(Variant(arrays))
     if made.doubt:
@@ -318,6 +320,15 @@ def alone(recorded: RecordedFunction, application: Application, kind: type[Tried
     most = max(2, sum(array.size for array in arrays.values())) ** 2
     found.arguments.is_steep = max(map(math.prod, shapes.values()), default=0) > most
     return found
+
+
+def _structure_of(array: Array, recorded: RecordedFunction) -> ArgumentStructure | None:
+    """Return the structure among those that are assumed of the whole that an argument of a part has, too."""
+    for one in recorded.call.structures.values():
+        with contextlib.suppress(InputError):
+            one.require("", array, recorded.call.dtype)
+            return one
+    return None
 
 
 class _Enclosed(NamedTuple):

@@ -181,3 +181,8 @@ def is_close(found: Array, own: Array, room: float) -> bool:
     """Tell whether two arrays are the same, also in NaN and infinities, but for differences up to `room`."""
     with np.errstate(over="ignore"):
         return found.shape == own.shape and np.allclose(found, own, rtol=0.0, atol=room, equal_nan=True)
+
+
+def in_short(array: Array) -> str:
+    """Write an array for a message, a large one in part."""
+    return np.array2string(array, threshold=4, precision=17)

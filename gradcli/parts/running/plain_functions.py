@@ -100,6 +100,7 @@ def check(
     strict: bool = False,
     budget: float | None = None,
     gradient: object = None,
+    assume: Mapping[str, str] | None = None,
     backward_of: Callable[..., object] | None = None,
     versus: Callable[..., object] | None = None,
     k: float = 2.0,
@@ -127,6 +128,9 @@ def check(
         gradient: What is claimed to be the derivative: the gradient of a y of one element, else the Jacobian.  It is a
             function of the same arguments, which gives a tuple or a dictionary with several variables; or a formula,
             or numbers; or a dictionary of those.
+        assume: What arguments are, by name: `symmetric`, `spd` (symmetric and positive definite), `orthogonal`,
+            `diagonal`, `triangular` (lower), `simplex` or `positive`.  The function is called at such values alone,
+            and derivatives by them are compared along the directions of that.
         backward_of: Another function, whose derivative the backward pass is meant to be: of a straight-through
             estimator the identity, of a spike its surrogate.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
@@ -166,14 +170,14 @@ def check(
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
     if versus is not None:
-        others = {"gradient": gradient, "backward_of": backward_of, "v": v}
+        others = {"gradient": gradient, "backward_of": backward_of, "v": v, "assume": assume}
         if given := [name for name, one in others.items() if one is not None]:
             raise UsageError(f"versus= and {given[0]}= exclude each other", hint="ask two questions")
         return asked.versus(versus, k)
     answer = asked.answer(
         budget, gradient, backward_of,
         v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward, order=order,
-        batched=batched,
+        batched=batched, assume=assume,
     )  # fmt: skip
     if asked.raises:
         asked.require_passed(answer, budget)

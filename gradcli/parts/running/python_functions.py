@@ -24,6 +24,7 @@ from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
+from gradcli.parts import is_listed
 from gradcli.parts.running.calling import Called, give_values, name_of, require_constants, require_names, signature
 from gradcli.parts.running.numpy_arrays import is_of_numpy
 from gradcli.parts.running.recorded import FunctionCall, Recorded
@@ -31,6 +32,7 @@ from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
+from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype, Inquiry, Question
 from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
@@ -59,6 +61,7 @@ class PythonFunction(Function):
         self.expression, self.function = called, function
         self.is_by_parameters = False  # whether a module is differentiated by its parameters too
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
+        self.structures: Mapping[str, ArgumentStructure] = {}
         taken = signature(function, called, len(tensors))
         if len(tensors) > len(taken.kinds):
             several = f"{len(taken.kinds)} argument{'s' * (len(taken.kinds) != 1)}"
@@ -109,10 +112,33 @@ class PythonFunction(Function):
     def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Argument) -> Argument:
         """Check as for any function; without a point it is recorded in the corner of its box."""
         values = self._by_name(at)
-        for name, text in (options.get("box") or {}).items():
+        boxes = with_name(options.get("box"), self.variables, "--in")
+        for name, text in boxes.items():
             if name not in values:
-                values[name] = read_range(text, f"--in {name}")[0]
+                values[name] = read_range(str(text), f"--in {name}")[0]
+        for name, structure in self._structures(options.get("assume")).items():
+            if name in boxes and name in values:
+                values[name] = structure.member(read_value(values[name], f"--at {name}"))
         return super().check(values, v, **options)
+
+    def _structures(self, assume: Mapping[str, str] | None) -> Mapping[str, ArgumentStructure]:
+        """Read the structures that are assumed of parameters."""
+        if is_listed("claims"):
+            from gradcli.parts.claims import structures_of_variables
+
+            return structures_of_variables(assume, self.variables if len(self.variables) == 1 else self.parameters)
+        return {}
+
+    def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> PythonFunction:
+        structures = self._structures(assume)
+        for name, value in self._by_name(at).items():
+            if name in structures:
+                structures[name].require(name, read_value(value, f"--at {name}"), self._dtype or "float64")
+        if not structures:
+            return self
+        function = copy.copy(self)
+        function.structures = structures
+        return function
 
     def _asked_at_rows(
         self,
@@ -195,6 +221,7 @@ class PythonFunction(Function):
         for whole in (frozenset[str](), *sets):
             for kind in kinds if asks or not whole else ():
                 call = FunctionCall(function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed)
+                call = replace(call, structures=self.structures)
                 try:
                     return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
                 except InputError as error:

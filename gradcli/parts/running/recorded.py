@@ -31,9 +31,9 @@ from gradcli.language.program.expansion import holds_constant, is_padded, withou
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
-from gradcli.parts.running.calling import Signature, WeightedFunction, argument, one_tensor
+from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
-from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, is_close, largest, replay
+from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, in_short, is_close, largest, replay
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
@@ -43,6 +43,7 @@ from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import clone_saved_tensors, drawing_from, eager, random_states
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
+from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype, Question
 from gradcli.questions.recorded_protocol import Released
 from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
@@ -156,7 +157,7 @@ class Recorded:
     def _require_repeated(self, found: Array) -> None:
         """Refuse a function whose value changes when it is called again with the same arguments."""
         if not is_close(found, self.value, SLACK[self.call.dtype] * largest(self.value)):
-            values = f"{_short(self.value)}, then {_short(found)}"
+            values = f"{in_short(self.value)}, then {in_short(found)}"
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
             raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
 
@@ -344,6 +345,7 @@ class FunctionCall:
         borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
         is_numpy: Whether it is a function of NumPy, to which tensors are given as arrays.
         measures: Whether calls that cannot be read are kept as they are, and measured.
+        structures: The structures of arguments, of which the function is given the nearest values.
     """
 
     function: Callable[..., Any]
@@ -356,6 +358,7 @@ class FunctionCall:
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     is_numpy: bool = False
     measures: bool = True
+    structures: Mapping[str, ArgumentStructure] = field(default_factory=dict)
     _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
 
     def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
@@ -438,7 +441,6 @@ class FunctionCall:
         in_order = values.keys() - self.taken.keyword_only
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
-        first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         with (
             drawing_from(self._random),
             guarded(f"{self.called} is called"),
@@ -450,6 +452,8 @@ class FunctionCall:
             applications_seen_by(recorder),
             recorder or contextlib.nullcontext(),
         ):
+            values = nearest_values(values, self.structures)
+            first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
             found = self.function(*first, **values)
             y = one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
         return Forward({**constants, **tensors}, y)
@@ -492,9 +496,5 @@ def require_same(made: Recorded, y: Tensor) -> Array:
     slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
     if is_close(found, own, slack * max(largest(own), largest(terms))):
         return terms
-    values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
+    values = f"replayed, it gives {in_short(found)}, and the function {in_short(own)}"
     raise InputError(f"the recording of {made.call.called} is not the function: {values}")
-
-
-def _short(array: Array) -> str:
-    return np.array2string(array, threshold=4, precision=17)

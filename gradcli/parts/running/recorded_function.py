@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 from gradcli.autodiff.run import Forward
 from gradcli.crosscheck.boundaries import Boundary
 from gradcli.language.program.wengert import Atom, Guard, Program
+from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.recorder import Recorder
@@ -32,6 +33,10 @@ class RepeatableCall(Protocol):
     @property
     def whole(self) -> frozenset[str]:
         """The parameters that are given as whole numbers."""
+
+    @property
+    def structures(self) -> Mapping[str, ArgumentStructure]:
+        """The structures of arguments, of which the function is given the nearest values."""
 
     def of_another(
         self, function: Callable[..., object], given: Mapping[str, Array], **other: object
