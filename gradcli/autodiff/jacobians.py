@@ -61,7 +61,7 @@ def products(forward: Forward, vs: Array, wrt: tuple[str, ...], *, by_vmap: bool
         zeros = (torch.zeros_like(leaf) for leaf in leaves)
         return tuple(zero if one is None else one for zero, one in zip(zeros, found, strict=True))
 
-    if not y.requires_grad or not leaves:
+    if not (y.requires_grad and leaves and y.numel()):
         return {name: np.zeros((len(vs), *forward.leaves[name].shape), dtype_name(y.dtype)) for name in wrt}
     several = tensor_of(vs, y.dtype)
     with warnings.catch_warnings(action="ignore"):  # of operations that are called for one v after the other

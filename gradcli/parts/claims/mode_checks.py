@@ -13,7 +13,7 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.summary import joined
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, listed_names
 from gradcli.option_words import Words
 from gradcli.progress import each_with_time
 from gradcli.questions import derivative_modes, judging
@@ -83,7 +83,7 @@ def _checks(asked: AskedModes, judge: _Judge) -> Iterator[results.ModeCheck]:
 
 
 def _forward_mode(own: Question, question: Question) -> Iterator[derivative_modes.Asked]:
-    count, names = sum(own.arrays[name].size for name in own.wrt), ", ".join(own.wrt)
+    count, names = sum(own.arrays[name].size for name in own.wrt), listed_names(own.wrt)
     sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {names}"
     found = derivative_modes.forward_numbers(own)
     for numbers in found:
@@ -112,7 +112,7 @@ class _Judge:
         is_asked: bool = True,
     ) -> results.ModeCheck:
         """Check the numbers of one way; each of them has its question, and says how it is a sample."""
-        question, recording = self.question, self.own.recording
+        question, recording = self.question, self.question.recording
         found: list[tuple[Question, Judgement, results.Check]] = []
         refusal = ""
         with each_with_time():

@@ -210,7 +210,8 @@ def _of_gradient(
         known = KnownDerivative({n: _rows(products["", n], 1) for n in here}, np.concatenate([u[n] for n in here]))
     else:
         hessian = numbers.derivatives["hessian"]
-        blocks = {b: [_rows(hessian[a, b], here[a].size) for a in here] for b in here}
+        sizes = {name: x.size for name, x in here.items()}
+        blocks = {b: [hessian[a, b].astype(np.float64).reshape(sizes[a], sizes[b]) for a in here] for b in here}
         known = KnownDerivative({name: np.concatenate(rows) for name, rows in blocks.items()})
     function = known_function or MovedFunction(lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits)
     return Movement(function, [known, KnownDerivative({})], {}, (function.value.size,))

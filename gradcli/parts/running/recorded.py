@@ -40,7 +40,13 @@ from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movem
 from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be
 from gradcli.parts.running.operation_rules import broken_rules
-from gradcli.parts.running.repeated_runs import clone_saved_tensors, drawing_from, eager, random_states
+from gradcli.parts.running.repeated_runs import (
+    clone_saved_tensors,
+    drawing_from,
+    eager,
+    keeping_gradients,
+    random_states,
+)
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -93,7 +99,9 @@ class Recorded:
         found = ((name, self.recorder.leaves[name].tensor) for name in self.constants)
         return [name for name, one in found if isinstance(one, torch.nn.Parameter) and one.requires_grad]
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
+    def forward(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None, once: bool = False
+    ) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
         if self.ran is not None:
             return self.ran
@@ -104,12 +112,10 @@ class Recorded:
                 raise InputError(message, hint="make it an argument of the function")
         if self.recorder.takes_gradients or not wrt:  # as when it was recorded
             wrt = [*wrt, *self.call.given]
-        return self._run(arrays, wrt, recorder)
+        return self._run(arrays, wrt, recorder, NOTHING_MOVES, once=once)
 
     def tangent(self, arrays: Mapping[str, Array], u: Direction) -> Array:
-        """Compute Ju by forward mode: the function is run with dual numbers.
-
-        Its arguments require no gradient then, unless it goes back itself, or torch has its forward mode only so.
+        """Compute Ju by forward mode: its arguments require a gradient if it goes back itself, or fails without.
 
         Raises:
             InputError: It is a tensor of a script, or something in it has no forward mode.
@@ -117,17 +123,18 @@ class Recorded:
         if self.ran is not None:
             raise InputError(f"{self.call.called} is no function that could be run again, as forward mode does")
         ways = [[*self.call.given]] if self.recorder.takes_gradients else [[], [*self.call.given]]
-        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u).output, ways)
+        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u, once=False).output, ways)
 
     def _run(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction = NOTHING_MOVES
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction, *, once: bool
     ) -> Forward:
         arrays = {**self.call.given, **self.arrays, **arrays}
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
-            with clone_saved_tensors(self.recorder.changed), self._gradients_kept():
+            changed = [*self.recorder.changed, *(constants.values() if once else ())]
+            with clone_saved_tensors(changed, is_last=once), keeping_gradients(self._left):
                 forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
@@ -135,17 +142,11 @@ class Recorded:
             self._require_repeated(array_of(forward.output))
         return forward
 
-    @contextlib.contextmanager
-    def _gradients_kept(self) -> Iterator[None]:
-        """Leave `.grad` of tensors found elsewhere as the first run left it, if the function goes back itself."""
+    @property
+    def _left(self) -> Iterator[Tensor]:
+        """The tensors found elsewhere whose `.grad` is to stay, if the function goes back itself."""
         leaves = self.recorder.leaves.values() if self.recorder.takes_gradients else ()
-        before = [(leaf.tensor, leaf.tensor.grad) for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf]
-        copies = [(tensor, grad if grad is None else grad.clone()) for tensor, grad in before]
-        try:
-            yield
-        finally:
-            for tensor, grad in copies:
-                tensor.grad = grad
+        return (leaf.tensor for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
@@ -215,8 +216,7 @@ class Recorded:
         limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
-                with clone_saved_tensors([*constants.values()] if wrt else [], is_last=True):
-                    return self.forward({**self.arrays, **arrays}, wrt)
+                return self.forward({**self.arrays, **arrays}, wrt, once=True)
             finally:
                 self.call.give(constants, self.arrays, ())
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,17 @@ def clone_saved_tensors(changed: Sequence[Tensor], *, is_last: bool = False) -> 
         return tensor.detach().clone() if is_changed else tensor
 
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+
+
+@contextlib.contextmanager
+def keeping_gradients(tensors: Iterable[Tensor]) -> Iterator[None]:
+    """Leave `.grad` of tensors as it was before a block, as the first run left it."""
+    copies = [(tensor, None if tensor.grad is None else tensor.grad.clone()) for tensor in tensors]
+    try:
+        yield
+    finally:
+        for tensor, grad in copies:
+            tensor.grad = grad
 
 
 def eager() -> contextlib.AbstractContextManager[object]:

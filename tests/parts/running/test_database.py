@@ -169,6 +169,49 @@ def test_every_variant_agrees_or_there_is_a_reason() -> None:
     assert (len(found), EXPECTED.keys() - found.keys()) == (VARIANTS, set())
 
 
+def modes(name: str) -> dict[str, str]:
+    """Find the verdicts on forward mode and on second derivatives, where torch says that a variant has them.
+
+    A verdict is as good as `agree` if the variant is expected to have it in the usual way too.
+    """
+    op = database()[name]
+    found: dict[str, str] = {}
+    for one in itertools.islice(samples(op), 1):
+        wrt = [f"x{n}" for n in range(len(one.tensors))]
+        forward, order = op.supports_forward_ad, 2 if op.supports_gradgrad else 1
+        try:
+            answer = record(one.function, *one.tensors).check(forward=forward, order=order, wrt=wrt)
+        except GradcliError:
+            return {}
+        found = {mode.name: mode.check.verdict for mode in answer.modes}
+    return {mode: "agree" if verdict == EXPECTED.get(name) else verdict for mode, verdict in found.items()}
+
+
+def shares(names: Sequence[str]) -> dict[str, float]:
+    """The share of variants that agree, of those that have forward mode or second derivatives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [modes(name) for name in names]
+    kinds = ("forward mode", "second order")
+    known = {kind: [one[kind] for one in found if kind in one] for kind in kinds}
+    assert all(len(one) > 0.5 * len(names) for one in known.values())
+    return {kind: one.count("agree") / len(one) for kind, one in known.items()}
+
+
+@of_this_torch
+@pytest.mark.thorough
+def test_forward_mode_and_second_order_of_a_sixteenth_of_the_variants() -> None:
+    """Nearly all agree."""
+    assert min(shares([*database()][::16]).values()) >= 0.9
+
+
+@of_this_torch
+@pytest.mark.database
+def test_forward_mode_and_second_order_agree_but_for_faults_of_torch() -> None:
+    """In 95 of 100 variants that have them."""
+    assert min(shares([*database()]).values()) >= 0.95
+
+
 class _Wrong(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x0: Any) -> Any:

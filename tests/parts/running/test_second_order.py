@@ -72,6 +72,41 @@ def test_weights_that_are_found_elsewhere_are_variables() -> None:
     assert (answer.passed, answer.modes[0].check.entries) == (True, 12)
 
 
+def test_the_gradient_of_a_layer_in_training_moves_as_its_second_derivatives_say() -> None:
+    """Where weights and running means are changed in place and restored before the gradient is asked for."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.BatchNorm1d(2)).double()
+    x = torch.randn(3, 2, dtype=torch.float64)
+    answer = record(net, x).check(order=2, wrt=["layer_0.weight", "input"])
+    assert (answer.passed, answer.modes[0].check.verdict) == (True, "agree")
+
+
+def test_there_may_be_nothing_to_check() -> None:
+    """In each of the ways."""
+    answer = record(torch.sin, torch.zeros(0, dtype=torch.float64)).check(forward=True, order=2, batched=True)
+    assert [mode.check.notes[0] for mode in answer.modes] == ["there are no entries to check"] * 3
+
+
+def test_a_backward_that_is_meant_to_be_another_functions_is_held_to_that() -> None:
+    """In each of the ways too."""
+
+    class Rounded(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.round()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            return t * 1
+
+    answer = check(Rounded.apply, X, backward_of=lambda x: x * 1, forward=True, order=2, batched=True)
+    assert [mode.check.verdict for mode in answer.modes] == ["agree"] * 3
+
+
 def test_commands(folder: Path, gradcli: Command) -> None:
     """Of a text and of a file."""
     Path("own.py").write_text(Path(functions_differentiated_twice.__file__).read_text())
