@@ -341,11 +341,14 @@ def structures_of(given: Mapping[str, str] | None) -> Assumed:
     """Read the structures that are assumed of variables.
 
     Raises:
-        InputError: There is no structure of such a name.
+        InputError: There is no structure of such a name, or no variable is named.
 
     >>> structures_of({"A": "symmetric"})["A"].directions
     'symmetric directions'
     """
+    if given is not None and not isinstance(given, Mapping):
+        hint = f"write {option('assume', 'A=symmetric')}"
+        raise InputError(f"{option('assume')} is {given!r}, and no structures by variable", hint=hint)
     found = {}
     for name, word in (given or {}).items():
         if not isinstance(word, str) or word.strip() not in STRUCTURES:

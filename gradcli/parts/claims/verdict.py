@@ -237,7 +237,7 @@ def with_general(claim: Claim, general: Claim, assumed: Assumed) -> Claim:
     """Say of a claim under an assumption what becomes of it without: what holds in general is proved under it, too."""
     under = in_words(assumed)
     if claim.status == "refuted":
-        return replace(claim, assumed=under, note=_joined(f"so it is for {under}", claim.note))
+        return replace(claim, assumed=under, note=_joined(f"compared for {under}", claim.note))
     said = {
         "proved": f"the claim holds for {under}",
         "agrees": f"the claim agrees at this point for {under}"
