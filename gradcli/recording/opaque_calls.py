@@ -7,9 +7,12 @@ to measure its slopes, which is done when an enclosure first asks for them.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -45,6 +48,9 @@ MOST_COLUMNS = 32
 
 MOST_SLOPES = 2**12
 """Most slopes of one result of a call that are measured one by one."""
+
+OF_CODE = (RuntimeError, ValueError, TypeError, ArithmeticError, LookupError, AssertionError, AttributeError, OSError)
+"""Errors that a call may raise next to its point."""
 
 SAME = 64
 """Roundings of the dtype of a call by which what it gives in float64 may be off, to be measured in float64."""
@@ -109,8 +115,9 @@ class OpaqueCall:
         if reason := self.large(n):
             return [MeasuredSlopes(np.zeros(()), np.zeros(()), unknown=reason)] * len(sizes)
         try:
-            kind, found = self._measure(n, y)
-        except (GradcliError, RuntimeError, ValueError, TypeError, ArithmeticError) as error:
+            with _undisturbed():
+                kind, found = self._measure(n, y)
+        except (GradcliError, *OF_CODE) as error:
             why = error.message if isinstance(error, GradcliError) else " ".join(str(error).split())
             hint = getattr(error, "hint", None)
             reason = f"the slopes of {self.called} are not known: {why}" + f" ({hint})" * bool(hint)
@@ -165,6 +172,22 @@ class OpaqueCall:
         return ""
 
 
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Call in silence, and leave the generators of random numbers as they are."""
+    of_numpy = np.random.get_state()
+    with (
+        torch.random.fork_rng(devices=()),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        try:
+            yield
+        finally:
+            np.random.set_state(of_numpy)
+
+
 @dataclass(frozen=True, eq=False)
 class OpaqueResult:
     """One tensor that an opaque call gives: see `language.program.opaque.OpaqueOutput`.
@@ -199,7 +222,8 @@ class OpaqueResult:
 
     def run(self, operands: Sequence[Tensor]) -> Tensor:
         """Call it with other tensors."""
-        return self.call.function(operands)[self.number]
+        with _undisturbed():
+            return self.call.function(operands)[self.number]
 
     def slopes(self) -> Sequence[MeasuredSlopes | None]:
         """Measure its slopes by each operand."""
@@ -306,10 +330,9 @@ class OpaqueCalls:
             BrokenRuleError: It has changed an argument, which its schema does not say.
         """
         for key, one in given.items():
-            for tensor, copy in zip(tensors_in(one), tensors_in(before[key]), strict=True):
-                if not np.array_equal(array_of(tensor), array_of(copy), equal_nan=can_move(tensor)):
-                    message = f"{name}{place} changes its argument {key}, and its schema does not say so"
-                    raise BrokenRuleError(message, hint=f"mutates_args=('{key}',) says it, or change a .clone() of it")
+            if _are_changed(one, before[key]):
+                message = f"{name}{place} changes its argument {key}, and its schema does not say so"
+                raise BrokenRuleError(message, hint=f"mutates_args=('{key}',) says it, or change a .clone() of it")
         self.custom.append(CustomCall(name, function, before))
 
     def apply(
@@ -324,7 +347,7 @@ class OpaqueCalls:
             return apply(*args)
         place = replace(recorder.places.find(), custom=None)
         recorder._learn_names(place.frame)
-        repeated = repeatable(function.apply, args, {})
+        repeated, before = repeatable(function.apply, args, {}), [copied(one) for one in tensors_in(args)]
         recorder.is_one_call = True
         try:
             with recorder.paused():
@@ -332,13 +355,23 @@ class OpaqueCalls:
         finally:
             recorder.is_one_call = False
         outputs = tensors_in(found)
-        if not _has_slopes(args, outputs) or any(one is other for one in outputs for other in args):
-            raise InputError(f"{function.__name__} changes its arguments{place}, or gives no numbers to measure")
+        if any(one is other for one in outputs for other in args) or not _has_slopes(args, outputs):
+            raise InputError(f"{function.__name__} gives back its arguments{place}, or no numbers to measure")
+        if _are_changed(args, before):
+            message = f"{function.__name__} changes its arguments{place}, and does not say so"
+            raise BrokenRuleError(message, hint="ctx.mark_dirty says it, or change a .clone()")
         atoms = _recorded(recorder, function.__name__, repeated, outputs, place)
         inputs = [recorder.operand(one, place) for one in repeated.tensors]
         for output, atom in zip(outputs, atoms, strict=True):
             recorder._note_result(output, atom, inputs, place)
         return found
+
+
+def _are_changed(given: object, before: object) -> bool:
+    """Tell whether tensors have other numbers than their copies."""
+    pairs = zip(tensors_in(given), tensors_in(before), strict=True)
+    with torch_internals.without_dispatch(), torch_internals.without_functions():
+        return any(not np.array_equal(array_of(a), array_of(b), equal_nan=can_move(a)) for a, b in pairs)
 
 
 def full_name(function: type) -> str:

@@ -24,7 +24,10 @@ from gradcli.recording.slope_measurement import Floats, Measurement, measure
 from gradcli.results import Array, Entry
 
 DIRECTIONS = 4
-"""Random directions along which a function is moved."""
+"""Random directions in which each of a few variables is moved, or all of many together."""
+
+MOST_COLUMNS = 32
+"""Most directions of all variables."""
 
 ROUNDINGS = 64
 """Roundings of the terms of torch's product that it may be off by."""
@@ -47,10 +50,7 @@ def with_directions(
     )
     if not (large and is_open):
         return judgement
-    generator = np.random.default_rng(SEED)
-    directions = [
-        {name: random_direction(x, generator) for name, x in function.here.items()} for _ in range(DIRECTIONS)
-    ]
+    directions = _directions(function)
 
     def along(steps: Floats) -> Floats:
         moved = {
@@ -61,7 +61,7 @@ def with_directions(
         return found.astype(np.float64)
 
     try:
-        found = measure(along, np.zeros(DIRECTIONS), function.value, function.digits)
+        found = measure(along, np.zeros(len(directions)), function.value, function.digits)
     except GradcliError as error:
         reason = f"{large[0]}, and along random directions {error.message}" + f" ({error.hint})" * bool(error.hint)
         return _unchecked(judgement, recorded, reason)
@@ -73,38 +73,48 @@ def with_directions(
     return _agreed(judgement, digits)
 
 
+def _directions(function: MovedFunction) -> list[Mapping[str, Array]]:
+    """Draw directions in which one variable moves, so that none hides another; all move in each if they are many."""
+    generator = np.random.default_rng(SEED)
+    names = [(name,) for name in function.here]
+    groups = names if len(names) * DIRECTIONS <= MOST_COLUMNS else [tuple(function.here)]
+    return [
+        {n: random_direction(x, generator) if n in group else np.zeros(x.shape) for n, x in function.here.items()}
+        for group in groups
+        for _ in range(DIRECTIONS)
+    ]
+
+
 def _compared(
     found: Measurement, known: KnownDerivative, directions: Sequence[Mapping[str, Array]], function: MovedFunction
 ) -> int | Boundary:
     """Compare torch's product with the slopes along each direction: give the digits, or what is found against it."""
-    worst, largest = 0.0, 0.0
-    rows = function.value.size
-    slopes, errors = (found.slopes, found.errors)
+    rows, slopes, errors = function.value.size, found.slopes, found.errors
     if known.weights is not None:
         slopes, errors = known.weights[None] @ slopes, np.abs(known.weights)[None] @ errors
     products = np.stack([known.along(u, rows) for u in directions], axis=1)
     terms = np.stack([known.terms(u, rows) for u in directions], axis=1)
-    largest = float(np.abs(products).max(initial=0.0))
-    room = errors + ROUNDINGS * function.digits * terms
-    off = np.abs(slopes - products) - room
-    worst = float(errors.max(initial=0.0))
+    off = np.abs(slopes - products) - errors - ROUNDINGS * function.digits * terms
+    largest = np.abs(products).max(axis=0, initial=0.0)  # along each
+    largest = np.where(largest > 0, largest, float(np.abs(function.value).max(initial=0.0)))
     if found.kink is not None:
-        return Boundary(
-            "unchecked", "along a random direction the function has other slopes on both sides of the point"
-        )
-    if not worst <= LARGEST_ERROR * largest:
+        said = "along a random direction the function has other slopes on both sides of the point"
+        return Boundary("unchecked", said)
+    worst = errors.max(axis=0, initial=0.0)
+    if not (worst <= LARGEST_ERROR * largest).all():
         noted = f"the numbers of the function are known to {found.noise:.0e}, which hides its slopes"
         return Boundary("unchecked", f"{noted}: compute in float64, or compare with another implementation, versus=")
     if off.max(initial=-1.0) > 0:
         n = np.unravel_index(int(off.argmax()), off.shape)
         said = f"along a random direction the function moves by {slopes[n]:.9g}, measured within {errors[n]:.1g}"
         return Boundary("disagree", f"{said}; the gradient says {products[n]:.9g}")
-    return MOST_DIGITS if worst == 0 else int(min(MOST_DIGITS, np.floor(-np.log10(worst / largest))))
+    ratio = float(np.max(worst / np.where(largest > 0, largest, 1.0), initial=0.0))
+    return MOST_DIGITS if ratio == 0 else int(min(MOST_DIGITS, np.floor(-np.log10(ratio))))
 
 
 def _agreed(judgement: Judgement, digits: int) -> Judgement:
     """Let agree what was open."""
-    note = f"a call has too many slopes to be measured one by one: all was moved along {DIRECTIONS} random directions"
+    note = "a call has too many slopes to be measured one by one: each variable was moved along random directions"
 
     def agreed(entry: Entry) -> Entry:
         if entry.verdict != "unchecked" or entry.variable is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradcli.autodiff import torch_internals
-from gradcli.errors import InputError
+from gradcli.errors import GradcliError, InputError
 from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.recording.opaque_calls import BrokenRuleError, full_name
 from gradcli.recording.recorder import Recorder
@@ -40,7 +40,8 @@ def recorded_as_it_can_be(
             names = (full_name(one.function) for one in recorder.places.applications)
             applied = [name for name in names if name not in opaque]
             first = first or error
-            if not (measures and applied):
+            is_of_code = not isinstance(error.__cause__, GradcliError | None)  # which would raise it again
+            if is_of_code or not (measures and applied):
                 raise first from first.__cause__
             opaque = (*opaque, applied[-1])  # mostly it is in its forward that recording ended
 

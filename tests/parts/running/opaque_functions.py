@@ -235,7 +235,7 @@ def of_ctc(dtype: torch.dtype) -> list[torch.Tensor]:
 
 # -- C++
 
-HAS_COMPILER = bool(shutil.which("g++") or shutil.which("clang++")) and find_spec("ninja") is not None
+HAS_COMPILER = bool(shutil.which("g++") or shutil.which("clang++")) and bool(shutil.which("ninja"))
 
 SOURCE = """
 torch::Tensor square_root_of_one_plus(torch::Tensor x) {

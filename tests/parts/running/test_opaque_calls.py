@@ -126,6 +126,15 @@ def test_one_wrong_entry_of_a_large_call_is_found() -> None:
     assert found.verdict == "disagree"
 
 
+@pytest.mark.parametrize(("factor", "verdict"), [(RIGHT, "agree"), (WRONG, "disagree")])
+def test_a_large_gradient_does_not_hide_the_error_of_a_small_one(factor: float, verdict: str) -> None:
+    """As each variable is moved alone."""
+    right, sine = own.KERNELS[0].made(RIGHT), own.KERNELS[0].made(factor)
+    given = [torch.linspace(0.3, 1.2, count, dtype=torch.float64) for count in (50, 60)]
+    found = check_of(record(lambda x, b: 1e5 * right(x).sum() + sine(b).sum(), *given).check())
+    assert found.verdict == verdict
+
+
 # -- what hides a slope
 
 
@@ -164,6 +173,38 @@ def test_random_ones_are_refused_or_unchecked() -> None:
     function = own.with_slope(lambda x: x.detach() + np.random.default_rng().normal(), torch.ones_like)
     with pytest.raises(GradcliError):
         record(function, own.X).check()
+
+
+def test_measuring_disturbs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a call prints or draws next to its point is dropped: it prints where the function is run, and no more."""
+    counted = list[int]()
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        counted.append(1)
+        print("called")
+        torch.rand(3), np.random.rand()
+        return torch.from_numpy(np.sin(x.detach().numpy()))
+
+    states = torch.get_rng_state(), str(np.random.get_state())
+    function = own.with_slope(forward, torch.cos)
+    assert check_of(record(function, own.X).check()).verdict == "agree"
+    assert len(counted) > 12
+    assert capsys.readouterr().out.count("called") <= 6
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert str(np.random.get_state()) == states[1]
+
+
+def test_a_function_that_changes_its_argument_is_a_fault() -> None:
+    """Which no mark_dirty says."""
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        found = torch.from_numpy(np.sin(x.detach().numpy()))
+        x.detach().numpy()[:] *= 2
+        return found
+
+    function = own.with_slope(forward, torch.cos)
+    with pytest.raises(GradcliError, match="changes its arguments"):
+        record(lambda x: function(2 * x), own.X).check()
 
 
 def test_second_derivatives_are_not_measured() -> None:
