@@ -86,6 +86,12 @@ def without_modes() -> AbstractContextManager[object]:
     return modes
 
 
+def without_transforms() -> AbstractContextManager[object]:
+    """Leave `torch.vmap` and others in a block (`torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack`)."""
+    guard: AbstractContextManager[object] = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack()
+    return guard
+
+
 def with_autograd() -> AbstractContextManager[object]:
     """Let autograd follow calls within a `DispatchMode`, which is below it (`torch._C._SetExcludeDispatchKeyGuard`)."""
     key = torch._C.DispatchKey.AutogradFunctionality
@@ -123,6 +129,17 @@ def keeping_version(tensor: Tensor) -> AbstractContextManager[object]:
 def storage_number(tensor: Tensor) -> int:
     """Name the memory of a tensor by a number, equal for its views (`UntypedStorage._cdata`)."""
     return int(tensor.untyped_storage()._cdata)
+
+
+def batch_of(tensor: Tensor) -> Tensor | None:
+    """Return the tensors that one stands for within `torch.vmap`, along a first dimension; None of any other tensor.
+
+    A `BatchedTensor` is known by `torch._C._functorch.is_batchedtensor`, and has no memory of its own.
+    """
+    if not torch._C._functorch.is_batchedtensor(tensor):
+        return None
+    whole: Tensor = torch._C._functorch.get_unwrapped(tensor)
+    return whole.movedim(torch._C._functorch.maybe_get_bdim(tensor), 0)
 
 
 def is_zero_tensor(tensor: Tensor) -> bool:

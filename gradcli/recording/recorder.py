@@ -401,7 +401,7 @@ class Recorder(RecordingMode):
             self.decisions.note_numbers_leaving(path, calls.tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
-        self._note_constants(found)
+        self._note_constants(*(one for one in calls.tensors_in(found) if torch_internals.batch_of(one) is None))
         return found
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:

@@ -408,6 +408,25 @@ def test_a_private_name_is_seen(text: str) -> None:
     assert any(_is_of_torch(node, NAMES) for node in _private(ast.parse(text)))
 
 
+def test_a_tensor_within_vmap_stands_for_several() -> None:
+    """Along the dimension that is mapped over; transforms can be left."""
+    several, seen = torch.arange(6.0).view(2, 3), []
+
+    def look(x: torch.Tensor) -> torch.Tensor:
+        seen.append(torch_internals.batch_of(x))
+        with torch_internals.without_transforms():
+            seen.append(torch.ones(2).requires_grad_())
+        return x
+
+    torch.vmap(look, in_dims=1)(several)
+    whole, leaf = seen
+    assert whole is not None
+    assert leaf is not None
+    assert torch.equal(whole, several.T)
+    assert leaf.requires_grad
+    assert torch_internals.batch_of(several) is None
+
+
 def test_a_function_may_be_an_operation() -> None:
     """Of `torch.ops`, with or without its overload; one of `torch.library` has its schema too."""
     custom = torch.library.custom_op(

@@ -359,6 +359,7 @@ class ScriptRecorder(LateRecorder):
             found = super().run_backward(path, function, args, kwargs)
             with unrecorded():
                 gradients = tensors_in(found) if found is not None else [one.grad for one in leaves]
+                gradients = [None if one is None else _unbatched(one) for one in gradients]
                 told = self._noticed(told, y, leaves, gradients, place)
         except RuntimeError as error:
             reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
@@ -413,7 +414,8 @@ class ScriptRecorder(LateRecorder):
     def _answer(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
         began = time.perf_counter()
         try:
-            with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"):
+            outside = torch_internals.without_transforms()
+            with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"), outside:
                 told = self._answered(told, given, place)
         except NothingToAnswerError as error:
             told = replace(told, refusal=error, is_excused=True)
@@ -428,7 +430,8 @@ class ScriptRecorder(LateRecorder):
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         if not isinstance(y, torch.Tensor):
             raise InputError("a pass of several outputs at once is not answered")
-        vs = () if v is None else [*array_of(v)] if given.get("is_grads_batched") else [array_of(v)]
+        is_batched = given.get("is_grads_batched") or (v is not None and torch_internals.batch_of(v) is not None)
+        vs = () if v is None else [*array_of(_unbatched(v))] if is_batched else [array_of(v)]
         norms = defaultdict[str, list[float]](list)
         found: list[str] = []
         called = f"pass {told.number}{place}"
@@ -466,6 +469,12 @@ def norm(array: Array) -> float:
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
 """Names of the gradient vector among the arguments of passes."""
+
+
+def _unbatched(tensor: Tensor) -> Tensor:
+    """Return all that a tensor stands for within `torch.vmap`, or itself."""
+    several = torch_internals.batch_of(tensor)
+    return tensor if several is None else several
 
 
 def _only(value: Argument) -> Argument:

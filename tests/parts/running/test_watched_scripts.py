@@ -162,6 +162,8 @@ LINES = [
      r"by x   2 v at once   \|grad\| 8   ✓ agree"),
     (X + "torch.autograd.functional.jacobian(lambda x: x**2, x.detach(), vectorize=True)\n", 0,
      r"2 v at once   \|grad\| 8   ✓ agree"),
+    (X + "y = x**2\ntorch.vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(torch.eye(2))\n", 0,
+     r"by x   2 v at once   \|grad\| 8   ✓ agree"),
     # a minor inaccuracy
     (START + "w = torch.tensor([1., 1e-6], requires_grad=True)\n(w[0]*1e3 + (w[1] + 1000.3 - 1000.2)**2).backward()\n",
      0, "≈ inaccurate"),
