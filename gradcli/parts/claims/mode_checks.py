@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gradcli import results
 from gradcli.crosscheck import formulas
-from gradcli.crosscheck.compare import Tolerance
+from gradcli.crosscheck.compare import Tolerance, known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, listed_names
 from gradcli.option_words import Words
 from gradcli.progress import each_with_time
 from gradcli.questions import derivative_modes, judging
 from gradcli.questions.question import Question
+
+RESIDUES = 2**6
+"""Roundings of the largest number of a kind that may be left of terms that cancel."""
 
 Failing = Callable[[Judgement, results.Check], set[results.Verdict]]
 """Function that collects the verdicts that do not pass, of a judgement and its check."""
@@ -118,7 +124,7 @@ class _Judge:
         with each_with_time():
             try:
                 for asked, numbers, sample in ask(self.own, question):
-                    judgement = judging.compare_numbers(asked, numbers, self.tolerance)
+                    judgement = _without_residues(judging.compare_numbers(asked, numbers, self.tolerance), numbers)
                     check = judgement.check
                     if sample:
                         check = replace(check, sampled=True, proven=False, notes=(sample, *check.notes))
@@ -142,6 +148,26 @@ class _Judge:
             tuple(verdict for verdict in results.SEVERITY if verdict in failing),
             faults,
         )
+
+
+def _without_residues(judgement: Judgement, numbers: Numbers) -> Judgement:
+    """Let entries agree that are 0 in truth, and what rounding leaves next to the largest number of their kind.
+
+    Nothing records the passes of these ways, which would tell of the terms that cancel.
+    """
+    unit = RESIDUES * float(np.finfo(numbers.dtype).eps)
+    rooms = {
+        kind: unit * max((float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in found.values()), default=0.0)
+        for kind, found in numbers.derivatives.items()
+    }
+
+    def without(entry: results.Entry) -> results.Entry:
+        is_zero = entry.truth is not None and known_truth(entry.truth) == 0
+        if entry.verdict == "disagree" and is_zero and abs(number_of(entry)) <= rooms.get(entry.kind, 0.0):
+            return entry.judged(verdict="agree", note="")
+        return entry
+
+    return judgement.changed(without)
 
 
 def _opinions(question: Question, judgement: Judgement) -> tuple[results.Entry, ...]:

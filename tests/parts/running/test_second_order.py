@@ -81,6 +81,14 @@ def test_the_gradient_of_a_layer_in_training_moves_as_its_second_derivatives_say
     assert (answer.passed, answer.modes[0].check.verdict) == (True, "agree")
 
 
+def test_what_rounding_leaves_of_terms_that_cancel_is_no_mistake() -> None:
+    """A second derivative that is 0 comes out as 1e-17, next to others of 1."""
+    answer = Function("cumprod(x)").check({"x": [0.3, 1.7, -2.3, 0.9, 1.1]}, order=2)
+    assert (answer.passed, answer.modes[0].check.verdict) == (True, "agree")
+    off = [one.torch for one in answer.modes[0].opinions if one.reference == 0 and one.torch]
+    assert all(abs(one or 0.0) < 1e-13 for one in off)
+
+
 def test_there_may_be_nothing_to_check() -> None:
     """In each of the ways."""
     answer = record(torch.sin, torch.zeros(0, dtype=torch.float64)).check(forward=True, order=2, batched=True)
