@@ -28,7 +28,13 @@ CASES: list[Any] = [
         own.KERNELS[0].arguments,
         False,
         id="cpp",
-        marks=[pytest.mark.thorough, pytest.mark.skipif(not own.HAS_COMPILER, reason="there is no compiler")],
+        marks=[
+            pytest.mark.thorough,
+            pytest.mark.skipif(not own.HAS_COMPILER, reason="there is no compiler"),
+            pytest.mark.xfail(
+                reason="what C++ writes to memory is a constant: the function itself judges, and measures not"
+            ),
+        ],
     ),
 ]
 
