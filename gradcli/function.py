@@ -48,6 +48,8 @@ class Function(ParsedText):
     - `loss` is an expression in y of one element, `"sum(y**2)"`, in place of v, which is then its derivative by y;
     - `wrt` names the variables to differentiate by, all by default;
     - `dtype` is that of the computation, by default that of a snippet's tensors, or float64;
+    - `device` is where torch computes, the CPU by default: `"cuda"`, `"mps"`, `"xpu"`, or `"auto"`, the first of these
+      that is there; the answer holds arrays all the same, and the truth is that of the CPU;
     - `check` says whether to compare with the reference.
 
     A derivative at no point, of variables without values in the text, is its formula: what `closed_form` answers.

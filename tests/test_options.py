@@ -25,7 +25,7 @@ KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
     OptionKind.VECTOR: ({"Value | None"}, [1, 2]),
     OptionKind.VECTORS: ({"Sequence[Value]"}, ["e0", 1]),
     OptionKind.TEXT: ({"str | None"}, "y"),
-    OptionKind.TEXTS: ({"Mapping[str, str] | None"}, "x"),
+    OptionKind.TEXTS: ({"Mapping[str, str] | None", "Mapping[str, str | StatedFunction] | None"}, "x"),
     OptionKind.SHAPES: ({"Mapping[str, GivenShape] | None"}, {"x": "n"}),
     OptionKind.RANGES: ({"Mapping[str, str] | None"}, {"x": "0..1"}),
     OptionKind.VARIABLES: ({"Sequence[str] | None", "Sequence[str]"}, ["x"]),
@@ -34,7 +34,7 @@ KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
     OptionKind.SWITCH: ({"bool"}, True),
     OptionKind.NUMBER: ({"float | None"}, 0.5),
     OptionKind.WHOLE: ({"int | None", "int"}, 7),
-    OptionKind.CHOICE: ({"Dtype | None", "Language", "results.OnError"}, None),
+    OptionKind.CHOICE: ({"Dtype | None", "Device | None", "Language", "results.OnError"}, None),
 }
 """Types of Python for each kind of option, and a value in a request."""
 
@@ -44,7 +44,7 @@ def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
     for method in methods:
         found.update(inspect.signature(getattr(Function, method)).parameters)
     of_shell = {name: one for name, one in found.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
-    return {name: one for name, one in of_shell.items() if name not in ("self", "source", "of")}
+    return {name: one for name, one in of_shell.items() if name not in ("self", "source", "of", "numbers_of")}
 
 
 def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspect.Parameter]) -> None:

@@ -1,5 +1,6 @@
 """The answer: a Program run in torch, and the derivatives that torch's autograd takes.  The only room with torch.
 
+devices                          the device that is asked for, if it is there
 run                              a Program to tensors; every line with its adjoint; random numbers of a text
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
 forward_mode                     Ju and J by dual numbers

@@ -150,7 +150,7 @@ def walk(
                 tensor.register_hook(partial(adjoints.__setitem__, id(tensor)))
         if v is not None and y.requires_grad:
             try:
-                y.backward(gradient=tensor_of(v, y.dtype))
+                y.backward(gradient=tensor_of(v, y.dtype, y.device))
             except BaseException as error:
                 raise_of_backward(error, y)
         _meet(program, ran, values, met)

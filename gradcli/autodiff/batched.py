@@ -241,9 +241,9 @@ def along(batch: Batch, directions: Sequence[Mapping[str, Array]], order: int = 
     for column in columns:
         for n in range(order):
             total = gradients(column[-1], leaves, torch.ones_like(column[-1]), differentiable=n + 1 < order)
-            parts = [one * tensor_of(part, one.dtype) for one, part in zip(total, u.values(), strict=True)]
+            parts = [one * tensor_of(part, one.dtype, one.device) for one, part in zip(total, u.values(), strict=True)]
             column.append(torch.stack([part.reshape(batch.points, -1).sum(1) for part in parts]).sum(0))
-    return np.stack([torch.stack(rows, 1).detach().numpy() for rows in zip(*columns, strict=True)])
+    return np.stack([array_of(torch.stack(rows, 1)) for rows in zip(*columns, strict=True)])
 
 
 # -- finite differences, to compare with: central ones in float64, the step chosen by its error

@@ -15,6 +15,7 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.run import (
     Tensor,
     derivative_of,
@@ -45,7 +46,7 @@ def dual_numbers() -> Iterator[None]:
         yield
 
 
-def jvp_of_program(program: Program, inputs: Mapping[str, Array], u: Direction, dtype: str) -> Array:
+def jvp_of_program(program: Program, inputs: Mapping[str, Array], u: Direction, dtype: str, device: str = CPU) -> Array:
     """Compute Ju of a Program, of y's shape.
 
     Args:
@@ -53,6 +54,7 @@ def jvp_of_program(program: Program, inputs: Mapping[str, Array], u: Direction, 
         inputs: An array per variable.
         u: The direction.
         dtype: `float64` or `float32`.
+        device: Of every tensor.
 
     Raises:
         InputError: An operation has no forward mode.
@@ -62,15 +64,15 @@ def jvp_of_program(program: Program, inputs: Mapping[str, Array], u: Direction, 
     array([ 2., 60.])
     """
     ran = for_torch(program)
-    leaves = leaves_of(ran, inputs, tuple(differentiated_by(ran)), dtype)
+    leaves = leaves_of(ran, inputs, tuple(differentiated_by(ran)), dtype, device)
     with dual_numbers():
         duals = {name: dual(leaf, u[name]) if name in u else leaf for name, leaf in leaves.items()}
-        return tangent_of(output_of(ran, evaluate(ran, duals, dtype), dtype))
+        return tangent_of(output_of(ran, evaluate(ran, duals, dtype, device=device), dtype, device))
 
 
 def dual(tensor: Tensor, tangent: Array) -> Tensor:
     """Make a tensor that moves: a view with a derivative, within a level of dual numbers."""
-    found: Tensor = torch.autograd.forward_ad.make_dual(tensor, tensor_of(tangent, tensor.dtype))  # type: ignore[no-untyped-call]
+    found: Tensor = torch.autograd.forward_ad.make_dual(tensor, tensor_of(tangent, tensor.dtype, tensor.device))  # type: ignore[no-untyped-call]
     return found
 
 

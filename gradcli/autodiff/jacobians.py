@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     """
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
-    found = gradients(y, leaves, tensor_of(v, y.dtype))
+    found = gradients(y, leaves, tensor_of(v, y.dtype, y.device))
     return {name: derivative_of(g) for name, g in zip(wrt, found, strict=True)}
 
 
@@ -109,7 +108,7 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
     """Write the Jacobian by one backward pass for each element of y, for all points at once: of its sum over them."""
     rows = y.numel() // points
     flat = [block.reshape(points, rows, -1) if block.size else block for block in blocks]
-    v = torch.zeros((points, rows), dtype=y.dtype)
+    v = torch.zeros((points, rows), dtype=y.dtype, device=y.device)
     for row in range(rows):
         v[:, row] = 1
         for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
@@ -161,7 +160,7 @@ def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
     leaves = [forward.leaves[name] for name in u]
     weights = torch.zeros_like(y, requires_grad=True)
     transposed = gradients(y, leaves, weights, differentiable=True)
-    slope = _slope(transposed, u, y.dtype)
+    slope = _slope(transposed, u, y)
     (along,) = gradients(slope, [weights], torch.ones_like(slope))
     return derivative_of(along)
 
@@ -212,7 +211,7 @@ def hvp(
     """
     leaves = [forward.leaves[name] for name in wrt]
     first = dict(zip(wrt, _gradient(forward, leaves), strict=True))
-    slope = _slope([first[name] for name in u], u, forward.output.dtype)
+    slope = _slope([first[name] for name in u], u, forward.output)
     second = gradients(slope, leaves, torch.ones_like(slope))
     product = {name: derivative_of(tensor) for name, tensor in zip(wrt, second, strict=True)}
     return {name: derivative_of(tensor) for name, tensor in first.items()}, derivative_of(slope), product
@@ -223,8 +222,8 @@ def _gradient(forward: Forward, leaves: list[Tensor]) -> list[Tensor]:
     return gradients(y, leaves, torch.ones_like(y), differentiable=True)
 
 
-def _slope(first: Sequence[Tensor], u: Mapping[str, Array], kind: Any) -> Tensor:
-    total = torch.zeros((), dtype=kind)
+def _slope(first: Sequence[Tensor], u: Mapping[str, Array], y: Tensor) -> Tensor:
+    total = torch.zeros((), dtype=y.dtype, device=y.device)
     for gradient, direction in zip(first, u.values(), strict=True):
-        total = total + (gradient * tensor_of(direction, kind)).sum()
+        total = total + (gradient * tensor_of(direction, y.dtype, y.device)).sum()
     return total

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gradcli.arrays import Array
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.backward_errors import backward_error
+from gradcli.autodiff.devices import CPU
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
@@ -37,6 +38,9 @@ from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 Tensor = torch.Tensor
 """A `torch.Tensor`."""
 
+Device = str | torch.device
+"""Device, or its name."""
+
 Operation = Callable[[Call, Mapping[Atom, LibraryValue], TorchCalls], LibraryValue]
 """Function that runs a call on the values of its operands."""
 
@@ -50,7 +54,13 @@ class Forward:
 
 
 def run(
-    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, *, twice: bool = False
+    program: Program,
+    inputs: Mapping[str, Array],
+    wrt: tuple[str, ...],
+    dtype: str,
+    *,
+    twice: bool = False,
+    device: str = CPU,
 ) -> Forward:
     """Evaluate the Program in torch, recording the graph for the variables in `wrt`.
 
@@ -60,13 +70,14 @@ def run(
         wrt: The variables that require a gradient.
         dtype: `float64` or `float32`, of every tensor.
         twice: Whether the gradients will be differentiated again.
+        device: Of every tensor.
 
     Raises:
         InputError: A matrix has no inverse, or torch refuses something else: a negative beta, probabilities above 1.
     """
     ran = for_torch_twice(program) if twice else for_torch(program)
-    leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
-    return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
+    leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype, device)
+    return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype, device=device), dtype, device))
 
 
 def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y: str) -> Forward:
@@ -78,16 +89,18 @@ def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y:
         inputs: An array per variable but y.
         y: The name of the output.
     """
-    kind = forward.output.dtype
-    ran, dtype = for_torch(program), dtype_name(kind)
-    tensors = {name: tensor_of(array, kind) for name, array in inputs.items()}
-    return Forward(forward.leaves, output_of(ran, evaluate(ran, {**tensors, y: forward.output}, dtype), dtype))
+    ran, dtype = for_torch(program), dtype_name(forward.output.dtype)
+    tensors = {name: tensor_of(array, forward.output.dtype, forward.output.device) for name, array in inputs.items()}
+    values = evaluate(ran, {**tensors, y: forward.output}, dtype, device=forward.output.device)
+    return Forward(forward.leaves, output_of(ran, values, dtype, forward.output.device))
 
 
-def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> dict[str, Tensor]:
+def leaves_of(
+    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, device: Device = CPU
+) -> dict[str, Tensor]:
     """Make a tensor for each variable, with a gradient required of the variables in `wrt`."""
     kind = getattr(torch, dtype)
-    return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
+    return {name: tensor_of(inputs[name], kind, device).requires_grad_(name in wrt) for name in program.names}
 
 
 def differentiated_by(program: Program) -> list[str]:
@@ -97,7 +110,12 @@ def differentiated_by(program: Program) -> list[str]:
 
 
 def evaluate(
-    program: Program, leaves: Mapping[str, Tensor], dtype: str, *, by: Operation | None = None
+    program: Program,
+    leaves: Mapping[str, Tensor],
+    dtype: str,
+    *,
+    by: Operation | None = None,
+    device: Device | None = None,
 ) -> dict[Atom, Tensor]:
     """Compute the value of every variable and line of a Program in torch's operations.
 
@@ -106,11 +124,12 @@ def evaluate(
         leaves: A tensor per variable.
         dtype: `float64` or `float32`.
         by: The function that runs an operation, in place of `apply`.
+        device: Of the constants; by default that of torch.
 
     Raises:
         InputError: A matrix has no inverse, or torch refuses something else.
     """
-    calls = calls_in(dtype)
+    calls = calls_in(dtype, device)
     values: dict[Atom, LibraryValue] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
@@ -135,7 +154,7 @@ def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) 
     if not line.call.op.positions([one.dim() for one in tensors]):
         return
     try:
-        numeric.require_positions(line.call, [np.asarray(one.detach()) for one in tensors])
+        numeric.require_positions(line.call, [np.asarray(one.detach().cpu()) for one in tensors])
     except RuntimeError:  # under vmap, which hides the numbers: point after point they are there
         raise InputError("positions are looked at one point after the other", place=program.place(line)) from None
     except InputError as error:
@@ -143,15 +162,21 @@ def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) 
         raise
 
 
-def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
+def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str, device: Device | None = None) -> Tensor:
     """Return the value of y as a tensor, also where y is a number."""
     output = values.get(program.output)
-    return torch.tensor(plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
+    if output is None:
+        output = torch.tensor(plain(program.output), dtype=getattr(torch, dtype), device=device)
+    return output
 
 
-def tensor_of(array: Array, kind: LibraryValue) -> Tensor:
-    """Make a tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow."""
-    return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
+def tensor_of(array: Array, kind: LibraryValue, device: Device = CPU) -> Tensor:
+    """Make a tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow.
+
+    The numbers are rounded before they go to the device, which may have no float64.
+    """
+    found = torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
+    return found if device == CPU else found.to(device)
 
 
 def tensor_type(dtype: str) -> object:
@@ -169,12 +194,12 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def array_of(tensor: Tensor) -> Array:
-    """Copy the numbers of a tensor, without its graph; a sparse tensor is copied with its zeros.
+    """Copy the numbers of a tensor of any device, without its graph; a sparse tensor is copied with its zeros.
 
     The copy is torch's own, as only torch knows of a tensor of zeros that has no memory.  The slope of an element of
     amax may be a part of such a tensor, and NumPy would read it at an address that does not exist.
     """
-    found: Array = tensor.detach().to_dense().clone().numpy()
+    found: Array = tensor.detach().to_dense().cpu().clone().numpy()
     return found
 
 
@@ -199,9 +224,9 @@ def unshared(
     return ran, Forward(leaves, output_of(ran.program, values, dtype)), values
 
 
-def calls_in(dtype: str) -> TorchCalls:
-    """Return torch's calls for operations in a dtype."""
-    return TorchCalls(torch, getattr(torch, dtype))
+def calls_in(dtype: str, device: Device | None = None) -> TorchCalls:
+    """Return torch's calls for operations in a dtype, on a device."""
+    return TorchCalls(torch, getattr(torch, dtype), device)
 
 
 def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> LibraryValue:
@@ -215,9 +240,9 @@ def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Libra
         meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
         tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
         dtype = dtype_name(calls.dtype)
-        return output_of(meaning, evaluate(meaning, tensors, dtype), dtype)
+        return output_of(meaning, evaluate(meaning, tensors, dtype, device=calls.device), dtype, calls.device)
     if call.op.kind is Kind.SOURCE:
-        return tensor_of(numeric.array_of(call), calls.dtype)
+        return tensor_of(numeric.array_of(call), calls.dtype, calls.device or CPU)
     return calls.apply(call, operands)
 
 
@@ -242,12 +267,14 @@ class Trace:
         dtype: `float64` or `float32`.
         values: The value of every variable and line; conditions are booleans.
         adjoints: ∂(v·y)/∂line, of the shape of the line, for each variable and line that v·y depends on.
+        device: Of every tensor.
     """
 
     program: Program
     dtype: str
     values: Mapping[Atom, Array]
     adjoints: Mapping[Atom, Array]
+    device: str = CPU
 
     def contributions(self, line: Line) -> dict[Atom, Array]:
         """Compute the contribution of one line to each operand's adjoint: the vector-Jacobian product of its operation.
@@ -261,17 +288,19 @@ class Trace:
         adjoint = self.adjoints.get(line.symbol)
         if adjoint is None:
             return {}
-        copies = {a: torch.tensor(self.values[a]) for a in line.call.operands if a in self.values}
+        copies = {a: torch.tensor(self.values[a], device=self.device) for a in line.call.operands if a in self.values}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of losses between shapes that broadcast
             try:
-                return _back(apply(line.call, copies, calls_in(self.dtype)), leaves, adjoint)
+                return _back(apply(line.call, copies, calls_in(self.dtype, self.device)), leaves, adjoint)
             except RuntimeError as error:
                 raise backward_error(error) from None
 
 
-def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
+def trace(
+    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array, device: str = CPU
+) -> Trace:
     """Run a Program in torch, forward and back, and keep all values and adjoints.
 
     Args:
@@ -280,6 +309,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
         wrt: The variables to differentiate by.
         dtype: `float64` or `float32`, of every tensor.
         v: The gradient vector, of y's shape.
+        device: Of every tensor.
 
     Raises:
         InputError: Torch refuses an operation or the backward pass.
@@ -290,11 +320,11 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     [0.0, 0.0]
     """
     ran = for_torch(program)
-    leaves = leaves_of(ran, inputs, wrt, dtype)
-    values = evaluate(ran, leaves, dtype, by=unaliased)
-    y = output_of(ran, values, dtype)
+    leaves = leaves_of(ran, inputs, wrt, dtype, device)
+    values = evaluate(ran, leaves, dtype, by=unaliased, device=device)
+    y = output_of(ran, values, dtype, device)
     known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
-    return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
+    return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v), device)
 
 
 def unaliased(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> LibraryValue:
@@ -310,7 +340,7 @@ def _back(y: LibraryValue, tensors: Mapping[Atom, LibraryValue], v: Array) -> di
         return {}
     try:
         found = torch.autograd.grad(
-            y, list(tensors.values()), tensor_of(v, y.dtype), retain_graph=True, allow_unused=True
+            y, list(tensors.values()), tensor_of(v, y.dtype, y.device), retain_graph=True, allow_unused=True
         )
     except RuntimeError as error:
         raise backward_error(error) from None

@@ -36,7 +36,12 @@ COMPLETE = "_GRADCLI_COMPLETE"
 """Variable of the environment by which a shell asks the command for completions."""
 
 
-_UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64", "budget": round(SECONDS)}
+_UNSET: Mapping[str, str | int] = {
+    "digits": ON_TERMINALS,
+    "dtype": "float64",
+    "device": "cpu",
+    "budget": round(SECONDS),
+}
 """Values shown where nothing is set, for options whose default depends on the question."""
 
 _InForce = tuple[Setting, str]

@@ -174,6 +174,15 @@ Dtype = Annotated[
     ),
     Fact(is_setting=True),
 ]
+Device = Annotated[
+    Literal["cpu", "cuda", "mps", "xpu", "auto"] | None,
+    Option(
+        "--device",
+        help="Where torch computes; the truth is always that of the CPU. auto: the first of cuda, mps and xpu that is "
+        "there. Default: cpu, or where the tensors of a function's module are.",
+    ),
+    Fact(is_setting=True),
+]
 
 # -- options for showing an answer
 

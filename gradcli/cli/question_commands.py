@@ -7,6 +7,7 @@ The methods of `Function` answer them (`gradcli.questions.commands`).  Annotatio
 from gradcli.cli.options import (
     Accumulate,
     At,
+    Device,
     Dtype,
     Expression,
     Forward,
@@ -35,6 +36,7 @@ def vjp(
     loss: Loss = None,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """The vector-Jacobian product, as y.backward(gradient=v).
 
@@ -53,7 +55,14 @@ def vjp(
 
 
 @shares(output_options, matrix_options, remark_options, check_options)
-def jacobian(expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt = None, dtype: Dtype = None) -> None:
+def jacobian(
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
+) -> None:
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
@@ -67,7 +76,14 @@ def jacobian(expression: Expression, at: At = None, shape: Shape = None, wrt: Wr
 
 
 @shares(output_options, remark_options, check_options)
-def grad(expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt = None, dtype: Dtype = None) -> None:
+def grad(
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
+) -> None:
     """The gradient of a function with one output.
 
     In --format plain, the numbers alone, variable after variable, a row of them a line.
@@ -88,6 +104,7 @@ def jvp(
     forward: Forward = False,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """The Jacobian-vector product, the slope along u.
 
@@ -102,7 +119,14 @@ def jvp(
 
 
 @shares(output_options, matrix_options, remark_options, check_options)
-def hessian(expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt = None, dtype: Dtype = None) -> None:
+def hessian(
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
+) -> None:
     """All second derivatives of a function with one output.
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
@@ -117,7 +141,13 @@ def hessian(expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt
 
 @shares(output_options, remark_options, check_options)
 def hvp(
-    expression: Expression, at: At = None, shape: Shape = None, u: U = None, wrt: Wrt = None, dtype: Dtype = None
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    u: U = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """The Hessian times a direction u, without the Hessian.
 
@@ -132,7 +162,7 @@ def hvp(
 
 
 @shares(output_options, remark_options, check_options)
-def eval(expression: Expression, at: At = None, dtype: Dtype = None) -> None:  # noqa: A001
+def eval(expression: Expression, at: At = None, dtype: Dtype = None, device: Device = None) -> None:  # noqa: A001
     """The value of a function, and whether it can be trusted.
 
     In --format plain, the numbers alone, a row of them a line.
@@ -146,7 +176,12 @@ def eval(expression: Expression, at: At = None, dtype: Dtype = None) -> None:  #
 
 @shares(output_options, matrix_options, remark_options, check_options)
 def derivative(
-    expression: Expression, at: At = None, shape: Shape = None, wrt: Wrt = None, dtype: Dtype = None
+    expression: Expression,
+    at: At = None,
+    shape: Shape = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """Answer an expression without a command by its derivative.
 

@@ -64,6 +64,11 @@ def unwrapped(value: Any) -> Any:
         return value if all(type(item) in (int, float) for item in value) else [unwrapped(item) for item in value]
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise NoNumbersError("elements of it are masked", "fill them first, or leave them out")
+    if getattr(value, "is_meta", False):
+        raise NoNumbersError(
+            "a tensor on the meta device has a shape and no numbers", "give a tensor of another device"
+        )
     if hasattr(value, "detach"):  # float64 holds every number of torch's floating-point types
-        return (value.double() if value.is_floating_point() else value).numpy(force=True)
+        found = value.cpu()  # some devices have no float64
+        return (found.double() if found.is_floating_point() else found).numpy(force=True)
     return value

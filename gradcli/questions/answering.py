@@ -85,7 +85,7 @@ def answer_question(
         own[operator.along] = vectors if operator.along == "u" else vectors[question.program.output_name]
     if "jacobian" in operator.kinds and kind.asks != "jacobian":
         own["jacobian_omitted"] = question.jacobian_omitted
-    fields = question.common | own
+    fields = question.common | {"device": question.device} | own
     return kind(command=operator.command, value=question.value, quantities=quantities, check=check, **fields)
 
 

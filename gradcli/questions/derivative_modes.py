@@ -46,7 +46,7 @@ def forward_product(question: Question, u: Mapping[str, Array]) -> Array:
         return question.recording.tangent(question.arrays, u)
     from gradcli.autodiff.forward_mode import jvp_of_program
 
-    return jvp_of_program(question.program, question.arrays, u, question.dtype)
+    return jvp_of_program(question.program, question.arrays, u, question.dtype, question.device)
 
 
 def forward_numbers(question: Question) -> list[Numbers]:

@@ -131,6 +131,27 @@ def no_such_variable(source: str, name: str, variables: Sequence[str]) -> InputE
     return InputError(f"{named(source)} names '{name}', and the expression has no such variable", hint=hint)
 
 
+def chosen_variables(snippet: Snippet, asked: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the variables to differentiate by: those asked for, or those named in the text, or all.
+
+    Raises:
+        InputError: The expression has no such variable, or y is not computed from it, which torch refuses too.
+    """
+    program, wrt = snippet.program, snippet.wrt if asked is None else asked
+    for name in wrt or ():
+        if name not in program.names and asked is None:
+            message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
+            raise InputError(
+                message, hint=f"torch.autograd.grad refuses that too; leave it out, or use {option('wrt')}"
+            )
+        if name not in program.names:
+            unknown = no_such_variable("--wrt", name, program.names)
+            if name in program.named:
+                raise InputError(f"{option('wrt')} names '{name}', which a statement computes", hint=unknown.text.hint)
+            raise unknown
+    return program.differentiable if wrt is None else tuple(dict.fromkeys(wrt))
+
+
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
     """Return the symbols of the names of `--show`: the last value of each statement's name, or the output.
 

@@ -13,11 +13,11 @@ from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
-from gradcli.questions.question import Dtype, Inquiry, Question, read_whole
+from gradcli.questions.question import Device, Dtype, Inquiry, Question, read_whole
 from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Array, Result
 
-__all__ = ["CommonOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
+__all__ = ["CommonOptions", "DeviceOptions", "Directions", "Inputs", "JudgedOptions", "ParsedText", "public"]
 
 
 class CommonOptions(TypedDict, total=False):
@@ -27,7 +27,13 @@ class CommonOptions(TypedDict, total=False):
     dtype: Dtype | None
 
 
-class JudgedOptions(CommonOptions, total=False):
+class DeviceOptions(CommonOptions, total=False):
+    """The options of questions for which torch computes on any device."""
+
+    device: Device | None
+
+
+class JudgedOptions(DeviceOptions, total=False):
     """The options of questions whose numbers are compared with the reference."""
 
     check: bool
@@ -50,7 +56,7 @@ class ArgumentStructure(Protocol):
         """Return the nearest tensor that has it."""
 
 
-_SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions)}
+_SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, DeviceOptions, JudgedOptions)}
 
 
 def public(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -193,13 +199,18 @@ class ParsedText:
         return question.arrays
 
     def _asked(
-        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        device: Device | None = None,
+        check: bool = True,
     ) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
-        return Inquiry(self.expression, snippet, values, wrt, dtype, check)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check, device=device)
 
     def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:
         """Return the function of the nearest values that have structures; the Program of a text is changed later."""

@@ -88,6 +88,9 @@ JACOBIAN_BYTES = 2**30
 
 Dtype = Literal["float64", "float32"]
 
+Device = Literal["cpu", "cuda", "mps", "xpu", "auto"]
+"""Device, of which torch knows more; `auto` is the first that is there."""
+
 Cotangent = Array | Program
 """A gradient vector: numbers, or an expression in y and the variables."""
 
@@ -108,6 +111,7 @@ class Question:
         reread_at: The Inquiry to ask again at another point, if values decide which lines the Program has.
         check: Whether to compare with the reference.
         twice: Whether torch's gradients can be differentiated again.
+        device: The device that torch computes on.
     """
 
     program: Program
@@ -121,6 +125,7 @@ class Question:
     reread_at: Inquiry | None = None
     check: bool = True
     twice: bool = False
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Set an eps that is left out to the machine epsilon of the dtype, as torch does."""
@@ -158,10 +163,10 @@ class Question:
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, recording=recording)
 
     def another(self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool) -> Question:
-        """Ask of another text, at values among these, in the same dtype."""
+        """Ask of another text, at values among these, in the same dtype, on the same device."""
         arrays = {name: arrays[name] for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, **how)
-        return Question(program, shapes, arrays, wrt, self.dtype, self.extra_values)
+        return Question(program, shapes, arrays, wrt, self.dtype, self.extra_values, device=self.device)
 
     @property
     def jacobian_entries(self) -> int:
@@ -192,7 +197,7 @@ class Question:
         if self.recording is not None:
             forward: Forward = self.recording.forward(self.arrays, self.wrt)
         else:
-            forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=self.twice)
+            forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=self.twice, device=self.device)
         if tuple(forward.output.shape) != self.shape:  # before numbers are compared with others of another shape
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
@@ -338,7 +343,7 @@ class Question:
         from gradcli.autodiff.run import array_of, run
 
         inputs = {**self.extra_values, self.program.output_name: self.value, **self.arrays}
-        return array_of(run(v, inputs, (), self.dtype).output)
+        return array_of(run(v, inputs, (), self.dtype, device=self.device).output)
 
 
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
@@ -363,6 +368,7 @@ class Inquiry:
         dtype: Of the computation; by default the dtype of the tensors in the text, or float64.
         check: Whether to compare with the reference.
         recording: The function of Python that the text was recorded from.
+        device: The device for torch's reading of a text; by default the CPU. A function of Python has its own.
     """
 
     expression: str
@@ -372,6 +378,7 @@ class Inquiry:
     dtype: Dtype | None = None
     check: bool = True
     recording: Recording[Question] | None = None
+    device: str | None = None
 
     def require_fixed(self) -> None:
         """Refuse a function whose operations depend on values, for a question without one fixed point.
@@ -435,8 +442,15 @@ class Inquiry:
         at = {plain(name): value for name, value in self.at.items()}
         if dtype not in ("float64", "float32", None):
             raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
-        dtype = dtype or snippet.dtype or "float64"
-        hidden, told = shadowed(at), snippet.program.warnings
+        device, in_other, dtype = "cpu", tuple[str, ...](), dtype or snippet.dtype or "float64"
+        if self.recording is not None:
+            device = self.recording.call.device
+        elif self.device not in (None, device):
+            from gradcli.autodiff.devices import chosen, dtype_there
+
+            device = chosen(str(self.device))
+            dtype, in_other = dtype_there(device, dtype, is_asked=self.dtype is not None)
+        hidden, told = shadowed(at), (*snippet.program.warnings, *in_other)
         if self.recording is not None:
             hidden, told = frozenset(snippet.program.names), (*told, *self.recording.remarks)
         naming.require_valued(snippet, {*at, *snippet.values})
@@ -471,27 +485,6 @@ class Inquiry:
         program = replace(
             program, warnings=tuple(warnings), called=self.recording.call.called if self.recording else ""
         )
-        asked = chosen_variables(self, replace(snippet, program=program))
+        asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
-        return Question(*of_text, self.recording, reread_at, self.check, twice)
-
-
-def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
-    """Return the variables to differentiate by: those asked for, or those named in the text, or all.
-
-    Raises:
-        InputError: The expression has no such variable, or y is not computed from it, which torch refuses too.
-    """
-    program, wrt = snippet.program, snippet.wrt if inquiry.wrt is None else inquiry.wrt
-    for name in wrt or ():
-        if name not in program.names and inquiry.wrt is None:
-            message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
-            raise InputError(
-                message, hint=f"torch.autograd.grad refuses that too; leave it out, or use {option('wrt')}"
-            )
-        if name not in program.names:
-            unknown = naming.no_such_variable("--wrt", name, program.names)
-            if name in program.named:
-                raise InputError(f"{option('wrt')} names '{name}', which a statement computes", hint=unknown.text.hint)
-            raise unknown
-    return program.differentiable if wrt is None else tuple(dict.fromkeys(wrt))
+        return Question(*of_text, self.recording, reread_at, self.check, twice, device)

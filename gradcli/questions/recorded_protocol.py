@@ -48,6 +48,10 @@ class CalledFunction(Protocol):
     def called(self) -> str:
         """Name of the function."""
 
+    @property
+    def device(self) -> str:
+        """Device that it is run on."""
+
 
 class Recording(Protocol[Asked_contra]):
     """Function of Python that was run and recorded, at the point where it was."""

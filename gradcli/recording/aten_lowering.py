@@ -97,7 +97,7 @@ class AtenLowering:
 
     def literal(self, tensor: Tensor) -> Atom:
         """Add a constant tensor by its numbers."""
-        array = tensor.detach().to(torch.float64).numpy()
+        array = tensor.detach().cpu().to(torch.float64).numpy()
         if have_one_value(tensor):
             first = tensor.flatten()[0].item()
             return self.row("full", array.shape, first) if array.ndim else as_atom(first)

@@ -196,11 +196,11 @@ class RecordedDecisions:
                     taken = f"{int(one.sum())} of {one.numel()} elements"
                     self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these", None)
                     self._decided(one, place)
-                found += [axis.numpy() for axis in one.nonzero(as_tuple=True)]
+                found += [axis.cpu().numpy() for axis in one.nonzero(as_tuple=True)]
             else:
                 if self.recorder.records_meaning and self.recorder.is_of_argument(one):
                     self.lost.append("index")
-                found.append(one.detach().numpy().copy())
+                found.append(one.detach().cpu().numpy().copy())
         return found
 
     def _decided(self, mask: Tensor, place: CallPlace, shown: str = "", branch: bool | None = None) -> None:

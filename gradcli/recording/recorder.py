@@ -20,6 +20,7 @@ import sympy
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import on_device_of
 from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
@@ -311,7 +312,7 @@ class Recorder(RecordingMode):
 
     def _decomposed(self, function: Overload, given: Mapping[str, Argument], place: CallPlace) -> Argument:
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
-        with self.recording_nested():
+        with self.recording_nested(), on_device_of(calls.tensors_in(given)):
             parts = self._decompose(function, given)
         if parts is NotImplemented and (parts := of_constants(self, function, given, place)) is NotImplemented:
             return parts

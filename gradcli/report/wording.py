@@ -200,8 +200,9 @@ def of_sample(check: results.Check | None) -> str:
 
 
 def in_dtype(answer: results.Answer | results.Improvement) -> str:
-    """Write the dtype of an answer; empty for the usual float64."""
-    return "" if answer.dtype == "float64" else f" in {answer.dtype}"
+    """Write the dtype of an answer, and its device; empty for the usual float64 on the CPU."""
+    device = answer.device if isinstance(answer, results.Answer) else "cpu"
+    return ("" if answer.dtype == "float64" else f" in {answer.dtype}") + ("" if device == "cpu" else f" on {device}")
 
 
 def chosen(check: results.Check) -> str:

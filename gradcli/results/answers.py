@@ -44,11 +44,16 @@ class Reply(Record, Shown, kw_only=True):
         return SCHEMA
 
 
+def _is_cpu(answer: object, device: object) -> bool:
+    return device == "cpu"
+
+
 class Answer(Reply, kw_only=True):
     """An answer of a command that computes numbers: the question, its quantities, and remarks.
 
     Attributes:
         dtype: `float64` or `float32`.
+        device: The device that torch computed on, where it is not the CPU.
         inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
         wrt: The variables of the derivative, in order.
         value: The output y, an array of `dtype`.
@@ -61,6 +66,7 @@ class Answer(Reply, kw_only=True):
     """Kind of the quantities that the command is asked for; the others stand next to them."""
 
     dtype: str
+    device: str = json_field(omit=_is_cpu, default="cpu")
     inputs: Mapping[str, Array]
     wrt: tuple[str, ...]
     value: Array

@@ -135,14 +135,21 @@ class TorchCalls:
     Attributes:
         torch: The library, or a recorder of its calls.
         dtype: Of every tensor, as the library has it.
+        device: Of every tensor, likewise; None for that of the library.
     """
 
     torch: Library
     dtype: LibraryValue
+    device: LibraryValue = None
+
+    @property
+    def _kind(self) -> dict[str, LibraryValue]:
+        """The arguments of a constructor of tensors."""
+        return {"dtype": self.dtype} | ({} if self.device is None else {"device": self.device})
 
     def tensor(self, operand: LibraryValue) -> LibraryValue:
         """Return an operand as a tensor."""
-        return operand if is_tensor(operand) else self.torch.tensor(operand, dtype=self.dtype)
+        return operand if is_tensor(operand) else self.torch.tensor(operand, **self._kind)
 
     def apply(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         """Apply one operation, except constant tensors and derivatives; its value may be a number or a list."""
@@ -170,7 +177,7 @@ class TorchCalls:
             case "clamp":
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
-                return signed_vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
+                return signed_vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), **self._kind)
             case "with_eigenvalues":
                 return with_eigenvalues(self.torch, *tensors)
         return self._called(call, operands, tensors)

@@ -33,7 +33,7 @@ from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met, with_general
 from gradcli.questions import judging
-from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 
@@ -83,7 +83,7 @@ def check(
     order: Literal[1, 2] = 1,
     batched: bool = False,
     numbers_of: ParsedText | None = None,
-    **options: Unpack[CommonOptions],
+    **options: Unpack[DeviceOptions],
 ) -> results.Checking:
     """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
 
@@ -182,7 +182,7 @@ def _with_numbers_of(
     question: Question,
     at: Inputs | None,
     assume: Mapping[str, str] | None,
-    **options: Unpack[CommonOptions],
+    **options: Unpack[DeviceOptions],
 ) -> Question:
     """Return the question of the function whose numbers are judged, if that is another one."""
     if other is None:
@@ -401,6 +401,7 @@ def _readings(
         "assumed": {name: one.name for name, one in assumed.items()},
         "jacobian_omitted": question.jacobian_omitted if v is None else "",
         **question.common,
+        "device": question.device,
     }
     return found, replace(check, notes=(*check.notes, note)) if note else check
 

@@ -7,6 +7,7 @@ from typer import Option
 
 from gradcli.cli.options import (
     At,
+    Device,
     Dtype,
     Expression,
     Fact,
@@ -166,6 +167,7 @@ def check(
     batched: Batched = False,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """Compare all readings of a derivative, side by side.
 

@@ -26,9 +26,9 @@ from gradcli.language.snippet_result import Snippet
 from gradcli.notation import Notation
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.questions.naming import no_such_variable
+from gradcli.questions.naming import chosen_variables, no_such_variable
 from gradcli.questions.parsed_text import ParsedText
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
@@ -103,7 +103,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
             f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shape_text(named.in_names(shape))}"
         )
         raise InputError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
-    wrt = chosen_variables(inquiry, replace(snippet, program=typed))
+    wrt = chosen_variables(replace(snippet, program=typed), inquiry.wrt)
     point = FunctionAtPoint.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for

@@ -88,7 +88,9 @@ def explain(
     question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_STEP_ELEMENTS)
     from gradcli.autodiff.run import trace
 
-    walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))
+    walk = Walk(
+        question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v, question.device)
+    )
     lines = walk.forward_lines()
     adjoints = list(walk.adjoints(product.v, product.vjp))
     if inquiry.check:

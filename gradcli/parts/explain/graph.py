@@ -74,6 +74,7 @@ def graph(
         edges=found.edges,
         notes=(*_of_pass(question, y, has_v=has_v), *_of_gradients(by_name, y, retained), *_same(program, named)),
         **question.common,
+        device=question.device,
     )
 
 

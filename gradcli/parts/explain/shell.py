@@ -7,6 +7,7 @@ from typer import Option
 from gradcli.cli.options import (
     PRESENTATION,
     At,
+    Device,
     Dtype,
     Expression,
     Fact,
@@ -50,7 +51,13 @@ Drawing = Annotated[
 
 @shares(output_options, remark_options, check_options)
 def explain(
-    expression: Expression, at: At = None, v: V = None, loss: Loss = None, wrt: Wrt = None, dtype: Dtype = None
+    expression: Expression,
+    at: At = None,
+    v: V = None,
+    loss: Loss = None,
+    wrt: Wrt = None,
+    dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """The chain rule step by step: forward, v, backward, vᵀJ.
 

@@ -2,7 +2,8 @@
 
 targets            the names of functions: `model.py::loss`, `package.module:name`; the file, run as an import runs it
 calling            the parameters of a function, and its result as one tensor
-recorded           a recording, replayed before it is believed; the function is run again for numbers
+replays            a recording, replayed before it is believed
+recorded           a function with its recording; it is run again for numbers
 repeated_runs      what a second run shares with the first
 recorded_function  what others see of it
 checkpoints        reentrant checkpoints, run as the other kind

@@ -233,7 +233,7 @@ class WeightedFunction:
     def __call__(self, *args: object, **named: object) -> Tensor:
         """Call the function."""
         y = one_tensor(self._function(*args, **named), self._called)
-        return (y * torch.tensor(self._weights.tolist(), dtype=y.dtype)).sum()
+        return (y * torch.tensor(self._weights.tolist(), dtype=y.dtype, device=y.device)).sum()
 
 
 def nearest_values(values: Mapping[str, object], structures: Mapping[str, ArgumentStructure]) -> dict[str, object]:

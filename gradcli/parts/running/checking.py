@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli import progress
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import NO_NUMBERS
 from gradcli.autodiff.run import dtype_name
 from gradcli.errors import TooLargeError, UsageError, WrongGradientsError
 from gradcli.locking import one_at_a_time
@@ -56,10 +57,12 @@ class PythonCheck:
         """Make the question, with complex tensors as their parts, and with numbers as tensors if there are no others.
 
         Raises:
-            UsageError: A tensor is sparse.
+            UsageError: A tensor is sparse, or on the meta device.
         """
         named = wanted.named
         for one in (*tensors, *named.values()):
+            if isinstance(one, torch.Tensor) and one.is_meta:
+                raise UsageError(NO_NUMBERS, hint="give tensors of numbers, such as torch.rand_like(x, device='cpu')")
             if isinstance(one, torch.Tensor) and one.layout is not torch.strided:
                 hint = "check the function of its values, which makes the sparse tensor, or give x.to_dense()"
                 raise UsageError(f"a tensor is sparse ({one.layout}), and dense ones are read", hint=hint)

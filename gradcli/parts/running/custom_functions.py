@@ -135,7 +135,7 @@ class CustomFunction:
             arrays = {**made.arrays, **variant.arrays}
             forward = made.forward(arrays, variant.needs or self.names)
             y = array_of(run(made.program, arrays, (), dtype).output)
-            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
+            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype, forward.output.device))
             truth = self._true(made, arrays, array_of(weights))
             if variant.is_repeated:
                 made.forward({**arrays, **{name: 0.9 * arrays[name] for name in self.names}}, self.names)
@@ -185,7 +185,7 @@ class CustomFunction:
         """
         names = result.variant.needs or self.names
         forward = result.made.forward({**result.made.arrays, **result.variant.arrays}, names)
-        weights = tensor_of(v, forward.output.dtype)
+        weights = tensor_of(v, forward.output.dtype, forward.output.device)
         own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
         return dict(zip(names, map(derivative_of, own), strict=True))
 

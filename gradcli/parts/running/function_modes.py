@@ -128,7 +128,7 @@ class SecondOrderOfFunction(CustomFunction):
     def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
         inside = tuple(name for name in self.names if name in made.program.names)
         ran = run(made.program, arrays, inside, self.call.dtype, twice=True)
-        found = self._twice(ran, inside, tensor_of(v, ran.output.dtype))
+        found = self._twice(ran, inside, tensor_of(v, ran.output.dtype, ran.output.device))
         return {name: found.second.get(name, np.zeros_like(arrays[name])) for name in self.names}
 
     def _tried(
@@ -156,12 +156,12 @@ class SecondOrderOfFunction(CustomFunction):
     def _twice(self, forward: Forward, names: Sequence[str], weights: Tensor) -> _Twice:
         """Go back, and back again through the backward pass."""
         y, leaves = forward.output, [forward.leaves[name] for name in names]
-        v = weights.detach().clone().requires_grad_()
+        v = weights.detach().to(y.device, copy=True).requires_grad_()
         first = gradients(y, leaves, v, differentiable=True)
         slope = v.new_zeros(())
         for gradient in first:
             w = np.random.default_rng(SEED).normal(size=tuple(gradient.shape))
-            slope = slope + (gradient * tensor_of(w, gradient.dtype)).sum()
+            slope = slope + (gradient * tensor_of(w, gradient.dtype, gradient.device)).sum()
         *second, by_v = gradients(slope, [*leaves, v], torch.ones_like(slope))
         return _Twice(
             dict(zip(names, map(derivative_of, first), strict=True)),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import chosen, device_name, dtype_there
 from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.program.wengert import Shape
@@ -33,7 +34,7 @@ from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.parsed_text import ArgumentStructure
-from gradcli.questions.question import Dtype, Inquiry, Question
+from gradcli.questions.question import Device, Dtype, Inquiry, Question
 from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
 
@@ -72,7 +73,9 @@ class PythonFunction(Function):
         self._taken = taken.fixed(self._given)
         owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
         weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
-        self._dtype = _dtype_of([*self._given.values(), *weights])
+        known = [*self._given.values(), *weights]
+        self._dtype, self._devices = _dtype_of(known), _devices_of(self._given)
+        self._device = next((device_name(one) for one in known if isinstance(one, torch.Tensor)), "cpu")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -166,9 +169,14 @@ class PythonFunction(Function):
     # -- recorded
 
     def _asked(
-        self, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None, check: bool = True
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        device: Device | None = None,
+        check: bool = True,
     ) -> Inquiry:
-        made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()))
+        made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()), device)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: array for name, array in made.arrays.items() if name not in constants}
         if wrt is None:
@@ -196,17 +204,26 @@ class PythonFunction(Function):
 
     def recorded(self, at: Inputs | None = None) -> Recorded:
         """Record the function at a point."""
-        return self._recorded(self._by_name(at), None, frozenset())
+        return self._recorded(self._by_name(at), None, frozenset(), None)
 
-    def _recorded(self, given: Mapping[str, Argument], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
+    def _recorded(
+        self, given: Mapping[str, Argument], dtype: Dtype | None, wrt: frozenset[str], asked_device: str | None
+    ) -> Recorded:
         """Record the function with arguments of the types that it takes.
 
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
-        dtype, or torch asks for an index, it is called again with those.
+        dtype, or torch asks for an index, it is called again with those.  They are on the device asked for, else each
+        where it was given, or where its own parameters are.
         """
         function, own = self.function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
+        device, devices = self._device, self._devices | _devices_of(given)
+        if asked_device is not None:
+            device, devices = chosen(asked_device), {}
+            if device != self._device and isinstance(function, torch.nn.Module):
+                function = copy.deepcopy(function).to(device)
+        device = next(iter(devices.values()), device)
         arrays = {name: self._value(name, value) for name, value in given.items()}
         known = {name: array for name, array in arrays.items() if name in self._taken.kinds}
         require_names(self._taken, tuple(given), self.expression)
@@ -215,13 +232,14 @@ class PythonFunction(Function):
             if name in known and name not in wrt and not _is_of_floats(given[name]) and _is_whole(known[name])
         )  # fmt: skip
         kinds: list[Dtype] = [dtype] if dtype is not None else list(dict.fromkeys((own or "float64", *_DTYPES)))
+        kinds = list(dict.fromkeys(dtype_there(device, kind, is_asked=dtype is not None)[0] for kind in kinds))
         first: InputError | None = None  # of types; another one, with whole numbers, is of the code
         other: InputError | None = None
         asks, sets = False, [*self._whole_sets(given, known, wrt)]
         for whole in (frozenset[str](), *sets):
             for kind in kinds if asks or not whole else ():
                 call = FunctionCall(function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed)
-                call = replace(call, structures=self.structures)
+                call = replace(call, structures=self.structures, device=device, devices=devices)
                 try:
                     return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
                 except InputError as error:
@@ -282,6 +300,11 @@ def _dtype_of(values: Sequence[Argument]) -> Dtype | None:
     kinds = (one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point())
     known: dict[torch.dtype | None, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
     return known.get(next(kinds, None))
+
+
+def _devices_of(values: Mapping[str, Argument]) -> dict[str, str]:
+    """Name the device of each tensor, by its name."""
+    return {name: device_name(one) for name, one in values.items() if isinstance(one, torch.Tensor)}
 
 
 def _is_of_integers(value: Argument) -> bool:

@@ -33,7 +33,7 @@ from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.checkpoints import without_reentrance
-from gradcli.parts.running.cuts import LOW_SLACK, SLACK, HeldConstant, cut_of, in_short, is_close, largest, replay
+from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
@@ -41,12 +41,14 @@ from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be
 from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import (
+    RandomState,
     clone_saved_tensors,
     drawing_from,
     eager,
     keeping_gradients,
     random_states,
 )
+from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -346,6 +348,8 @@ class FunctionCall:
         is_numpy: Whether it is a function of NumPy, to which tensors are given as arrays.
         measures: Whether calls that cannot be read are kept as they are, and measured.
         structures: The structures of arguments, of which the function is given the nearest values.
+        device: The device of the arguments.
+        devices: That of single arguments, where it is another one.
     """
 
     function: Callable[..., Any]
@@ -359,7 +363,9 @@ class FunctionCall:
     is_numpy: bool = False
     measures: bool = True
     structures: Mapping[str, ArgumentStructure] = field(default_factory=dict)
-    _random: tuple[object, ...] = field(default_factory=random_states, repr=False)
+    device: str = "cpu"
+    devices: Mapping[str, str] = field(default_factory=dict)
+    _random: tuple[RandomState, ...] = field(default_factory=random_states, repr=False)
 
     def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
         """Return the call of another function, with these values; `other` are fields of the call."""
@@ -463,7 +469,11 @@ class FunctionCall:
         kind, is_whole = self.taken.kinds[name], name in self.whole
         if kind is not None or (is_whole and not self.given[name].ndim):
             return argument(kind or int, self.given[name], name)
-        tensor = tensor_of(arrays[name], torch.int64 if is_whole else getattr(torch, self.dtype))
+        tensor = tensor_of(
+            arrays[name],
+            torch.int64 if is_whole else getattr(torch, self.dtype),
+            self.devices.get(name, self.device),
+        )
         return tensor.requires_grad_(name in wrt and not is_whole)
 
     def give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
@@ -476,25 +486,5 @@ class FunctionCall:
             if is_moved or (name in wrt and not tensor.requires_grad):
                 self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
             if is_moved:
-                tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
+                tensor.data.copy_(tensor_of(arrays[name], tensor.dtype, tensor.device))
             tensor.requires_grad_(tensor.requires_grad or name in wrt)
-
-
-def require_same(made: Recorded, y: Tensor) -> Array:
-    """Refuse a recording that is not the function.
-
-    Returns:
-        For each number of its value, the largest one that it is a sum of.
-
-    Raises:
-        InputError: Its value is another one.
-    """
-    dtype, program = made.call.dtype, made.program
-    # With the graph that the function had: torch takes other digits of singular values where it keeps one.
-    wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
-    (found, terms), own = replay(program, made.arrays, wrt, dtype), array_of(y)
-    slack = LOW_SLACK if made.recorder.decisions.low else SLACK[dtype]
-    if is_close(found, own, slack * max(largest(own), largest(terms))):
-        return terms
-    values = f"replayed, it gives {in_short(found)}, and the function {in_short(own)}"
-    raise InputError(f"the recording of {made.call.called} is not the function: {values}")

@@ -31,6 +31,14 @@ class RepeatableCall(Protocol):
         """Dtype of the floating-point arguments."""
 
     @property
+    def given(self) -> Mapping[str, Array]:
+        """Values by parameter, or by the name of a tensor that is found elsewhere."""
+
+    @property
+    def device(self) -> str:
+        """Device of the arguments."""
+
+    @property
     def whole(self) -> frozenset[str]:
         """The parameters that are given as whole numbers."""
 

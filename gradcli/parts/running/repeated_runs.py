@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
-_GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+_Generator = tuple[Callable[[], object], Callable[[Any], object]]
+
+_GENERATORS: tuple[_Generator, ...] = (
     (torch.get_rng_state, torch.set_rng_state),
     (np.random.get_state, np.random.set_state),
     (random.getstate, random.setstate),
@@ -24,13 +27,38 @@ _GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
 """Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
 
 
-def random_states() -> tuple[object, ...]:
+@dataclass(frozen=True)
+class RandomState:
+    """State of a generator of random numbers.
+
+    Attributes:
+        get: Gets the state.
+        put: Sets it.
+        state: The state.
+    """
+
+    get: Callable[[], object]
+    put: Callable[[Any], object]
+    state: object
+
+
+def _generators() -> Iterator[_Generator]:
+    """Give the shared generators of the CPU, and those of the devices in use."""
+    yield from _GENERATORS
+    for module in (torch.cuda, torch.xpu):
+        if module.is_available() and module.is_initialized():
+            yield module.get_rng_state_all, module.set_rng_state_all
+    if torch.backends.mps.is_available():
+        yield torch.mps.get_rng_state, torch.mps.set_rng_state
+
+
+def random_states() -> tuple[RandomState, ...]:
     """Get the states of the generators of random numbers."""
-    return tuple(get() for get, _ in _GENERATORS)
+    return tuple(RandomState(get, put, get()) for get, put in _generators())
 
 
 @contextlib.contextmanager
-def drawing_from(states: Sequence[object]) -> Iterator[None]:
+def drawing_from(states: Sequence[RandomState]) -> Iterator[None]:
     """Draw from these states within a block, and leave the generators as they were.
 
     >>> states = random_states()
@@ -40,9 +68,9 @@ def drawing_from(states: Sequence[object]) -> Iterator[None]:
     True
     """
     with contextlib.ExitStack() as after:
-        for (get, put), state in zip(_GENERATORS, states, strict=True):
-            after.callback(put, get())
-            put(state)
+        for one in states:
+            after.callback(one.put, one.get())
+            one.put(one.state)
         yield
 
 

@@ -25,6 +25,7 @@ import sympy
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import device_name
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
 from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.crosscheck.formulas import Derived, Formulas
@@ -35,8 +36,9 @@ from gradcli.option_words import option
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
-from gradcli.parts.running.recorded import FunctionCall, Recorded, require_same
+from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
+from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.watching import Watch, unrecorded
 from gradcli.progress import budget
 from gradcli.questions.commands.vjp import answered
@@ -300,7 +302,7 @@ class ScriptRecorder(LateRecorder):
         leaves = {name: leaves[name] for name in program.names}
         wrt = tuple(name for name in program.names if name in moving)
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
-        call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
+        call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype), device=device_name(y))
         held = [name for name in program.names if name in unseen]
         reasons = {name: self._notes.held(leaves[name].tensor) or "too many calls make it" for name in held}
         constants = (f"{name} is a constant, as for autograd: {why}" for name, why in reasons.items())

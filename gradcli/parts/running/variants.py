@@ -127,7 +127,7 @@ VECTORS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
     ("large v", "where v is large", lambda v: 1e4 * v),
     ("tiny v", "where v is tiny", lambda v: 1e-9 * v),
     ("v that sums to 0", "where v sums to 0", _centred),
-    ("v with zeros", "where v has zeros", lambda v: v * (torch.arange(v.numel()) % 2).view(v.shape)),
+    ("v with zeros", "where v has zeros", lambda v: v * (torch.arange(v.numel(), device=v.device) % 2).view(v.shape)),
     ("v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
     ("v that is not contiguous", "where v is not contiguous", scattered),
 )

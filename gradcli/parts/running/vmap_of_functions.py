@@ -100,7 +100,8 @@ class VmapRuleOfFunction(_Compared):
 
     def _one_by_one(self, arrays: Mapping[str, Array], names: Sequence[str]) -> tuple[Array, Array]:
         stacked = {
-            name: torch.stack([tensor_of(arrays[name], self._kind) * factor for factor in OTHER]) for name in names
+            name: torch.stack([tensor_of(arrays[name], self._kind, self.call.device) * factor for factor in OTHER])
+            for name in names
         }
         leaves = [one.requires_grad_() for one in stacked.values()]
         rows = []
@@ -119,7 +120,8 @@ class VmapRuleOfFunction(_Compared):
     def _given(self, arrays: Mapping[str, Array]) -> dict[str, Any]:
         """Return all arguments, with tensors for those to differentiate by."""
         return {
-            name: tensor_of(arrays[name], self._kind) if name in self.names else one for name, one in self.given.items()
+            name: tensor_of(arrays[name], self._kind, self.call.device) if name in self.names else one
+            for name, one in self.given.items()
         }
 
     def _applied_to_copies(self, *given: Any) -> Any:
@@ -127,7 +129,7 @@ class VmapRuleOfFunction(_Compared):
 
     def _with_gradients(self, rows: Sequence[Tensor], leaves: Sequence[Tensor]) -> tuple[Array, Array]:
         y = torch.stack([*rows])
-        v = torch.linspace(0.5, 1.5, y.numel(), dtype=y.dtype).reshape(y.shape)
+        v = torch.linspace(0.5, 1.5, y.numel(), dtype=y.dtype, device=y.device).reshape(y.shape)
         found = torch.autograd.grad(y, leaves, v, allow_unused=True) if y.requires_grad else [None] * len(leaves)
         flat = [(torch.zeros_like(x) if g is None else g).reshape(-1) for g, x in zip(found, leaves, strict=True)]
         return array_of(y), array_of(torch.cat(flat))

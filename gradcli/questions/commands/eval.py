@@ -9,7 +9,7 @@ from gradcli.errors import GradcliError
 from gradcli.questions.answering import answer_question
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.parsed_text import Inputs, ParsedText
-from gradcli.questions.question import Dtype, Question
+from gradcli.questions.question import Device, Dtype, Question
 from gradcli.reference.deadline import time_limit
 from gradcli.results import Evaluation
 
@@ -18,18 +18,23 @@ MOST_BY_NUMPY = 2**12
 
 
 def eval(  # noqa: A001
-    self: ParsedText, at: Inputs | None = None, *, dtype: Dtype | None = None, check: bool = True
+    self: ParsedText,
+    at: Inputs | None = None,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    check: bool = True,
 ) -> Evaluation:
     """Compute the value y.
 
     NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
-    float32, what is large, and what is wrong, so that it can be seen what torch makes of it.
+    float32, on another device, what is large, and what is wrong, so that it can be seen what torch makes of it.
 
     >>> from gradcli import Function
     >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
     array(11.)
     """
-    question = self._asked(at, (), dtype, check=check).question()
+    question = self._asked(at, (), dtype, device, check).question()
     found = _by_numpy(question)
     if found is not None:
         return found
@@ -39,13 +44,14 @@ def eval(  # noqa: A001
 def _by_numpy(question: Question) -> Evaluation | None:
     """Compute the value with NumPy, which spares torch's import; None where torch has to compute it.
 
-    Torch has to where a value is wrong or in doubt, in float32, where it runs code other than these lines, and where
-    there is so much to compute that its import is worth the time.
+    Torch has to where a value is wrong or in doubt, in float32, on another device, where it runs code other than these
+    lines, and where there is so much to compute that its import is worth the time.
     """
     program = question.program
     is_these_lines = question.recording is None and program.guards is None
     most = max(map(math.prod, question.shapes.values()), default=1)
-    if not is_these_lines or question.dtype != "float64" or most > MOST_BY_NUMPY:
+    is_usual = question.dtype == "float64" and question.device == "cpu"
+    if not is_these_lines or not is_usual or most > MOST_BY_NUMPY:
         return None
     from gradcli.language.program.numeric import run
 

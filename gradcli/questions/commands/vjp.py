@@ -263,7 +263,8 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
 
-    of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {}, check=question.check)
+    at = {**values, y: question.value}
+    of_y = Question(program, inside, at, (y,), question.dtype, {}, check=question.check, device=question.device)
     weights = np.ones(of_y.shape, dtype=question.dtype)
     found = answer_question(VJP, of_y, {program.output_name: weights})
     (block,) = found.of_kind("jacobian")
