@@ -82,6 +82,7 @@ SHORTENED = {
     "parts.running.watching.MOST_NAMES",
     "recording.decisions.LONGEST_CONDITION",
     "report.compose.formula_tables.MOST_FORMULAS",
+    "parts.running.operation_rules.MOST_WORDS",
     "parts.running.pass_line.MOST_NAMES",
     "symbolic.operations.LONGEST_OPERATION",
     "parts.explain.graph_drawings.LONGEST",

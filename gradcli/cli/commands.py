@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,6 +44,7 @@ class CommandLine:
         shown: Their outcome: the format, the colours, the file.
         files: Reader of the files that hold values; it reads standard input once.
         is_request: Whether it is a request of a batch, which runs no code of the user.
+        typed: The words of the question's options, as typed.
     """
 
     command: str
@@ -54,6 +55,7 @@ class CommandLine:
     shown: OutputOptions
     files: Files
     is_request: bool = False
+    typed: Mapping[str, Any] = field(default_factory=dict)
 
     def answer(self) -> Result:
         """Answer the question of the command."""
@@ -112,7 +114,7 @@ def _asking(
         question = (option for option in table if not option.is_presentation)
         line = CommandLine(
             command.name, text, asked_of, arguments(question, given, files), presentation, shown, files,
-            is_request=no_files is not None,
+            is_request=no_files is not None, typed=given,
         )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()
         return answer if no_files or callable(answer) else output(answer, shown, **demands)

@@ -1,5 +1,6 @@
 """The command `check`: its help and its options."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from gradcli.cli.signatures import shares
 
 if TYPE_CHECKING:
     from gradcli.cli.commands import CommandLine
+    from gradcli.parts.part import AskedFunction
     from gradcli.results import Result
 
 CheckedV = Annotated[
@@ -191,7 +193,15 @@ def answer_check(line: "CommandLine") -> "Result":
     if line.shown.form == "full":
         given["differences"] = True
     if not line.is_request and "claim" in given:
-        from gradcli.cli.commands import function_named
-
-        given["claim"] = {name: function_named(text) or text for name, text in given["claim"].items()}
+        given["claim"] = {
+            name: _named_function(text, line.typed["claim"]) or text for name, text in given["claim"].items()
+        }
     return replace(line, arguments=given).answer()
+
+
+def _named_function(text: str, words: Sequence[str]) -> "AskedFunction | None":
+    """Return the function that a claim names; None for a formula, and for a name that was read from a file."""
+    from gradcli.cli.commands import function_named
+
+    is_typed = any(word.strip().endswith(text.strip()) for word in words)
+    return function_named(text) if is_typed else None

@@ -40,7 +40,8 @@ def test_nothing_else_leads_to_code_of_the_user(folder: Path, gradcli: Command) 
     assert gradcli("grad", "@expression.txt", "--at", "1").code == 2
     assert gradcli("batch", "requests.txt").code == 2
     assert gradcli("grad", "x", "--at", "x=evil.py::f").code == 2
-    assert gradcli("check", "x", "--at", "1", "--claim", "evil.py::f").code == 2
+    assert gradcli("check", "x", "--at", "1", "--claim", "@expression.txt").code == 2
+    assert gradcli("check", "x", "--at", "1", "--claim", "x=@expression.txt").code == 2
     assert not (folder / "ran").exists()
 
 
@@ -55,7 +56,7 @@ WRONG = [
     ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
     ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
     ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
-    ("import torch\ndef f(x):\n    return torch.fft.fft(x).sin().real\n", "(own.py, line 3)"),
+    ("import torch\ndef f(x):\n    return torch.ones(2)[x.sum().long()]\n", "(own.py, line 3)"),
 ]
 
 
