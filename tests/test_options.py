@@ -33,7 +33,7 @@ KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
     OptionKind.VERDICTS: ({"Sequence[results.Allowed]"}, ["kink"]),
     OptionKind.SWITCH: ({"bool"}, True),
     OptionKind.NUMBER: ({"float | None"}, 0.5),
-    OptionKind.WHOLE: ({"int | None", "int"}, 7),
+    OptionKind.WHOLE: ({"int | None", "int", "Literal[1, 2]"}, 7),
     OptionKind.CHOICE: ({"Dtype | None", "Device | None", "Language", "results.OnError"}, None),
 }
 """Types of Python for each kind of option, and a value in a request."""
