@@ -27,8 +27,8 @@ class NumpyArray(np.lib.mixins.NDArrayOperatorsMixin):
         array: An array of `torch._numpy`.
 
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
-    >>> tensor_of_numpy(np.sum(numpy_of_tensor(x) ** 2))
-    tensor(5., grad_fn=<SumBackward1>)
+    >>> tensor_of_numpy(np.sum(numpy_of_tensor(x) ** 2)).requires_grad
+    True
     """
 
     def __init__(self, array: Argument) -> None:
