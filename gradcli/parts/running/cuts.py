@@ -152,7 +152,8 @@ def _sizes_of_sum(line: Line, operands: Sequence[Tensor], values: Mapping[Atom, 
     size = _sizes(values[line.symbol])
     try:
         if line.call.op.kind in (Kind.LIST, Kind.MOVEMENT):
-            return size.maximum(_sizes(apply(line.call, values, calls_in(dtype))))
+            found = apply(line.call, values, calls_in(dtype))
+            return size.maximum(_sizes(found)) if _is_tensor(found) else size  # a list of constants has no terms
         if line.call.op.kind is Kind.ELEMENTWISE:
             for one in operands:
                 size = size.maximum(one.expand_as(size))
