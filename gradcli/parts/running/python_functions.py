@@ -26,7 +26,16 @@ from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.running.calling import Called, give_values, name_of, require_constants, require_names, signature
+from gradcli.parts.running.calling import (
+    Called,
+    argument,
+    give_values,
+    module_of,
+    name_of,
+    require_constants,
+    require_names,
+    signature,
+)
 from gradcli.parts.running.numpy_arrays import is_of_numpy
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.stated_gradients import StatedGradient
@@ -60,7 +69,6 @@ class PythonFunction(Function):
 
     def __init__(self, function: Called, called: str, tensors: Sequence[Argument] = (), /, **named: Argument) -> None:
         self.expression, self.function = called, function
-        self.is_by_parameters = False  # whether a module is differentiated by its parameters too
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
         self.structures: Mapping[str, ArgumentStructure] = {}
         taken = signature(function, called, len(tensors))
@@ -71,8 +79,8 @@ class PythonFunction(Function):
             raise UsageError(f"{called} takes {several}, and {len(tensors)} are given", hint=hint)
         self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)
-        owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
-        weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
+        module = module_of(function)
+        weights = () if module is None else module.parameters()
         known = [*self._given.values(), *weights]
         self._dtype, self._devices = _dtype_of(known), _devices_of(self._given)
         self._device = next((device_name(one) for one in known if isinstance(one, torch.Tensor)), "cpu")
@@ -179,10 +187,7 @@ class PythonFunction(Function):
         made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()), device)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: array for name, array in made.arrays.items() if name not in constants}
-        if wrt is None:
-            wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
-        if self.is_by_parameters:
-            wrt = [*wrt, *(name for name in made.trained if name not in wrt)]
+        wrt = made.arguments if wrt is None else wrt
         snippet = Snippet(made.program, values=constants, wrt=None)
         return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
 
@@ -191,9 +196,13 @@ class PythonFunction(Function):
         return stated_gradient(self.function, self.expression, given, variable, wrt)
 
     def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, Argument]:
-        """Return the arguments as they were given, by name and in order."""
-        given = self._by_name(at)
-        return {name: given[name] for name in self._taken.kinds if name in given}
+        """Return the arguments by name and in order: as they were given, or as their texts are read."""
+        values: dict[str, Argument] = {**self._by_name(at)}
+        for name, kind in self._taken.kinds.items():
+            if isinstance(values.get(name), str):
+                read = self._value(name, values[name])
+                values[name] = read if kind is None else argument(kind, read, name)
+        return {name: values[name] for name in self._taken.kinds if name in values}
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,6 +93,12 @@ class Recorded:
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _trials: dict[str, list[Trial]] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def arguments(self) -> list[str]:
+        """List the arguments that may be differentiated by, in order."""
+        taken, known = self.call.taken.tensors, self.arrays.keys() - {*self.constants} - self.call.whole
+        return [name for name in taken if name in known]
 
     @property
     def trained(self) -> list[str]:
@@ -444,7 +449,6 @@ class FunctionCall:
         self.give(constants, arrays, wrt)
         move_in_place(constants, u)
         values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
-        in_order = values.keys() - self.taken.keyword_only
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
         with (
@@ -459,8 +463,7 @@ class FunctionCall:
             recorder or contextlib.nullcontext(),
         ):
             values = nearest_values(values, self.structures)
-            first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
-            found = self.function(*first, **values)
+            found = self.taken.call(self.function, values)
             y = one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
         return Forward({**constants, **tensors}, y)
 

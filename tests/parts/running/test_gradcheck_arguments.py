@@ -1,5 +1,6 @@
 """`gradcli.check` in the place of `torch.autograd.gradcheck`: its arguments, and what gradcheck has no argument for."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -12,73 +13,17 @@ import gradcli
 from gradcli.errors import GradcliError, WrongGradientsError
 from gradcli.results import Checking
 from tests.conftest import Command
+from tests.parts.running.functions_with_jvp import Square
+from tests.parts.running.gradchecks import CUSTOM, custom
 
 X = torch.tensor([0.7, -1.3, 2.1], dtype=torch.float64)
 Y = torch.tensor([1.5, 0.4, -0.9], dtype=torch.float64)
 Z = torch.complex(X, Y)
 
 
-class Square(torch.autograd.Function):
-    """x², with its derivative."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> Any:
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx: Any, v: torch.Tensor) -> Any:
-        return 2 * ctx.saved_tensors[0] * v
-
-
-class Rounded(torch.autograd.Function):
-    """A straight-through estimator."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> Any:
-        return torch.round(x)
-
-    @staticmethod
-    def backward(ctx: Any, v: torch.Tensor) -> Any:
-        return v
-
-
-class Reversed(torch.autograd.Function):
-    """The identity, whose gradient is turned around."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> Any:
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, v: torch.Tensor) -> Any:
-        return -v
-
-
-class Spike(torch.autograd.Function):
-    """A step with the derivative of x/(1 + 10|x|)."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> Any:
-        ctx.save_for_backward(x)
-        return (x > 0).to(x.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, v: torch.Tensor) -> Any:
-        return v / (1 + 10 * ctx.saved_tensors[0].abs()) ** 2
-
-
-class Conjugated(torch.autograd.Function):
-    """z², whose gradient lacks the conjugate of torch's convention."""
-
-    @staticmethod
-    def forward(ctx: Any, z: torch.Tensor) -> Any:
-        ctx.save_for_backward(z)
-        return z * z
-
-    @staticmethod
-    def backward(ctx: Any, v: torch.Tensor) -> Any:
-        return v * 2 * ctx.saved_tensors[0]
+ROUNDED, REVERSED = CUSTOM["straight through"][0], CUSTOM["reversed"][0]
+SPIKE = custom(lambda x: (x > 0).to(x.dtype), lambda v, x: v / (1 + 10 * x.abs()) ** 2)  # that of x/(1 + 10|x|)
+WITHOUT_CONJUGATE = custom(lambda z: z * z, lambda v, z: v * 2 * z)
 
 
 def verdict(answer: Checking) -> tuple[str, bool]:
@@ -132,7 +77,7 @@ def test_its_arguments_are_taken(
 def test_without_an_exception_the_answer_is_true_or_false() -> None:
     """As that of gradcheck is."""
     assert gradcli.check(torch.sin, (X,), raise_exception=False)
-    found = gradcli.check(Rounded.apply, (X,), raise_exception=False)
+    found = gradcli.check(ROUNDED, (X,), raise_exception=False)
     assert (bool(found), *verdict(found)) == (False, "disagree", True)
 
 
@@ -197,7 +142,7 @@ def test_complex_tensors_are_checked_by_their_parts(function: Callable[..., Any]
 def test_a_wrong_gradient_of_a_complex_function_is_found() -> None:
     """One that lacks the conjugate; a real function with complex values is read too."""
     with pytest.raises(WrongGradientsError):
-        gradcli.check(Conjugated.apply, Z)
+        gradcli.check(WITHOUT_CONJUGATE, Z)
     assert gradcli.check(lambda x: torch.exp(1j * x), X).value.shape == (3, 2)
 
 
@@ -224,6 +169,9 @@ def _off(gradient: Callable[..., Any]) -> Callable[..., Any]:
 _MATRIX = np.arange(9.0).reshape(3, 3)
 _CUBE = lambda x: (x**3).sum()  # noqa: E731
 _PRODUCT = lambda x, w: (w * torch.sin(x)).sum()  # noqa: E731
+_POWER = lambda x, n: (x**n).sum()  # noqa: E731
+_WEIGHTED_POWER = lambda x, w, n: (w * x**n).sum()  # noqa: E731
+_BY_X = (X.clone().requires_grad_(), Y, 2)
 
 
 @pytest.mark.parametrize(
@@ -236,6 +184,19 @@ _PRODUCT = lambda x, w: (w * torch.sin(x)).sum()  # noqa: E731
         (_PRODUCT, (X, Y), lambda a, b: [b * torch.cos(a), torch.sin(a)], "proved"),
         (_PRODUCT, (X, Y), lambda x, w: {"x": w * torch.cos(x), "w": torch.sin(x)}, "proved"),
         (_PRODUCT, (X, Y), {"w": lambda x, _: torch.sin(x)}, "proved"),
+        (_CUBE, (X,), lambda x: [3 * one**2 for one in x], "proved"),
+        (_CUBE, (X,), lambda x: (3 * x[0] ** 2, 3 * x[1] ** 2, 3 * x[2] ** 2), "proved"),
+        (_CUBE, (X,), lambda x: [3 * float(one) ** 2 for one in x], "agrees"),
+        (lambda x: torch.stack([x[0] ** 2, x[1]]), (X[:2],), lambda x: [[2 * x[0], 0], [0, 1]], "proved"),
+        (lambda x: np.sum(x**3), (X.numpy(),), lambda x: [3 * x[0] ** 2, 3 * x[1] ** 2, 3 * x[2] ** 2], "proved"),
+        (_POWER, (X[:2], 3), lambda x, n: [n * x[0] ** (n - 1), n * x[1] ** (n - 1)], "proved"),
+        (_POWER, (X, 3), lambda x, n: (n * x ** (n - 1),), "proved"),
+        (_WEIGHTED_POWER, (X, Y, 2), lambda x, w, n: (n * w * x ** (n - 1), x**n), "proved"),
+        (_WEIGHTED_POWER, _BY_X, lambda x, w, n: (n * w * x ** (n - 1), x**n), "proved"),
+        (_WEIGHTED_POWER, _BY_X, lambda x, w, n: (n * w * x ** (n - 1), x**n, None), "proved"),
+        (_WEIGHTED_POWER, _BY_X, lambda x, w, n=7: [n * w[k] * x[k] ** (n - 1) for k in range(3)], "proved"),
+        (_WEIGHTED_POWER, _BY_X, lambda x, w, m=7, n=7: n * w * x ** (n - 1), "proved"),
+        (_WEIGHTED_POWER, _BY_X, lambda x, *, w, n: n * w * x ** (n - 1), "proved"),
         (_CUBE, (X,), "3*x**2", "proved"),
         (_PRODUCT, (X.clone().requires_grad_(), Y), lambda x, w: (w * torch.cos(x), torch.sin(x)), "proved"),
         (lambda x: x @ _MATRIX @ x, (X.numpy(),), lambda x: (_MATRIX + _MATRIX.T) @ x, "agrees"),
@@ -291,6 +252,7 @@ def test_numbers_are_a_gradient_at_the_point() -> None:
     [
         (lambda x: x.sum() * torch.ones(2), "the claim has shape (2,); the gradient has the shape of x, (3,)"),
         (lambda x, w: x, "takes 2 arguments, and the function has 1"),
+        (lambda x: [x[0], x], "gives back a value of type list"),
         (lambda x: "none", "gives back a value of type str"),
         (lambda x: x.nothing, "has no attribute 'nothing'"),
         ({"z": torch.sin}, "z"),
@@ -330,9 +292,9 @@ def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("function", "meant"),
     [
-        (Rounded.apply, lambda x: x),
-        (Reversed.apply, lambda x: -x),
-        (Spike.apply, lambda x: x / (1 + 10 * x.abs())),
+        (ROUNDED, lambda x: x),
+        (REVERSED, lambda x: -x),
+        (SPIKE, lambda x: x / (1 + 10 * x.abs())),
         (lambda x: x + (torch.round(x) - x).detach(), lambda x: x),
         (lambda x: x.clamp(-1, 1), lambda x: x.clamp(-1, 1)),
     ],
@@ -349,12 +311,58 @@ def test_a_backward_pass_may_be_that_of_another_function(
         gradcli.check(function, X, backward_of=lambda x: 1.001 * meant(x))
 
 
+class Quantized(nn.Module):
+    """A sum with rounded weights, and what its backward pass is meant to be of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(Y.clone())
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.weight + (self.weight.round() - self.weight).detach() - x
+
+    def meant(self, inputs: torch.Tensor) -> Any:
+        return self.weight - inputs
+
+
+_TWO = custom(torch.mul, lambda v, x, y: (v, 2 * v))
+_LAYER = nn.Linear(3, 2).double()
+
+
+def _named(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return x + (x * w - x).detach()
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "named", "meant", "wrt"),
+    [
+        (lambda x: x + (torch.round(x) - x).detach(), (X,), {}, lambda other: other, 1),
+        (_TWO, (X, Y), {}, lambda y, x: y + 2 * x, 2),
+        (_named, (X,), {"w": Y}, lambda a, b: a + 0 * b, 2),
+        (_named, (), {"w": Y, "x": X}, lambda a, b: a + 0 * b, 2),
+        (_named, (X, Y), {}, lambda w, x: x, 2),
+        (_named, (X, Y), {}, lambda x, scale=1.0: x, 2),
+        (custom(torch.clamp, lambda v, x: (v, None, None)), (X, -1.0, 1.0), {}, lambda x: x, 1),
+        (custom(lambda z: z.clone(), lambda v, z: 1j * v), (Z,), {}, lambda w: -1j * w, 2),
+        (Quantized(), (X,), {}, Quantized().meant, 2),
+        (_LAYER, (X,), {}, copy.deepcopy(_LAYER), 3),
+        (_LAYER, (X,), {}, lambda x: 1 * _LAYER(x), 3),
+    ],
+)
+def test_the_other_function_takes_the_same_arguments(
+    function: Any, inputs: tuple[Any, ...], named: dict[str, Any], meant: Any, wrt: int
+) -> None:
+    """By their names if it knows them, else by place, and those that it needs; and has the parameters of a module."""
+    answer = gradcli.check(function, *inputs, backward_of=meant, **named)
+    assert (*verdict(answer), len(answer.wrt)) == ("agree", True, wrt)
+
+
 def test_a_backward_pass_has_the_shape_of_the_function() -> None:
     """Another one is an error; and a wrong pass says that one may be meant."""
     with pytest.raises(GradcliError, match="shape"):
-        gradcli.check(Rounded.apply, X, backward_of=lambda x: x.sum())
+        gradcli.check(ROUNDED, X, backward_of=lambda x: x.sum())
     with pytest.raises(WrongGradientsError, match="backward_of=g a backward pass that is meant to be that of g"):
-        gradcli.check(Rounded.apply, X)
+        gradcli.check(ROUNDED, X)
 
 
 # -- in the shell
@@ -365,6 +373,7 @@ def fprime(x): return 3*x**2
 def wrong(x): return 2*x**2
 def two(x, w, n: int = 2): return (w*x**n).sum()
 def gradients(x, w, n: int = 2): return n*w*x**(n - 1), x**n
+def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(len(x))]
 """
 
 
@@ -375,6 +384,8 @@ def gradients(x, w, n: int = 2): return n*w*x**(n - 1), x**n
         ("own.py::f --at 1,2 --claim own.py::wrong", 1, "claim own.py::wrong: refuted"),
         ("own.py::two --at x=1,2 --at w=3,4 --claim own.py::gradients", 0, "claim own.py::gradients for w: proved"),
         ("own.py::two --at x=1,2 --at w=3,4 --claim x=own.py::gradients", 0, "claim own.py::gradients for x: proved"),
+        ("own.py::two --at x=1,2 --at w=3,4 --at n=3 --wrt x --claim own.py::gradients", 0, "gradients: proved"),
+        ("own.py::two --at x=1,2 --at w=3,4 --at n=3 --wrt x --claim own.py::called", 0, "called: agrees"),
         ("sum(x**3) --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
     ],
 )
