@@ -71,7 +71,7 @@ class PythonCheck:
             if isinstance(one, torch.Tensor) and one.is_meta:
                 raise UsageError(NO_NUMBERS, hint="give tensors of numbers, such as torch.rand_like(x, device='cpu')")
             if isinstance(one, torch.Tensor) and one.layout is not torch.strided:
-                hint = "check the function of its values, which makes the sparse tensor, or give x.to_dense()"
+                hint = "give x.to_dense(), and a function of dense tensors"
                 raise UsageError(f"a tensor is sparse ({one.layout}), and dense ones are read", hint=hint)
         if any(map(is_complex, (*tensors, *named.values()))):
             function, tensors, named = by_real_parts(function, tensors, named)

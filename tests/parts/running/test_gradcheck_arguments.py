@@ -21,6 +21,9 @@ Y = torch.tensor([1.5, 0.4, -0.9], dtype=torch.float64)
 Z = torch.complex(X, Y)
 
 
+_SPARSE = torch.eye(3, dtype=torch.float64).to_sparse()
+_DENSE = _SPARSE.to_dense()
+
 ROUNDED, REVERSED = CUSTOM["straight through"][0], CUSTOM["reversed"][0]
 SPIKE = custom(lambda x: (x > 0).to(x.dtype), lambda v, x: v / (1 + 10 * x.abs()) ** 2)  # that of x/(1 + 10|x|)
 WITHOUT_CONJUGATE = custom(lambda z: z * z, lambda v, z: v * 2 * z)
@@ -99,7 +102,10 @@ def test_the_fast_mode_takes_one_vector() -> None:
         (nn.Linear, X, "Linear is a class of modules", "make one: Linear(...)"),
         (X, X, "a value of type Tensor", "the function comes first"),
         (lambda pair: pair[0] * pair[1], (X, Y), "takes 1 argument, and 2", "lambda x0, x1: <lambda>((x0, x1))"),
-        (lambda x: x.to_dense(), X.to_sparse(), "a tensor is sparse (torch.sparse_coo)", "x.to_dense()"),
+        (lambda x: x.to_dense(), X.to_sparse(), "a tensor is sparse (torch.sparse_coo)", "give x.to_dense(), and a"),
+        (lambda x: x.outer(x).to_sparse() @ x, X, "layout torch.sparse_coo is used (test_gradcheck_arg", "index_add"),
+        (lambda x: x.outer(x).to_sparse_csr() @ x, X, "layout torch.sparse_csr is used (test_gradch", "to_dense()"),
+        (lambda x: _SPARSE @ x, X, "layout torch.sparse_coo is used (test_gradcheck_arguments.py, line", "to_dense()"),
         (torch.sin, X.bfloat16(), "a tensor is bfloat16", "versus=g"),
     ],
 )  # fmt: skip
@@ -109,6 +115,20 @@ def test_what_cannot_be_checked_says_what_to_write(function: Any, inputs: Any, m
         gradcli.check(function, inputs)
     assert message in error.value.text.message
     assert hint in str(error.value.text.hint)
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "proven"),
+    [
+        (lambda x: x.to_dense(), X.to_sparse().to_dense(), True),
+        (lambda x: _DENSE @ x, X, True),
+        (lambda x: torch.zeros(4, dtype=x.dtype).index_add(0, torch.tensor([3, 0, 3]), x), X, True),
+        (custom(lambda x: _SPARSE @ x**2, lambda v, x: 2 * x * (_SPARSE @ v)), X, False),
+    ],
+)
+def test_what_is_said_of_sparse_tensors_works(function: Any, inputs: Any, proven: bool) -> None:
+    """And one within a custom function is measured."""
+    assert verdict(gradcli.check(function, inputs)) == ("agree", proven)
 
 
 @pytest.mark.parametrize(

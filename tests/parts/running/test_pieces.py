@@ -20,7 +20,7 @@ from tests.parts.running.pieces import P
 from tests.parts.running.running import require_as_run, run_by_python
 
 REFUSED = {
-    "sparse_adjacency": "Cannot access storage of SparseTensorImpl",
+    "sparse_adjacency": "a tensor of layout torch.sparse_coo is used",
 }
 """Pieces that are not read, with the reason: of all the others the verdict is the right one."""
 
