@@ -75,7 +75,8 @@ class PythonFunction(Function):
         if len(tensors) > len(taken.kinds):
             several = f"{len(taken.kinds)} argument{'s' * (len(taken.kinds) != 1)}"
             names = ", ".join(f"x{n}" for n in range(len(tensors)))
-            hint = f"one that takes a tuple of tensors: lambda {names}: {called}(({names}))"
+            function_name = called if called.replace(".", "").isidentifier() else "f"
+            hint = f"one that takes a tuple of tensors: lambda {names}: {function_name}(({names}))"
             raise UsageError(f"{called} takes {several}, and {len(tensors)} are given", hint=hint)
         self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)

@@ -15,6 +15,7 @@ from gradcli.results import Checking
 from tests.conftest import Command
 from tests.parts.running.functions_with_jvp import Square
 from tests.parts.running.gradchecks import CUSTOM, custom
+from tests.parts.running.opaque_functions import SINE
 
 X = torch.tensor([0.7, -1.3, 2.1], dtype=torch.float64)
 Y = torch.tensor([1.5, 0.4, -0.9], dtype=torch.float64)
@@ -101,7 +102,8 @@ def test_the_fast_mode_takes_one_vector() -> None:
         (Square, X, "Square is a class", "write Square.apply"),
         (nn.Linear, X, "Linear is a class of modules", "make one: Linear(...)"),
         (X, X, "a value of type Tensor", "the function comes first"),
-        (lambda pair: pair[0] * pair[1], (X, Y), "takes 1 argument, and 2", "lambda x0, x1: <lambda>((x0, x1))"),
+        (lambda pair: pair[0] * pair[1], (X, Y), "takes 1 argument, and 2", "lambda x0, x1: f((x0, x1))"),
+        (Square.apply, (X, Y), "Square.apply takes 1 argument, and 2", "lambda x0, x1: Square.apply((x0, x1))"),
         (lambda x: x.to_dense(), X.to_sparse(), "a tensor is sparse (torch.sparse_coo)", "give x.to_dense(), and a"),
         (lambda x: x.outer(x).to_sparse() @ x, X, "layout torch.sparse_coo is used (test_gradcheck_arg", "index_add"),
         (lambda x: x.outer(x).to_sparse_csr() @ x, X, "layout torch.sparse_csr is used (test_gradch", "to_dense()"),
@@ -258,6 +260,23 @@ def test_a_wrong_gradient_is_refuted(
     with pytest.raises(WrongGradientsError) as error:
         gradcli.check(function, *inputs, gradient=gradient)
     assert mistake in " ".join(str(error.value).split())
+
+
+@pytest.mark.parametrize(
+    ("function", "gradient", "why"),
+    [
+        (lambda x: SINE(x).sum(), torch.cos, " of opaque_functions::sine_0 (test_gradcheck_arguments.py, "),
+        (lambda x: x.sum() if x[0] > 0 else 1 * x.sum(), torch.ones_like, " of a function that values decide"),
+        (_CUBE, lambda x: 3 * np.array([float(one) for one in x]) ** 2, ", as <lambda> was called at each point"),
+    ],
+)
+def test_a_gradient_that_is_not_proved_says_why(
+    function: Callable[..., Any], gradient: Callable[..., Any], why: str
+) -> None:
+    """It agrees at many points."""
+    [claim] = gradcli.check(function, X, gradient=gradient).claims
+    assert (claim.status, claim.points > 10) == ("agrees", True)
+    assert f"nothing is proved{why}" in claim.note
 
 
 def test_numbers_are_a_gradient_at_the_point() -> None:
