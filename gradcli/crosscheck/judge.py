@@ -381,7 +381,7 @@ class JacobianJudge:
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
     def _measured(self, selection: Selection) -> Measured:
-        """Return a function that tells of an entry what is known if its truth went through measured slopes."""
+        """Return a function that gives what is known of an entry if its truth went through measured slopes."""
         found = MeasuredEntries.following(self._plan(selection), self.measured, self.torch)
 
         def of_entry(entry: Entry) -> MeasuredTruth | None:

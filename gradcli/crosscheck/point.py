@@ -134,7 +134,7 @@ class Numbers:
         u: The direction of each variable that moves, of Ju and Hu.
         passes: The gradient vectors of several passes that were added up in vᵀJ, of which v is the sum.
         judges_value: True if the numbers of y are to be judged; else only the shape of y matters.
-        mode: The way in which torch computed them, if not the usual one.
+        mode: The mode of differentiation in which torch computed them, if not one backward pass for each v.
     """
 
     dtype: str
@@ -173,8 +173,8 @@ class Numbers:
         return 2 if {"hvp", "hessian"} & set(self.derivatives) else 1 if self.derivatives else 0
 
     @property
-    def way(self) -> Mode | Literal[""]:
-        """The way in which torch computed them; that of Ju, Hu and a Hessian is twice, unless it is another."""
+    def differentiation(self) -> Mode | Literal[""]:
+        """The mode of differentiation: that of Ju, Hu and a Hessian is second order, unless it is another."""
         return self.mode or ("" if self.is_of_rows else "second order")
 
     @property

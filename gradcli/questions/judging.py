@@ -93,7 +93,7 @@ def compare_numbers(
         from gradcli.questions.held_constant import released_judgement
 
         judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
-        return with_blame(question, judgement, numbers.way) if blames else judgement
+        return with_blame(question, judgement, numbers.differentiation) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
@@ -111,7 +111,7 @@ def with_blame(question: Question, judgement: Judgement, mode: Mode | Literal[""
     Args:
         question: The function at its point.
         judgement: The judgement of torch's numbers.
-        mode: The way in which torch computed them, if not the usual one.
+        mode: The mode of differentiation in which torch computed them, if not the usual one.
     """
     if question.recording is None or judgement.check.verdict != "disagree":
         return judgement

@@ -24,10 +24,10 @@ NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp
 """Kind of a number: an element of y, J or vᵀJ, or of several passes; of second derivatives, and of their gradient."""
 
 Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
-"""Kind of a number as JSON has it: "" for y, J and vᵀJ, which are told apart by their indices."""
+"""Kind of a number as JSON has it: "" for y, J and vᵀJ, which have different indices."""
 
 Mode = Literal["forward mode", "second order", "batched"]
-"""Further way in which torch computes derivatives: by dual numbers, twice, or for several v at once."""
+"""Further mode of differentiation in torch: by dual numbers, twice, or for several v at once."""
 
 Index = tuple[int, ...]
 
@@ -336,10 +336,10 @@ class Check(Record):
 
 
 class ModeCheck(Record):
-    """The check of the numbers that torch computes in another way, against the same enclosure.
+    """The check of the numbers of a further mode of differentiation in torch, against the same enclosure.
 
     Attributes:
-        name: The way: `forward mode`, `second order` or `batched`.
+        name: The mode: `forward mode`, `second order` or `batched`.
         check: The verdict; `unchecked` if torch has no such numbers, with the reason as a note.
         opinions: The worst entries, at most 1,024.
         opinions_count: How many there are in all.

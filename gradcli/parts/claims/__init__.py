@@ -11,7 +11,7 @@ regions                          the regions between branches, and the compariso
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
 check_document                   a check as a document, and as rows
-mode_checks                      numbers of torch that are computed in other ways, held to the same truth
+mode_checks                      numbers of further modes of differentiation, compared with the same truth
 checked_points                   the points of a check, random ones too
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """

@@ -68,7 +68,7 @@ def claimed(
         subject: What it is about.
         claim: A formula in the variables and v, or a function; its shape says what it is of (see `subject`).
         inputs: The point.
-        tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
+        tolerance: That of a claim with rounded decimals, `0.3333*x`; others are refuted by any difference.
         points: How many other points to try.
         seed: Of the random ones.
         dtype: That the points are rounded to.

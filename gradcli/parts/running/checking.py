@@ -86,7 +86,7 @@ class PythonCheck:
         return self.wanted.raises
 
     def versus(self, baseline: Called, k: float) -> Checking:
-        """Hold the function to `k` times the errors of another implementation."""
+        """Compare the errors of the function with `k` times those of another implementation."""
         with one_at_a_time():
             return compare(self.function, baseline, self.tensors, self.wanted.named, k)
 
@@ -145,7 +145,7 @@ class PythonCheck:
             several = f"{len(trained)} parameters were" if len(trained) > 1 else "1 parameter was"
             remarks.append(f"{several} checked too ({count:,} numbers)")
         if backward_of is not None:
-            remarks.append(f"the backward pass is held to the derivative of {asked.expression}")
+            remarks.append(f"the backward pass was compared with the derivative of {asked.expression}")
             value: Evaluation = own.eval(check=False)
             found = replace(found, expression=own.expression, value=value.value)
         return replace(found, remarks=(*found.remarks, *remarks))

@@ -109,7 +109,7 @@ def check(
     batched: bool = False,
     **named: object,
 ) -> Checking:
-    """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
+    """Assert that a function's gradients are right: each entry of its Jacobian is compared with an enclosure.
 
     It is stricter than `torch.autograd.gradcheck`, which compares with finite differences, and takes its arguments: the
     tensors may come as one tuple, and `raise_exception=False` gives an answer that is false.  Custom

@@ -1,6 +1,6 @@
 """`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure.
 
-Two implementations of one function are held to the same truth: is the error of one at most k times that of the other?
+Two implementations of one function have the same truth: is the error of one at most k times that of the other?
 The question of authors of kernels in low precision, where neither has all digits.  The truth is the enclosure of
 the baseline, recorded in float64 at the very numbers that both are given.
 
@@ -359,7 +359,7 @@ SEED = 0
 def compare(
     function: Called, baseline: Called, tensors: Sequence[Argument], named: Mapping[str, Argument], k: float
 ) -> Checking:
-    """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
+    """Compare the errors of y and each gradient, for one random gradient vector, with `k` times those of the baseline.
 
     Args:
         function: The implementation to compare.

@@ -317,7 +317,7 @@ class Recorded:
         return self._trials[mode]
 
     def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Say which functions and operations are wrong, unless the verdict tells of it, and all that was tried."""
+        """Say which functions and operations are wrong, unless the verdict says so, and all that was tried."""
         found = self.trials(mode)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
         rules = () if mode else broken_rules(self.recorder.opaque)

@@ -345,7 +345,7 @@ def test_a_backward_pass_may_be_that_of_another_function(
     answer = gradcli.check(function, X, backward_of=meant)
     assert verdict(answer) == ("agree", True)
     np.testing.assert_array_equal(answer.value, function(X).numpy())
-    assert answer.remarks[-1].startswith("the backward pass is held to the derivative of ")
+    assert answer.remarks[-1].startswith("the backward pass was compared with the derivative of ")
     with pytest.raises(WrongGradientsError):
         gradcli.check(function, X, backward_of=lambda x: 1.001 * meant(x))
 
