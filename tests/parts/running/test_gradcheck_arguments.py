@@ -440,5 +440,5 @@ def test_a_request_runs_no_claim(folder: Any, gradcli: Command) -> None:
     (folder / "own.py").write_text("raise SystemExit(3)")
     request = '{"command": "check", "expression": "x**3", "at": {"x": 2}, "claim": {"x": "own.py::f"}}\n'
     run = gradcli("batch", given=request)
-    assert "unexpected ':'" in run.out
+    assert "own.py::f is a function of Python, and a request has a formula" in run.out
     assert "there is no file gone.py" in gradcli("check", "x**3", "--at", "2", "--claim", "gone.py::f").err
