@@ -53,8 +53,17 @@ class Signature:
         return [name for name, kind in self.kinds.items() if kind is None]
 
     def fixed(self, given: Mapping[str, Argument]) -> Signature:
-        """Give the same signature with the types of the plain numbers and words of Python that are given."""
+        """Give the same signature with the types of the plain numbers and words of Python that are given.
+
+        Where nothing else is given or missing, floating-point numbers are given as tensors; or whole ones, without any.
+
+        >>> signature(lambda x, n: x**n, "f").fixed({"x": 0.5, "n": 2}).tensors
+        ['x']
+        """
         plain = {name: type(one) for name, one in given.items() if type(one) in (*PLAIN, float) and name in self.kinds}
+        if {*self.kinds} - self.optional <= plain.keys() == given.keys():
+            numbers = float if float in plain.values() else int
+            plain = {name: kind for name, kind in plain.items() if kind is not numbers}
         return replace(self, kinds={**self.kinds, **plain})
 
     def call(self, function: Called, values: Mapping[str, Argument]) -> Argument:

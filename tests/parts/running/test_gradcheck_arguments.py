@@ -64,6 +64,8 @@ def scaled(x: torch.Tensor, eps: float = 2.0) -> Any:
         (torch.sin, (X,), {"check_grad_dtypes": True}, ("x",), "check_grad_dtypes=True is not used: torch itself"),
         (torch.sin, (X,), {"atol": 1e-5, "rtol": 1e-3, "check_undefined_grad": True}, ("x",), ""),
         (scaled, (X,), {"eps": 3.0}, ("x",), ""),
+        (lambda x: x**2, 3, {}, ("x",), ""),
+        (lambda x, n: x**n, (0.5, 2), {}, ("x",), ""),
         (lambda x: x.sum(), ([1.0, 2.0],), {}, ("x",), ""),
     ],
 )
@@ -76,6 +78,25 @@ def test_its_arguments_are_taken(
     assert [said[: len(remark)] for said in answer.remarks] == [remark] * bool(remark)
     if "eps" in options and function is scaled:
         np.testing.assert_array_equal(answer.value, 3 * X.numpy())
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "options", "found"),
+    [
+        (lambda x: x**2, 3, {}, {"x": 6}),
+        (lambda x: x**2, 3.0, {}, {"x": 6}),
+        (lambda x, n: x**n, {"x": 3.0, "n": 2}, {}, {"x": 6}),
+        (lambda x, n=2: x**n, {"x": 3, "n": 2}, {}, {"x": 6}),
+        (lambda x, w: x * w, {"x": 3, "w": 2}, {}, {"x": 2, "w": 3}),
+        (lambda n: Y.repeat(n).sum(), 3, {"wrt": ["Y"]}, {"Y": [3, 3, 3]}),
+    ],
+)
+def test_numbers_alone_are_differentiated_by(
+    function: Callable[..., Any], at: Any, options: dict[str, Any], found: dict[str, Any]
+) -> None:
+    """By floating-point ones, or, without any, whole ones; one that has to be an index stays one."""
+    answer = gradcli.grad(function, at, **options)
+    assert {name: array.tolist() for name, array in answer.grad.items()} == found
 
 
 def test_without_an_exception_the_answer_is_true_or_false() -> None:
