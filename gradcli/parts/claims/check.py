@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, Unpack, get_args
@@ -18,9 +18,11 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, ShapeError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, ShapeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value
-from gradcli.language.program.wengert import Atom, Line, Program, show
+from gradcli.language.program.named_shapes import NamedReading
+from gradcli.language.program.shape_readings import GivenShape, TextBeside
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, show
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
@@ -28,6 +30,7 @@ from gradcli.parts.claims.checked_points import CheckedPoint, random_points, wor
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
+from gradcli.parts.claims.open_claims import answer_open, open_readings
 from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.parts.claims.subject import Subject
@@ -38,12 +41,21 @@ from gradcli.questions.question import Inquiry, Question, read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 
 if is_listed("closed_forms"):
-    from gradcli.parts.closed_forms import at_random_values
+    from gradcli.parts.closed_forms import at_random_values, readings
 else:
 
-    def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
+    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
         """Draw no values, which are then missing."""
         return inquiry
+
+    def readings(
+        inquiry: Inquiry,
+        given: Mapping[str, GivenShape],
+        beside: Sequence[TextBeside] = (),
+        cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    ) -> Iterator[NamedReading]:
+        """Find no shapes."""
+        return iter(())
 
 
 MAX_POINTS = 10_000
@@ -72,6 +84,7 @@ def check(
     claim: Mapping[str, str | StatedFunction] | None = None,
     expect: Mapping[str, Value] | None = None,
     assume: Mapping[str, str] | None = None,
+    shape: Mapping[str, GivenShape] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -100,6 +113,9 @@ def check(
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
 
+    Without values, the shapes are those with which the function and the claims make sense: all such readings are tried,
+    and a claim is refuted only if it fails in each.  `shape` gives them, as `closed_form` has it.
+
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
             more than `JACOBIAN_BYTES`, or too many points are asked.
@@ -113,38 +129,95 @@ def check(
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     function = self._assuming(assume, at)
     inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
-    is_open = bool(claim) and not (inquiry.at or inquiry.snippet.values or box or expect)
-    inquiry, ranges = (at_random_values(inquiry, seed) if is_open else inquiry).within(box or {})
-    ask, drawn = partial(self._asked, at, **options), None if is_open else {*ranges}
-    assumed, question, general = _assumed(function, inquiry.question(), assume, drawn, ask)
-    cotangent = _cotangent(question, v)
-    claims, expected = _claimed_of(question, self._argument_values(at, question), v is not None, claim, expect)
-    tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
-    asked = _with_numbers_of(numbers_of, question, at, assume, **options)
-    look, failing_at = partial(_look, question, asked, cotangent, tolerance), partial(_failing, allow, strict)
-    draw = None if random is None else results.Sampling(random, seed, ranges, {}, {})
-    worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=v is not None)
-    shared, found = _readings(worst, tolerance, assumed, has_differences=differences)
-    failing |= failing_at(worst.judgement, found)
-    found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
-    claimed_ones = _all_claims(worst, claims, expected, tolerance, seed, assumed, general)
-    elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
-    is_right = not failing and not elsewhere and all(_passes(one, allow) for one in claimed_ones)
-    answer = results.Checking(
-        command="check",
-        allowed=allow,
-        requires_all=require_all,
-        failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
-        passed=is_right and (found.is_whole or not require_all),
-        claims=claimed_ones,
-        elsewhere=elsewhere,
-        remarks=(*(remarks(assumed) if assumed else ()), *tried),
-        sampling=sampling,
-        check=found,
-        **shared,
-    )
-    own, modes = worst.question if asked is question else asked, AskedModes(forward, order, batched)
-    return with_modes(answer, worst.question, own, modes, tolerance, failing_at)
+    has_values = bool(inquiry.at or inquiry.snippet.values or box or expect)
+    if shape and has_values:
+        raise UsageError(f"{option('shape')} is for a check without values", hint="leave it out: values have shapes")
+    asked = Asked(
+        self, function, at, v, tolerances, claim or {}, expect or {}, assume or {}, random, seed, allow, strict,
+        require_all, differences, AskedModes(forward, order, batched), numbers_of, options,
+    )  # fmt: skip
+    if claim and not has_values and (found := open_readings(inquiry, shape or {}, claim, readings)):
+        return answer_open(
+            found, lambda one: asked.answer(at_random_values(inquiry, seed, one.found), None, one.claims)
+        )
+    inquiry, ranges = inquiry.within(box or {})
+    return asked.answer(inquiry, ranges, claim or {})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a check, at whatever point.
+
+    The attributes are the arguments of `check`.
+
+    Attributes:
+        whose: The function as it was given.
+        function: The function of the nearest members of what is assumed.
+        modes: Further modes of differentiation.
+        options: How torch computes.
+    """
+
+    whose: ParsedText
+    function: ParsedText
+    at: Inputs | None
+    v: Value | None
+    tolerances: Mapping[str, Any]
+    claim: Mapping[str, str | StatedFunction]
+    expect: Mapping[str, Value]
+    assume: Mapping[str, str]
+    random: int | None
+    seed: int
+    allow: tuple[results.Allowed, ...]
+    strict: bool
+    require_all: bool
+    differences: bool
+    modes: AskedModes
+    numbers_of: ParsedText | None
+    options: DeviceOptions
+
+    def answer(
+        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+    ) -> results.Checking:
+        """Answer at the point of an inquiry; `ranges` are those of random points, None where all values are drawn."""
+        is_open, ranges = ranges is None, ranges or {}
+        question, drawn = inquiry.question(), None if is_open else {*ranges}
+
+        def ask() -> Inquiry:
+            """Ask of the function without what is assumed, at the same point."""
+            plain = self.whose._asked(self.at, **self.options)
+            return replace(plain, at=inquiry.at) if is_open else plain
+
+        assumed, question, general = _assumed(self.function, question, self.assume, drawn, ask)
+        cotangent, has_v = _cotangent(question, self.v), self.v is not None
+        given = self.whose._argument_values(self.at, question)
+        claims, expected = _claimed_of(question, given, has_v, claim, self.expect)
+        tolerance = replace(TOLERANCE[question.dtype], **self.tolerances, is_strict=bool(self.tolerances))
+        asked = _with_numbers_of(self.numbers_of, question, self.at, self.assume, **self.options)
+        look = partial(_look, question, asked, cotangent, tolerance)
+        failing_at = partial(_failing, self.allow, self.strict)
+        draw = None if self.random is None else results.Sampling(self.random, self.seed, ranges, {}, {})
+        worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=has_v)
+        shared, found = _readings(worst, tolerance, assumed, has_differences=self.differences)
+        failing |= failing_at(worst.judgement, found)
+        found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
+        claimed_ones = _all_claims(worst, claims, expected, tolerance, self.seed, assumed, general)
+        elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
+        is_right = not failing and not elsewhere and all(_passes(one, self.allow) for one in claimed_ones)
+        answer = results.Checking(
+            command="check",
+            allowed=self.allow,
+            requires_all=self.require_all,
+            failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
+            passed=is_right and (found.is_whole or not self.require_all),
+            claims=claimed_ones,
+            elsewhere=elsewhere,
+            remarks=(*(remarks(assumed) if assumed else ()), *tried),
+            sampling=sampling,
+            check=found,
+            **shared,
+        )
+        own = worst.question if asked is question else asked
+        return with_modes(answer, worst.question, own, self.modes, tolerance, failing_at)
 
 
 def _assumed(
