@@ -328,7 +328,7 @@ def _needed(call: Call, own: int) -> int:
     """Count the dimensions that an operation needs of an operand, `own` of itself being needed."""
     if call.op.adds_dimension:
         return max(own - 1, 0)
-    if call.op.name == "transpose" and call.statics == (None, None):
+    if call.op.kind is Kind.MOVEMENT and call.statics == (None, None):
         return own  # `x.T`, which of a vector is x
     needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
     named = _dimensions(call) if len(call.operands) == 1 else 0

@@ -55,7 +55,7 @@ OUT_OF_SQUARE = 5.0
 UNLIKE_TERMS = 2.0
 """Cost of a variable that is a number and added to a tensor."""
 
-MISSING, MISSING_GREEK = 2.5, 0.5
+MISSING, MISSING_GREEK = 3.5, 0.5
 """Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
 
 UNWANTED = 3.0
@@ -156,10 +156,10 @@ def _costs(name: str, fewest: int, passed: int) -> list[tuple[float, int]]:
     """List the dimensions that a variable may have with their costs, the cheapest first.
 
     >>> _costs("x", 0, 0), _costs("A", 1, 1), _costs("lam", 0, 0)
-    ([(0.0, 0), (1.0, 1), (4.0, 2)], [(2.0, 2), (4.0, 1)], [(0.0, 0), (1.2, 1), (4.0, 2)])
+    ([(0.0, 0), (1.0, 1), (6.0, 2)], [(2.0, 2), (6.0, 1)], [(0.0, 0), (1.2, 1), (6.0, 2)])
     """
     first = name.rstrip("0123456789_")
-    known = (0.0, 4.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 4.0) if first.lower() in _GREEK else (0.0, 1.0, 4.0)
+    known = (0.0, 6.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 6.0) if first.lower() in _GREEK else (0.0, 1.0, 6.0)
     missing = MISSING_GREEK if first.lower() in _GREEK and first[:1].islower() else MISSING
     ranks = range(fewest, max(2, fewest, passed) + 1)
     costs = ((known[rank] if rank < len(known) else 2.0 * rank, rank) for rank in ranks)
@@ -440,7 +440,7 @@ def _constants(call: Call) -> tuple[int, ...]:
 
 
 def _is_out_of_square(call: Call, operands: Sequence[Shape]) -> bool:
-    return call.op.name == "trace" and len(set(operands[0])) > 1
+    return call.op.of_square and len(set(operands[0])) > 1
 
 
 def _cost(call: Call, operands: Sequence[Shape], variables: set[Atom]) -> float:

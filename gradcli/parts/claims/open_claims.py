@@ -18,12 +18,31 @@ from gradcli.errors import GradcliError
 from gradcli.language.program.named_shapes import NamedReading
 from gradcli.language.program.shape_readings import UNWANTED, Demand, GivenShape, TextBeside
 from gradcli.language.program.wengert import Program, Shape
+from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import StatedFunction, parse
 from gradcli.parts.claims.equations import variable_of
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.question import Inquiry
 from gradcli.results import Checking
+
+if is_listed("closed_forms"):
+    from gradcli.parts.closed_forms import at_random_values, readings
+else:
+
+    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+        """Draw no values, which are then missing."""
+        return inquiry
+
+    def readings(
+        inquiry: Inquiry,
+        given: Mapping[str, GivenShape],
+        beside: Sequence[TextBeside] = (),
+        cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    ) -> Iterator[NamedReading]:
+        """Find no shapes."""
+        return iter(())
+
 
 MOST_READINGS, MOST_UNLIKELY = 4, 1.5
 """Readings that are looked at: so many, and only those whose cost is so near to that of the likeliest.
@@ -85,24 +104,53 @@ class OpenReading:
     claims: Mapping[str, str | StatedFunction]
 
 
-class Readings(Protocol):
-    """Generates the shapes with which a text makes sense, the likeliest first."""
+class AnswerAtValues(Protocol):
+    """Answers at the point of an inquiry."""
 
     def __call__(
-        self,
-        inquiry: Inquiry,
-        given: Mapping[str, GivenShape],
-        beside: Sequence[TextBeside] = (),
-        cost_of: Callable[[Shape], float | None] = ...,
-    ) -> Iterator[NamedReading]:
-        """Generate them."""
+        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+    ) -> Checking:
+        """Answer; `ranges` is None where nobody gave the values."""
+
+
+def at_likely_shapes(
+    inquiry: Inquiry,
+    shape: Mapping[str, GivenShape],
+    claim: Mapping[str, str | StatedFunction],
+    seed: int,
+    answer: AnswerAtValues,
+) -> Checking | None:
+    """Answer at random values, for the likely shapes; None where no shapes are looked for.
+
+    Args:
+        inquiry: The function, without values.
+        shape: Shapes that are given.
+        claim: The claims by variable; the empty name stands for the one that is found by the shape.
+        seed: Of the values.
+        answer: Answers at values.
+
+    Raises:
+        GradcliError: No shapes fit, or the likeliest reading cannot be answered.
+    """
+    found = open_readings(inquiry, shape, claim)
+    if not found:
+        return None
+    return answer_open(found, lambda one: answer(at_random_values(inquiry, seed, one.found), None, one.claims))
+
+
+def at_likeliest_shapes(inquiry: Inquiry) -> Inquiry:
+    """Give a function without values random ones, of the likeliest shapes.
+
+    Raises:
+        GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
+    """
+    return at_random_values(inquiry, 0)
 
 
 def open_readings(
     inquiry: Inquiry,
     shape: Mapping[str, GivenShape],
     claim: Mapping[str, str | StatedFunction],
-    readings: Readings,
 ) -> list[OpenReading]:
     """List the readings of a function and of claims of it, the likeliest first; none where no shapes are looked for.
 

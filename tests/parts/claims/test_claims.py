@@ -349,7 +349,6 @@ def test_a_point_without_a_derivative_does_not_count(f: str, text: str, x: float
 ERRORS = [
     ("x**2", "2*xx2", {"x": 1}, "names 'xx2', which is no variable", None),
     ("alpha**2", "2*alhpa", {"alpha": 1}, "names 'alhpa'", "did you mean 'alpha'?"),
-    ("s = sin(x); s**2", "2*s*cos(x)", {"x": 1}, "names 's'", "write out what 's' stands for"),
     ("A@x", "ones(5)", {"A": _A, "x": [1, 2, 3]}, "has shape (5,); the Jacobian has y.shape + x.shape, (2, 3)", None),
     ("x**2", "diag(v)", {"x": [1, 2]}, "has shape (2, 2); vᵀJ has the shape of x, (2,)", "leave v out"),
     ("x**2", "2*(x", {"x": 1}, "never closed", None),
@@ -523,7 +522,7 @@ def test_a_claim_needs_no_point(f: str, claims: dict[str, str], found: list[str]
     """It is tried with random values, which is said, and proved or refuted for shapes that make sense."""
     answer = Function(f).check(claim=claims)
     assert ([claim.status for claim in answer.claims], answer.passed) == (found, "refuted" not in found)
-    assert answer.warnings == ("no values were given; random ones were taken, of shapes that make sense",)
+    assert answer.warnings[0].startswith("no values were given; random ones were taken: ")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.language.program.named_shapes import NamedShape
+from gradcli.language.program.shape_readings import NamedShape
 from gradcli.symbolic.matrices import matrix_form
 
 CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
