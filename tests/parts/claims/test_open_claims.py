@@ -1,9 +1,11 @@
 """Claims without values: for which shapes they are proved, and that none is refuted by a guess of one."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from gradcli import Function, GradcliError, results
-from tests.parts.claims.asking import At
 
 BATCH_NORM = "s = sqrt(var(x, correction=0) + eps); h = (x - mean(x))/s; (v - mean(v) - h*mean(v*h))/s"
 
@@ -89,7 +91,7 @@ def test_shapes_may_be_given() -> None:
 
 def test_the_shape_tells_the_variable() -> None:
     """Where values are given, too; where it does not, the variable has to be named."""
-    at: At = {"x": [1.0, 2.0, 3.0], "A": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]}
+    at: Mapping[str, Any] = {"x": [1.0, 2.0, 3.0], "A": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]}
     (found,) = Function("x.T@A@x").check(at, claim={"": "outer(x, x)"}).claims
     assert (found.variable, found.status) == ("A", "proved")
     with pytest.raises(GradcliError, match="names no variable"):
