@@ -4,6 +4,7 @@ subject, claim_readings          the subject of a claim; the reading of its text
 structures, assumptions          what values are assumed to be, such as symmetric, and the directions of that
 structured_formulas              formulas written by what is assumed
 equations                        claims in index notation: left-hand sides, and the indices of their letters
+differentials                    claims as differentials, df = trace(G.T@dX)
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
 proof                            a proof in index notation, which asks for each region and entry; and of equal functions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -14,11 +15,11 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.errors import GradcliError, InputError, did_you_mean
 from gradcli.language.inputs import Value
-from gradcli.option_words import option
+from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.checked_points import CheckedPoint
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
-from gradcli.parts.claims.equations import variable_of
-from gradcli.parts.claims.structures import Assumed
+from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met, with_general
 from gradcli.questions import judging
@@ -31,14 +32,14 @@ ONLY = ""
 def with_statements(
     claim: Mapping[str, str | StatedFunction], variables: Collection[str]
 ) -> Mapping[str, str | StatedFunction]:
-    """Put the first statement of a claim back in its place: `h = x - mean(x); h*v` names no variable."""
-
-    def is_statement(name: str, text: str | StatedFunction) -> bool:
-        return isinstance(text, str) and name not in ("", *variables) and (";" in text or "\n" in text)
-
-    return {
-        ("" if is_statement(n, one) else n): f"{n} = {one}" if is_statement(n, one) else one for n, one in claim.items()
-    }
+    """Put back in its place what names no variable: `h = x - mean(x); h*v`, and `df = 2*x@dx`."""
+    found: dict[str, str | StatedFunction] = {}
+    for name, text in claim.items():
+        whole = f"{name} = {text.strip() if isinstance(text, str) else ''}"
+        has_statements = ";" in whole or "\n" in whole or bool(differentials_in(whole, variables))
+        is_statement = isinstance(text, str) and name not in (ONLY, *variables) and has_statements
+        found[ONLY if is_statement else name] = whole if is_statement else text
+    return found
 
 
 def variable_by_name(name: str, wrt: Sequence[str], flag: str, text: str = "") -> str:
@@ -73,7 +74,9 @@ def claims_of(
     """
     claims: dict[str, str | ClaimedFunction] = {}
     for name, one in (claim or {}).items():
-        if isinstance(one, str):
+        if isinstance(one, str) and name == ONLY and (moved := differentials_in(one, question.wrt)):
+            claims |= dict.fromkeys(moved, one)
+        elif isinstance(one, str):
             fitting = _of_its_shape(question, one) if name == ONLY and len(question.wrt) > 1 else []
             claims[variable_by_name(fitting[0] if len(fitting) == 1 else name, question.wrt, "claim", one)] = one
         else:
@@ -115,10 +118,36 @@ def judged_claims(
 ) -> tuple[results.Claim, ...]:
     """Judge each claim and each of the numbers; where something is assumed, also without that."""
     found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
-    if not (assumed and found):
+    if not assumed:
+        texts = {name: one for name, one in claims.items() if isinstance(one, str)}
+        return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
+    if not found:
         return found
     others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
+
+
+def _with_symmetry(
+    look: CheckedPoint, claim: results.Claim, text: str, tolerance: Tolerance, seed: int
+) -> results.Claim:
+    """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
+    question = look.question
+    squares = [str(s) for s in question.program.variables if len(x := question.shapes[s]) == 2 and x[0] == x[1] > 1]
+    is_of_text = question.recording is None and question.reread_at is None
+    if claim.status != "refuted" or claim.text != text or not squares or not is_of_text:
+        return claim
+    for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
+        assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
+        members = {name: one.member(question.arrays[name]) for name, one in assumed.items()}
+        with suppress(GradcliError):
+            there = under(question.with_values(members), assumed)
+            subject = subject_of(there, claim.variable, look.numbers.v, assumed)
+            found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
+            if found.status == "proved":
+                way = option("assume", *(f"{name}=symmetric" for name in names))
+                note = Words(f"it holds for {in_words(assumed)}: {way}")
+                return replace(claim, note=Words(f"{marked(claim.note)}; {note}") if claim.note else note)
+    return claim
 
 
 def _claims(

@@ -29,7 +29,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape, broadcast, show
-from gradcli.parts.claims.equations import read_equations, source_of
+from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.results import Array
@@ -77,8 +77,28 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     shape = infer(program, {symbol: subject.known[symbol] for symbol in program.variables})[program.output]
     whole = Place(text, Span(0, len(text)), source)
     names_vector = subject.has_vector and V in program.names
+    if _is_row_or_column(shape, subject) and not names_vector:
+        # A gradient as a row or a column is told apart from a wrong one; the derivative is a vector.
+        builder = Builder(program.text, program.source, lines=list(program.lines))
+        axis = shape.index(1)
+        flat = builder.emit("sum", (program.output,), Span(0, len(program.text)), (axis, False))
+        program, what = replace(program, lines=tuple(builder.lines), output=flat), "row" if axis == 0 else "column"
+        note = f"read as a {what}; the gradient has the shape of {subject.variable}, {show(subject.x)}"
+        return replace(of_shape(subject, subject.x, whole), note=note, program=program, own=subject.x)
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
     return replace(reading, program=program, own=shape)
+
+
+def _is_row_or_column(shape: Shape, subject: Subject) -> bool:
+    """Tell whether a shape is that of a vector's gradient as a matrix of one row or column."""
+    x = subject.x
+    return (
+        len(x) == 1
+        and x != (1,)
+        and math.prod(subject.y) == 1
+        and shape in ((1, *x), (*x, 1))
+        and shape != (*subject.y, *x)
+    )
 
 
 class ParsedClaim(NamedTuple):
@@ -98,6 +118,10 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     known = {str(symbol): shape for symbol, shape in subject.known.items()}
     said = source_of(text.rstrip() or text, source)
     named = {**subject.assigned, **known}
+    if differentials_in(said.text, subject.program.names):
+        from gradcli.parts.claims.differentials import read_differential
+
+        return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
     indexed = read_equations(said, subject, known)
     program = indexed or parse_claim(said, frozenset(named), named)
     for name in program.names:

@@ -20,7 +20,7 @@ from gradcli.language.program.shape_readings import UNWANTED, Demand, GivenShape
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import StatedFunction, parse
-from gradcli.parts.claims.equations import variable_of
+from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.question import Inquiry
@@ -164,6 +164,8 @@ def open_readings(
     unnamed = named.pop("", None)
     if isinstance(unnamed, str) and (variable := variable_of(unnamed) if "/" in unnamed and "=" in unnamed else ""):
         named, unnamed = {**named, variable: unnamed}, None
+    if isinstance(unnamed, str) and (moved := differentials_in(unnamed, wrt)):
+        named, unnamed = {**named, **dict.fromkeys(moved, unnamed)}, None
     found: list[OpenReading] = []
     for variable in wrt if isinstance(unnamed, str) else ("",):
         claims = named if unnamed is None else {**named, variable: unnamed}

@@ -18,7 +18,11 @@ DIFFERENTIATES = {
 COLORED = dict.fromkeys(["check"])
 
 ENTERED = {
-    "check x**2 --at 1,2 --claim 2*x": "92 635 6850",
+    "check x**2 --at 1,2 --claim 2*x": "92 635 6950",
+}
+
+GRADIENTS = {
+    "parts/claims/differentials.py": "what a claimed differential says of the derivative",
 }
 
 RECORDED = dict.fromkeys(["check"])

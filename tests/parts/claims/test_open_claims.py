@@ -89,6 +89,52 @@ def test_shapes_may_be_given() -> None:
         f.check({"x": [1.0], "A": [[1.0]]}, claim={"x": "A"}, shape={"x": "1"})
 
 
+DIFFERENTIALS = [
+    ("trace(A@X)", "df = trace(A@dX)", {"X": "proved"}),
+    ("norm(A@x-b)**2", "df = 2*(A@x-b).T@A@dx", {"x": "proved"}),
+    ("norm(A@x-b)**2", "df = (A@x-b).T@A@dx", {"x": "refuted"}),
+    ("x.T@A@x", "df = dx.T@A@x + x.T@A@dx + x.T@dA@x", {"x": "proved", "A": "proved"}),
+    ("A@x", "dy = A@dx", {"x": "proved"}),
+    ("logdet(X)", "∂y = trace(inv(X)@dX)", {"X": "proved"}),
+]
+
+
+@pytest.mark.parametrize(("f", "claim", "found"), DIFFERENTIALS)
+def test_a_claim_may_be_a_differential(f: str, claim: str, found: dict[str, str]) -> None:
+    """Of each variable that it names the differential of."""
+    assert {one.variable: one.status for one in Function(f).check(claim={"": claim}).claims} == found
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"), [("df = 2*x@dx + 1", "no dx"), ("df = dx@dx", "linear in dx"), ("df = x*dx", "has shape")]
+)
+def test_a_differential_is_linear_and_of_ys_shape(claim: str, said: str) -> None:
+    """Anything else is no claim."""
+    with pytest.raises(GradcliError, match=said):
+        Function("x@x").check({"x": [1.0, 2.0]}, claim={"": claim})
+
+
+@pytest.mark.parametrize(
+    ("f", "claim", "names"), [("x.T@A@x", "x=2*A@x", "A"), ("trace(A@A)", "A=2*A", "A"), ("x.T@A@x", "x=3*A@x", "")]
+)
+def test_a_claim_that_needs_a_symmetric_matrix_says_so(f: str, claim: str, names: str) -> None:
+    """It is refuted in general, and proved for these; another one is of none."""
+    variable, _, text = claim.partition("=")
+    found = Function(f).check(claim={variable: text}).claims[0]
+    assert found.status == "refuted"
+    assert ("it holds for symmetric" in found.note) == bool(names)
+
+
+@pytest.mark.parametrize("shape", ["(1, -1)", "(-1, 1)"])
+def test_a_gradient_may_be_a_row_or_a_column(shape: str) -> None:
+    """It is told apart from a wrong one, and the answer says how it was read."""
+    at: Mapping[str, Any] = {"x": [1.0, 2.0], "A": [[1.0, 2.0], [3.0, 4.0]]}
+    for text, status in (("A + A.T", "proved"), ("2*A", "refuted")):
+        (found,) = Function("x.T@A@x").check(at, claim={"x": f"(({text})@x).reshape{shape}"}).claims
+        assert found.status == status
+        assert "read as a " in found.note
+
+
 def test_the_shape_tells_the_variable() -> None:
     """Where values are given, too; where it does not, the variable has to be named."""
     at: Mapping[str, Any] = {"x": [1.0, 2.0, 3.0], "A": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]}
