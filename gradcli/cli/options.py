@@ -100,7 +100,7 @@ Shape = Annotated[
         "--shape",
         metavar="[NAME=]SIZES",
         help="Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
-        "number; a name stands for any size. By default what the expression needs. Repeat for more.",
+        "number; a name stands for any size. By default what the expression and a claim need. Repeat for more.",
     ),
     Fact(OptionKind.SHAPES),
 ]

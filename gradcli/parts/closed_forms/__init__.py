@@ -39,7 +39,7 @@ PART = ClosedFormsPart()
 
 
 def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
-    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
+    """Give a question without values random ones, of likely shapes, at which the function has a value.
 
     Args:
         inquiry: The question.

@@ -143,7 +143,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
 
 
 def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
-    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
+    """Give a question without values random ones, of likely shapes, at which the function has a value.
 
     Args:
         inquiry: The question.
