@@ -255,9 +255,9 @@ class Evidence:
         reached: dict[tuple[str, int], list[int]] = {}
         all_rows = range(min(point.rows, MOST_FORMULA_ENTRIES)) if rows is None else rows.tolist()
         for symbol, j in directions:
-            column = columns.get((symbol, j), {})
-            reached[str(symbol), j] = list(column)
-            nonzero, zero = known.setdefault(str(symbol), ([], []))
+            column, name = columns.get((symbol, j), {}), symbol.name
+            reached[name, j] = list(column)
+            nonzero, zero = known.setdefault(name, ([], []))
             nonzero += [(row, j, ball) for row, ball in column.items() if not isinstance(ball, Undefined)]
             zero += [(row, j, arb(0)) for row in all_rows if row not in column]
         blocks = {
@@ -359,7 +359,7 @@ class Case:
     def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
         """Symbols and shapes of the variables by name, cached as each entry asks for them."""
         shapes = self.reference.shapes
-        return {str(symbol): (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
+        return {symbol.name: (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
 
     @cached_property
     def _shape(self) -> Shape:

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,21 @@ BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
 
 
 @dataclass(frozen=True)
+class KnownValues:
+    """Values of a formula at entries of a point.
+
+    Attributes:
+        point: The point.
+        bits: The precision of the balls.
+        balls: The values by row and column, whether they exist or not.
+    """
+
+    point: FunctionAtPoint
+    bits: int
+    balls: dict[tuple[Index, Index], Ball] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Confirmation:
     """Outcome of comparing a formula with the reference.
 
@@ -60,6 +75,7 @@ class Confirmation:
         refuted: The contradiction, in words, if there is one.
         entries: The number of entries compared.
         points: The number of probes.
+        values: The values of the formula where it was compared at the point, which need not be computed again.
     """
 
     holds: bool
@@ -67,6 +83,7 @@ class Confirmation:
     refuted: str = ""
     entries: int = 0
     points: int = 0
+    values: KnownValues | None = field(default=None, repr=False, compare=False)
 
 
 NamedDirections = Mapping[str, tuple[str, Array]]
@@ -113,7 +130,8 @@ def _at_the_point(
     """
     compared = None
     with suppress(OverWorkError):
-        compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
+        values = KnownValues(point, evidence.bits)
+        compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes, values)
     return None if compared is not None and compared.refuted and has_cases_at(point) else compared
 
 
@@ -157,11 +175,16 @@ def _positions(
 
 
 def _compare(
-    derivative: Derivative, evidence: Evidence, values: Mapping[sympy.Symbol, object], sizes: Mapping[sympy.Symbol, int]
+    derivative: Derivative,
+    evidence: Evidence,
+    values: Mapping[sympy.Symbol, object],
+    sizes: Mapping[sympy.Symbol, int],
+    kept: KnownValues | None = None,
 ) -> Confirmation | None:
     """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
 
     A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
+    Its values are kept in `kept`.
 
     Raises:
         OverWorkError: Not even one entry is within `MOST_WORK`.
@@ -178,6 +201,8 @@ def _compare(
                 if n == 0:
                     raise
                 break
+            if kept is not None:
+                kept.balls[row, column] = found
             # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
                 continue
@@ -188,7 +213,7 @@ def _compare(
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    return Confirmation(holds=True, entries=count) if confirmed else None
+    return Confirmation(holds=True, entries=count, values=kept) if confirmed else None
 
 
 def place_of(derivative: Derivative, row: Index, column: Index) -> str:
@@ -266,9 +291,13 @@ def element_of(array: npt.NDArray[np.float64]) -> object:
         return arb(float(array))
 
     def element(*index: int) -> Ball:
-        inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
-        return arb(float(array[index])) if inside else arb.nan()
+        found = known.get(index)
+        if found is None:
+            inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
+            found = known[index] = arb(float(array[index])) if inside else arb.nan()
+        return found
 
+    known: dict[tuple[int, ...], Ball] = {}  # no more than the operations that use them
     return element
 
 

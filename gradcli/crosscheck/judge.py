@@ -340,13 +340,16 @@ class JacobianJudge:
         torch, entry = survey.torch, self.point.entry
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
         entries = [entry(None, row, 0, torch.value.flat[row]) for row in found.values if torch.judges_value]
+        names = dict.fromkeys(symbol.name for symbol, _ in selection.directions)
+        blocks = {name: torch.block(name) for name in names} if "jacobian" in torch.derivatives else {}
         for symbol, j in selection.directions:
-            if "jacobian" in torch.derivatives:
+            name = symbol.name
+            if blocks:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
-                column = torch.block(str(symbol))[:, j]
-                entries += [entry(str(symbol), row, j, column[row]) for row in own]
+                column = blocks[name][:, j].tolist()
+                entries += [entry(name, row, j, column[row]) for row in own]
             if "vjp" in torch.derivatives and torch.v is not None and selection.rows is None:
-                entries.append(entry(str(symbol), None, j, torch.derivatives["vjp"]["", str(symbol)].flat[j]))
+                entries.append(entry(name, None, j, torch.derivatives["vjp"]["", name].flat[j]))
         return entries + (survey.odd[0] if selection.is_sparse else [])  # which no direction reaches
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:

@@ -89,7 +89,12 @@ class FunctionAtPoint:
 
     def shape_of(self, variable: str) -> Shape:
         """Return the shape of a variable."""
-        return self.shapes[sympy.Symbol(variable, real=True)]
+        return self._shapes_by_name[variable]
+
+    @cached_property
+    def _shapes_by_name(self) -> Mapping[str, Shape]:
+        """Shapes of the variables by name, as each entry asks for them."""
+        return {symbol.name: self.shapes[symbol] for symbol in self.program.variables}
 
     def directions(self, names: Collection[str]) -> list[tuple[sympy.Symbol, int]]:
         """List all elements of these variables, as directions of the reference."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -94,7 +94,10 @@ def compile_ball(expression: Expr) -> Compiled:
             return _compile_aggregate(expression)
         case sympy.Indexed():
             label, indices = expression.base.label, [compile_integer(i) for i in expression.indices]
-            return lambda env: arb(env[label](*(i(env) for i in indices)))
+            if len(indices) == 1:
+                (index,) = indices
+                return lambda env: arb(env[label](index(env)))
+            return lambda env: arb(env[label](*[i(env) for i in indices]))
         case sympy.KroneckerDelta():
             a, b = (compile_integer(side) for side in expression.args)
             return lambda env: arb(int(a(env) == b(env)))
@@ -116,8 +119,8 @@ def compile_integer(expression: Expr) -> Closure[int]:
             return lambda env: env[expression]
         case sympy.Add() | sympy.Mul():
             parts = [compile_integer(a) for a in expression.args]
-            combine: Callable[[Iterator[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
-            return lambda env: combine(part(env) for part in parts)
+            combine: Callable[[Iterable[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
+            return lambda env: combine([part(env) for part in parts])
         case quotient():
             above, below = (compile_integer(a) for a in expression.args)
             return lambda env: above(env) // below(env)
@@ -127,6 +130,11 @@ def compile_integer(expression: Expr) -> Closure[int]:
 def folded(parts: Sequence[Closure[_T]], combine: Callable[[_T, _T], _T]) -> Closure[_T]:
     """Fold the values of several closures by an operation, from the first to the last, in one closure."""
     first, *rest = parts
+    if not rest:
+        return first
+    if len(rest) == 1:  # as most have: without a loop
+        (second,) = rest
+        return lambda env: combine(first(env), second(env))
 
     def run(env: Environment) -> _T:
         total = first(env)
@@ -191,17 +199,17 @@ class Arithmetic(Generic[_T]):
                 numerator = folded([compiled(a) for a in above], self.multiply)
                 if not below:
                     return numerator
-                denominator = folded([compiled(b) for b in below], self.multiply)
-                return lambda env: self.divide(numerator(env), denominator(env))
+                denominator, divide = folded([compiled(b) for b in below], self.multiply), self.divide
+                return lambda env: divide(numerator(env), denominator(env))
             case sympy.Pow():
-                base = compiled(expression.base)
+                base, root, whole_power, power = compiled(expression.base), self.root, self.whole_power, self.power
                 if expression.exp == sympy.S.Half:
-                    return lambda env: self.root(base(env))
+                    return lambda env: root(base(env))
                 if expression.exp.is_Integer:
                     whole = int(expression.exp)
-                    return lambda env: self.whole_power(base(env), whole)
+                    return lambda env: whole_power(base(env), whole)
                 exponent = compiled(expression.exp)
-                return lambda env: self.power(base(env), exponent(env))
+                return lambda env: power(base(env), exponent(env))
             case sympy_functions.where():
                 return self.branch(*map(compiled, expression.args))
             case sympy.Piecewise():
@@ -212,7 +220,10 @@ class Arithmetic(Generic[_T]):
         if expression.func not in self.heads:
             raise self.error(f"no rule for {expression.func}")
         head, operands = self.heads[expression.func], [compiled(a) for a in expression.args]
-        return lambda env: head(*(operand(env) for operand in operands))
+        if len(operands) == 1:
+            (only,) = operands
+            return lambda env: head(only(env))
+        return lambda env: head(*[operand(env) for operand in operands])
 
 
 def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:

@@ -8,6 +8,7 @@ First derivatives go forward along the edges; second ones are those of the gradi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -167,7 +168,7 @@ class EnclosurePass:
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
-                    found = [rule.evaluate(list(operands), shown, needs) for operands in columns]
+                    found = rule.values(columns, shown, needs)
                     for n, outcome in enumerate(found):
                         if isinstance(outcome, Undefined) and not outcome.decided:
                             exact = self._sharpened(line, out[n], columns[n])
@@ -227,8 +228,11 @@ class EnclosurePass:
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
-        columns = [self.operand(line, n, out) for n in range(len(operands))]
-        return [self._slope(line, k, e, o) for e, *o in zip(out.tolist(), *columns, strict=True)]
+        columns = [*zip(*(self.operand(line, n, out) for n in range(len(operands))), strict=True)]
+        is_smooth = not (op.is_choice or (is_power(line.call) and k == 1))
+        known = rule_of(line.call).smooth_slopes(k, columns) if is_smooth else itertools.repeat(None)
+        elements = zip(out.tolist(), columns, known, strict=False)
+        return [self._slope(line, k, e, [*o]) if slope is None else slope for e, o, slope in elements]
 
     def groups_of(self, line: Line, elements: Flat) -> Mapping[int, Group]:
         """Group the operands of some elements of an aggregate, once."""

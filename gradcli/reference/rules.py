@@ -7,7 +7,7 @@ The partials are those of `gradcli.adjoint.slopes`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -108,6 +108,35 @@ class Rule:
         reason = f"{shown} {'has' if is_certain else 'may have'} no value here" + f": {needs}" * bool(needs)
         return Undefined("domain", reason, is_certain, is_nan=is_nan)
 
+    def values(self, columns: Iterable[Sequence[Outcome]], shown: str, needs: str | None = None) -> list[Outcome]:
+        """Compute the values on many operands, as `evaluate` does; most are finite, and need no second look."""
+        compiled, found = compile_ball(self.expression), list[Outcome]()
+        for operands in columns:
+            require_time()
+            ball = compiled(self.environment(operands)) if all(map(_is_finite, operands)) else None
+            if ball is None or not exists(ball):
+                found.append(self.evaluate(list(operands), shown, needs))
+            else:
+                found.append(ball)
+        return found
+
+    def smooth_slopes(self, k: int, columns: Iterable[Sequence[Outcome]]) -> Iterator[Ball | None]:
+        """Compute the partial derivatives by operand k on many operands; None for `slope` to look at.
+
+        Yields:
+            A slope where all operands are finite, and value and slope exist, apart from kinks and edges.
+        """
+        value, distances = compile_ball(self.expression), (*self.kinks, *self.edges[k])
+        for operands in columns:
+            require_time()
+            found = None
+            if all(map(_is_finite, operands)):
+                environment = self.environment(operands)
+                is_near = any(compile_ball(one)(environment).contains(0) for one in distances)
+                if not is_near and exists(value(environment)):
+                    found = compile_ball(self.slopes[k])(environment)
+            yield found if found is not None and exists(found) else None
+
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the partial derivative by operand k, where value and derivative exist."""
         value = self.evaluate(operands, shown)
@@ -160,6 +189,10 @@ def known_balls(outcomes: Iterable[Outcome]) -> list[Ball]:
 def at_edge(shown: str, distance: Ball) -> Undefined:
     """Return the reason for a one-sided slope, of an operand at this distance from the edge of its domain."""
     return Undefined("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
+
+
+def _is_finite(operand: Outcome) -> bool:
+    return operand is not None and not isinstance(operand, Undefined) and exists(operand)
 
 
 def _is_nan(operand: Outcome) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from gradcli.arrays import Array
-from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
+from gradcli.results.record import Record, changed, if_empty, if_none, if_whole, json_field, json_property
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
@@ -139,11 +139,11 @@ class Entry(Record):
 
     def judged(self, **changes: Unpack[AssessmentChanges]) -> Entry:
         """Return the same number with another opinion, in these fields of its assessment."""
-        return replace(self, assessment=replace(self.assessment, **changes))
+        return Entry(self.position, self.torch, changed(self.assessment, changes))
 
     def moved(self, **changes: Unpack[PositionChanges]) -> Entry:
         """Return the same opinion of the number at another position, in these fields of it."""
-        return replace(self, position=replace(self.position, **changes))
+        return Entry(changed(self.position, changes), self.torch, self.assessment)
 
     @property
     def kind(self) -> NumberKind:

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.program import sympy_functions
+from gradcli.language.program.opaque import measured_slopes
 from gradcli.language.program.sympy_functions import Total
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.progress import may_end, set_step
 from gradcli.symbolic.element import FORMULA_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
@@ -31,6 +32,9 @@ from gradcli.symbolic.origins import NoFormulaError
 
 MAX_SLOPE = 5_000
 """Terms and factors of a derivative that the rules write: nobody reads one as long, and SymPy takes seconds for it."""
+
+MOST_KEPT_LINES = 100
+"""Most lines of a Program whose formula is kept for the next question."""
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
@@ -102,8 +106,16 @@ class OutputElement:
         return entries, rows, element_of(entries, rows)
 
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
-        """Differentiate by one variable; see `differentiate`."""
+        """Differentiate by one variable; see `differentiate`.
+
+        The next question about the same lines and shapes, such as that of another point, has the same formula.
+        """
         set_step("deriving the formula")
+        is_short = len(self.program.lines) <= MOST_KEPT_LINES and not any(measured_slopes(self.program))
+        return _differentiated(_Structure(self), variable) if is_short else self.derived(variable)
+
+    def derived(self, variable: sympy.Symbol) -> Derivative:
+        """Differentiate by one variable, whatever is known."""
         written, rows, element = self.output_entries
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)
@@ -114,6 +126,39 @@ class OutputElement:
         cases, parts = in_parts(element, rows, shape, lambda part: collapsed(part.diff(target), entries.ranges))
         found = Derivative(str(variable), rows, columns, cases, parts, entries.ranges, {}, element=element)
         return finished(found, x, entries)
+
+
+class _Structure:
+    """The lines of an element of y and their shapes: equal where these are the same but for the symbols of lines.
+
+    Args:
+        element: The element, which knows its derivatives.
+    """
+
+    def __init__(self, element: OutputElement) -> None:
+        self.element, program, shapes = element, element.program, element.shapes
+        numbers = {line.symbol: n for n, line in enumerate(program.lines)}
+
+        def place(atom: Atom) -> tuple[int, Atom | None, Shape]:
+            return numbers.get(atom, -1), None if atom in numbers else atom, shapes.get(atom, ())
+
+        def of_line(line: Line) -> tuple[Hashable, ...]:
+            call = line.call  # by its text too: 1 and 1.0 are equal constants, and formulas with them are not
+            return call.op.name, tuple(map(place, call.operands)), call.statics, repr(call.statics), place(line.symbol)
+
+        self._key = tuple(map(of_line, program.lines)), tuple(map(place, program.variables)), place(program.output)
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+@lru_cache(maxsize=64)
+def _differentiated(structure: _Structure, variable: sympy.Symbol) -> Derivative:
+    return structure.element.derived(variable)
 
 
 def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: sympy.Symbol) -> Derivative:
@@ -127,7 +172,7 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     Raises:
         NoFormulaError: there is none, or it would be too long.
     """
-    return OutputElement(program, shapes).differentiated(variable)
+    return OutputElement(program, shapes).derived(variable)
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:

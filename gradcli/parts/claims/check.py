@@ -416,8 +416,7 @@ def _readings(
     confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
-    derivatives = results.by_variable(confirmed.derivatives)
-    shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
+    shown = formulas.opinions(entries, confirmed.values, differences, question.dtype)
     given = look.numbers.derivatives
     jacobian = {} if question.jacobian_omitted else given.get("jacobian", {})
     named = question.program.output_name, question.wrt

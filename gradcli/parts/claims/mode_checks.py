@@ -172,4 +172,4 @@ def _without_residues(judgement: Judgement, numbers: Numbers) -> Judgement:
 
 def _opinions(question: Question, judgement: Judgement) -> tuple[results.Entry, ...]:
     entries = formulas.worst_first(judgement.entries)
-    return formulas.opinions(question.point, entries, {}, {}, question.dtype, evidence=judgement.evidence)
+    return formulas.opinions(entries, None, {}, question.dtype)
