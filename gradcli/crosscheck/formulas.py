@@ -333,8 +333,12 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
     >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
     (4.0, 0.0, None)
     """
-    with np.errstate(over="ignore"):
-        unit = float(np.spacing(np.abs(np.dtype(dtype).type(float(truth.mid())))))
+    middle = float(truth.mid())
+    if dtype == "float64":
+        unit = math.ulp(middle)
+    else:
+        with np.errstate(over="ignore"):
+            unit = float(np.spacing(np.abs(np.dtype(dtype).type(middle))))
     if not (math.isfinite(number) and math.isfinite(unit)):
         return None
     with precision(KNOWN_BITS * 2):

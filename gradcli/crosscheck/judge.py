@@ -81,6 +81,8 @@ class Judgement:
         is_sample: bool = False,
     ) -> Judgement:
         """Add findings about the function, and remarks."""
+        if not (findings or notes or is_sample) and is_fully_recorded:
+            return self
         return replace(
             self,
             findings=tuple(dict.fromkeys((*self.findings, *findings))),
@@ -331,7 +333,8 @@ class JacobianJudge:
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """Write the remark that derivatives by infinite elements of a variable are limits; empty without any."""
-        known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
+        infinite = {symbol.name for symbol, data in self.reference.inputs.items() if np.isinf(data).any()}
+        known = [e for e in decided if e.variable in infinite and e.verdict != "undefined"]
         names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 

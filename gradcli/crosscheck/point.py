@@ -214,6 +214,8 @@ def unravel(position: int, shape: Shape) -> Index:
     >>> unravel(5, (2, 3))
     (1, 2)
     """
+    if len(shape) == 1:
+        return (position,)
     index = []
     for size in reversed(shape):
         position, n = divmod(position, size)

@@ -273,22 +273,21 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
     free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
 
     def add(env: dict[sympy.Symbol, object], depth: int) -> Ball:
-        if depth == len(limits):
-            return body(env)
         k, first, last = limits[depth]
-        total, terms = arb(0), range(first(env), last(env) + 1)
+        total, terms, is_last = arb(0), range(first(env), last(env) + 1), depth == len(limits) - 1
         _spend(env, len(terms) * work)
         for n in terms:
             env[k] = n
-            total += add(env, depth + 1)
+            total += body(env) if is_last else add(env, depth + 1)
         return total
 
     def run(env: Environment) -> Ball:
-        key = (expression, *(env[s] for s in free if s in env))
+        key = (run, *[env[s] for s in free if s in env])
         known = kept_in(env).sums
-        if key not in known:
-            known[key] = add(dict(env), 0)
-        return known[key]
+        found = known.get(key)
+        if found is None:
+            found = known[key] = add(dict(env), 0)
+        return found
 
     return run
 
@@ -340,7 +339,7 @@ class Kept:
 
     Attributes:
         left: How many ball operations are left.
-        sums: Sums, each by its expression and the indices that it depends on.
+        sums: Sums, each by its closure and the indices that it depends on.
         values: Values of aggregates, each with the sizes of its ranges.
     """
 

@@ -27,7 +27,7 @@ from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
-from gradcli.reference.dependencies import Flat
+from gradcli.reference.dependencies import Flat, distinct
 from gradcli.reference.exact_forms import Numbering
 from gradcli.reference.pass_views import PassPlan, ValueForms
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
@@ -72,6 +72,7 @@ class EnclosurePass:
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
+        self._in_slopes: dict[tuple[Atom, int], list[tuple[Atom, Mapping[int, int]]]] = {}
 
     @property
     def numbering(self) -> ValueForms:
@@ -337,14 +338,24 @@ class EnclosurePass:
             return False
         if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
             return False
-        rule, (element, direction) = rule_of(line.call), place
-        partial = rule.slopes[k]
+        element, direction = place
+        if (line.symbol, k) not in self._in_slopes:
+            self._in_slopes[line.symbol, k] = self._operands_in_slope(line, k)
+        return not any(
+            direction in moving[operand].get(sources[element], {})
+            for operand, sources in self._in_slopes[line.symbol, k]
+            if operand in moving
+        )
+
+    def _operands_in_slope(self, line: Line, k: int) -> list[tuple[Atom, Mapping[int, int]]]:
+        """List the operands that a slope depends on, each with its element for each element of the line that moves."""
+        rule, elements = rule_of(line.call), distinct([out for _, out, _ in self.plan.edges[line.symbol]])
+        slope, found = rule.slopes[k], list[tuple[Atom, Mapping[int, int]]]()
         for m, parameter in enumerate(rule.parameters):
-            if partial is not None and parameter in partial.free_symbols:
-                (source,) = self.reference.dependencies.sources(line, m, np.array([element]))[1].tolist()
-                if direction in moving.get(line.call.operands[m], {}).get(source, {}):
-                    return False
-        return True
+            if slope is not None and parameter in slope.free_symbols:
+                sources = self.reference.dependencies.sources(line, m, elements)[1]
+                found.append((line.call.operands[m], dict(zip(elements.tolist(), sources.tolist(), strict=True))))
+        return found
 
     def _join(
         self,

@@ -83,6 +83,8 @@ class Derivative:
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """Return the expression of entry (row, column), and the integer of each index in it."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
+        if not self.written:
+            return self.cases[0][1], values
         expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
         return expression, values
 
