@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -27,7 +27,8 @@ from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import OverWorkError, environment, evaluate
+from gradcli.reference.columns import evaluate_column
+from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
@@ -36,6 +37,9 @@ from gradcli.symbolic.origins import LARGE
 
 MOST_WORK = 60_000
 """Most ball operations to compare one formula at a point."""
+
+FEWEST_AT_ONCE = 4
+"""Fewest entries of one formula for which it is evaluated on columns."""
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
@@ -193,10 +197,13 @@ def _compare(
     confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes}, MOST_WORK)
-        for n, (row, column, truth) in enumerate(evidence.truths(derivative)):
+        truths = evidence.truths(derivative)
+        balls = values_at(derivative, [(row, column) for row, column, _ in truths], env)
+        for n, (row, column, truth) in enumerate(truths):
             expression, indices = derivative.entry_formula(row, column)
             try:
-                found = evaluate(expression, {**env, **indices})
+                found = balls.get((row, column))
+                found = evaluate(expression, {**env, **indices}) if found is None else found
             except OverWorkError:
                 if n == 0:
                     raise
@@ -214,6 +221,24 @@ def _compare(
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
     return Confirmation(holds=True, entries=count, values=kept) if confirmed else None
+
+
+def values_at(
+    derivative: Derivative, places: Sequence[tuple[Index, Index]], env: Environment
+) -> dict[tuple[Index, Index], Ball]:
+    """Evaluate a formula at some rows and columns at once; none of those for which the work is too much."""
+    by_case: dict[int, list[tuple[Index, Index]]] = {}
+    indices = *derivative.rows, *derivative.columns
+    found: dict[tuple[Index, Index], Ball] = {}
+    for row, column in places:
+        by_case.setdefault(derivative.case_of(row, column), []).append((row, column))
+    for case, ones in by_case.items():
+        if len(ones) >= FEWEST_AT_ONCE and indices:
+            columns = zip(*((*row, *column) for row, column in ones), strict=True)
+            by_index = {symbol: list(numbers) for symbol, numbers in zip(indices, columns, strict=True)}
+            with suppress(OverWorkError):
+                found |= zip(ones, evaluate_column(derivative.cases[case][1], by_index, len(ones), env), strict=True)
+    return found
 
 
 def place_of(derivative: Derivative, row: Index, column: Index) -> str:

@@ -26,16 +26,19 @@ from gradcli.crosscheck.compare import (
     is_sharp,
     to_float,
 )
-from gradcli.crosscheck.confirming import KnownValues, NamedDirections, has_cases_at, lookups, place_of
+from gradcli.crosscheck.confirming import KnownValues, NamedDirections, has_cases_at, lookups, place_of, values_at
 from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError
-from gradcli.results import Array, Entry, Position
+from gradcli.results import Array, Entry, Index, Position
 from gradcli.symbolic.derivative import Derivative
 
 FORMULA_WORK = 100_000
 """Most ball operations for the values of all formulas together: about half a second."""
+
+AT_ONCE = 128
+"""Entries that are evaluated together."""
 
 WITHOUT_TRUTH = ("undefined", "unchecked")
 """Verdicts on entries that have no truth to compare a formula with."""
@@ -69,7 +72,7 @@ class FormulaValues:
         self._symbols = lookups(point, directions)
         self._environments: dict[tuple[Block, int], Mapping[sympy.Symbol, object]] = {}
         self._first = {
-            block: one.balls
+            block: dict(one.balls)
             for block, one in known.items()
             if one is not None and one.point is point and one.bits == RISING_BITS[0]
         }
@@ -128,6 +131,20 @@ class FormulaValues:
             if exists(total) and is_sharp(total, KNOWN_BITS, least):
                 return total
         return total if not exists(total) else None
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Evaluate formulas at entries of J at once, as exactly as the first of the precisions does."""
+        by_block: dict[Block, list[tuple[Index, Index]]] = {}
+        for entry in entries:
+            place = entry.position
+            if place.row is not None and place.column is not None:
+                by_block.setdefault((place.by or "", place.variable or ""), []).append((place.row, place.column))
+        for block, places in by_block.items():
+            if (derivative := self.derivatives.get(block)) is not None:
+                known = self._first.setdefault(block, {})
+                new = [place for place in places if place not in known]
+                with precision(RISING_BITS[0]):
+                    known |= values_at(derivative, new, self._environment(derivative, RISING_BITS[0]))
 
     def _weights(self, derivative: Derivative, entry: Entry) -> Mapping[tuple[int, ...], float] | None:
         """Return the rows of the formula whose weighted sum an entry is; None if of something else, or unknown."""
@@ -234,7 +251,10 @@ def _compared(values: FormulaValues, entries: Sequence[Entry]) -> Mismatches:
     """Compare a formula with the truths of entries, as many as the work admits."""
     different, compared = list[Mismatch](), 0
     with suppress(OverWorkError, OverTimeError, NotImplementedError):  # the comparisons until then stay valid
-        for entry in sorted(entries, key=lambda one: bool(one.truth == 0)):  # zeros last: they say the least
+        in_order = sorted(entries, key=lambda one: bool(one.truth == 0))  # zeros last: they say the least
+        for n, entry in enumerate(in_order):
+            if n % AT_ONCE == 0:
+                values.prepare(in_order[n : n + AT_ONCE])
             ball = values.ball(entry)
             compared += 1
             if ball is not None and not exists(ball) and entry.verdict != "removable":

@@ -255,12 +255,15 @@ _ARITHMETIC = Arithmetic[Ball](
 
 def _compile_comparison(condition: Relational) -> Compiled:
     """Compile a comparison: 1 where it holds, 0 where it does not, or the ball around both."""
-    # Conditions on indices alone, such as i == j, are compared as integers: exact, and far faster.
-    is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
-    compiled = compile_integer if is_index else compile_ball
+    compiled = compile_integer if is_of_indices(condition) else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)
     compare = COMPARISONS[condition.rel_op]
     return lambda env: compare(left(env), right(env))
+
+
+def is_of_indices(condition: Relational) -> bool:
+    """Tell whether a condition is on indices alone, such as i == j: as integers these are exact, and far faster."""
+    return all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
 
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:
@@ -275,14 +278,14 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
     def add(env: dict[sympy.Symbol, object], depth: int) -> Ball:
         k, first, last = limits[depth]
         total, terms, is_last = arb(0), range(first(env), last(env) + 1), depth == len(limits) - 1
-        _spend(env, len(terms) * work)
+        spend(env, len(terms) * work)
         for n in terms:
             env[k] = n
             total += body(env) if is_last else add(env, depth + 1)
         return total
 
     def run(env: Environment) -> Ball:
-        key = (run, *[env[s] for s in free if s in env])
+        key = (expression, *[env[s] for s in free if s in env])
         known = kept_in(env).sums
         found = known.get(key)
         if found is None:
@@ -305,7 +308,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     def values(env: Environment) -> tuple[list[int], list[Ball]]:
         ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
         sizes = [len(r) for r in ranges]
-        _spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
+        spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
         found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         return sizes, balls.inverse(found, sizes[-1]).entries() if is_inverse else found
 
@@ -339,7 +342,7 @@ class Kept:
 
     Attributes:
         left: How many ball operations are left.
-        sums: Sums, each by its closure and the indices that it depends on.
+        sums: Sums, each by its expression and the indices that it depends on.
         values: Values of aggregates, each with the sizes of its ranges.
     """
 
@@ -374,7 +377,7 @@ def evaluate(expression: Expr, env: Environment) -> Ball:
     Raises:
         OverWorkError: There are too many.
     """
-    _spend(env, work_of(expression))
+    spend(env, work_of(expression))
     return compile_ball(expression)(env)
 
 
@@ -385,7 +388,12 @@ def work_of(expression: Expr) -> int:
     return 1 if is_loop else 1 + sum(map(work_of, expression.args))
 
 
-def _spend(env: Environment, operations: float) -> None:
+def spend(env: Environment, operations: float) -> None:
+    """Count some operations among those of an environment.
+
+    Raises:
+        OverWorkError: There are too many.
+    """
     kept = env.get(_KEPT)
     if kept is not None:
         kept.left -= operations

@@ -8,7 +8,6 @@ First derivatives go forward along the edges; second ones are those of the gradi
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -164,15 +163,15 @@ class EnclosurePass:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 rule, shown, needs = rule_of(call), self.reference.program.excerpt(line), needs_of(line)
-                columns = [*zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)]
+                columns = [self.operand(line, k, elements) for k in range(len(call.operands))]
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
-                    found = [branch(*operands) for operands in columns]
+                    found = [branch(*operands) for operands in zip(*columns, strict=True)]
                 else:
                     found = rule.values(columns, shown, needs)
                     for n, outcome in enumerate(found):
                         if isinstance(outcome, Undefined) and not outcome.decided:
-                            exact = self._sharpened(line, out[n], columns[n])
+                            exact = self._sharpened(line, out[n], [column[n] for column in columns])
                             found[n] = outcome if exact is None else rule.evaluate(exact, shown, needs)
                 return dict(zip(out, found, strict=True))
             case Kind.COUNT:
@@ -229,10 +228,10 @@ class EnclosurePass:
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
-        columns = [*zip(*(self.operand(line, n, out) for n in range(len(operands))), strict=True)]
+        columns = [self.operand(line, n, out) for n in range(len(operands))]
         is_smooth = not (op.is_choice or (is_power(line.call) and k == 1))
-        known = rule_of(line.call).smooth_slopes(k, columns) if is_smooth else itertools.repeat(None)
-        elements = zip(out.tolist(), columns, known, strict=False)
+        known = rule_of(line.call).smooth_slopes(k, columns) if is_smooth else [None] * len(out)
+        elements = zip(out.tolist(), zip(*columns, strict=True), known, strict=True)
         return [self._slope(line, k, e, [*o]) if slope is None else slope for e, o, slope in elements]
 
     def groups_of(self, line: Line, elements: Flat) -> Mapping[int, Group]:

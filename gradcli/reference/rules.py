@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import sympy
@@ -23,6 +23,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.sympy_functions import Comparison, ne
 from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
+from gradcli.reference.columns import evaluate_column
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 
@@ -50,6 +51,9 @@ Outcome = Ball | Undefined
 _Value = TypeVar("_Value")
 
 _NEAR_1 = arb(1, 2.0**-60)
+
+AT_ONCE = 256
+"""Elements between two looks at the time limit."""
 
 WAVERING = 16
 """Bits that are known at least of a limit at infinity, if there is one."""
@@ -108,34 +112,43 @@ class Rule:
         reason = f"{shown} {'has' if is_certain else 'may have'} no value here" + f": {needs}" * bool(needs)
         return Undefined("domain", reason, is_certain, is_nan=is_nan)
 
-    def values(self, columns: Iterable[Sequence[Outcome]], shown: str, needs: str | None = None) -> list[Outcome]:
-        """Compute the values on many operands, as `evaluate` does; most are finite, and need no second look."""
-        compiled, found = compile_ball(self.expression), list[Outcome]()
-        for operands in columns:
-            require_time()
-            ball = compiled(self.environment(operands)) if all(map(_is_finite, operands)) else None
-            if ball is None or not exists(ball):
-                found.append(self.evaluate(list(operands), shown, needs))
-            else:
-                found.append(ball)
-        return found
+    def values(self, columns: Sequence[Sequence[Outcome]], shown: str, needs: str | None = None) -> list[Outcome]:
+        """Compute the values on many operands, as `evaluate` does; most are finite, and need no second look.
 
-    def smooth_slopes(self, k: int, columns: Iterable[Sequence[Outcome]]) -> Iterator[Ball | None]:
+        Args:
+            columns: The outcomes of each operand.
+            shown: The sub-expression, for messages.
+            needs: What it needs to have a value, if that is not the domain.
+        """
+        found: list[Outcome | None] = [None] * len(columns[0])
+        for rows, finite in self._finite(columns):
+            for n, ball in zip(rows, evaluate_column(self.expression, finite, len(rows)), strict=True):
+                found[n] = ball if exists(ball) else None
+        every = zip(found, zip(*columns, strict=True), strict=True)
+        return [self.evaluate([*operands], shown, needs) if one is None else one for one, operands in every]
+
+    def smooth_slopes(self, k: int, columns: Sequence[Sequence[Outcome]]) -> list[Ball | None]:
         """Compute the partial derivatives by operand k on many operands; None for `slope` to look at.
 
-        Yields:
-            A slope where all operands are finite, and value and slope exist, apart from kinks and edges.
+        There is a slope where all operands are finite, and value and slope exist, apart from kinks and edges.
         """
-        value, distances = compile_ball(self.expression), (*self.kinks, *self.edges[k])
-        for operands in columns:
+        found: list[Ball | None] = [None] * len(columns[0])
+        parts = self.expression, self.slopes[k], *self.kinks, *self.edges[k]
+        for rows, finite in self._finite(columns):
+            for n, value, slope, *distances in zip(
+                rows, *(evaluate_column(part, finite, len(rows)) for part in parts), strict=True
+            ):
+                if exists(value) and exists(slope) and not any(one.contains(0) for one in distances):
+                    found[n] = slope
+        return found
+
+    def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], dict[sympy.Symbol, Any]]]:
+        """Yield the rows whose operands are all finite, some at a time, with the columns of the parameters there."""
+        rows = [n for n, operands in enumerate(zip(*columns, strict=True)) if all(map(_is_finite, operands))]
+        for first in range(0, len(rows), AT_ONCE):
             require_time()
-            found = None
-            if all(map(_is_finite, operands)):
-                environment = self.environment(operands)
-                is_near = any(compile_ball(one)(environment).contains(0) for one in distances)
-                if not is_near and exists(value(environment)):
-                    found = compile_ball(self.slopes[k])(environment)
-            yield found if found is not None and exists(found) else None
+            some = rows[first : first + AT_ONCE]
+            yield some, self.environment([[column[n] for n in some] for column in columns])
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the partial derivative by operand k, where value and derivative exist."""

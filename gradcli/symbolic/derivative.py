@@ -83,10 +83,14 @@ class Derivative:
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """Return the expression of entry (row, column), and the integer of each index in it."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
+        return self.cases[self.case_of(row, column)][1], values
+
+    def case_of(self, row: Sequence[int], column: Sequence[int]) -> int:
+        """Return the number of the case that entry (row, column) is in."""
         if not self.written:
-            return self.cases[0][1], values
-        expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
-        return expression, values
+            return 0
+        values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
+        return next(k for k, (case, _) in enumerate(self.cases) if all(values[s] == n for s, n in case.items()))
 
 
 class OutputElement:
