@@ -31,7 +31,7 @@ from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError
-from gradcli.results import Array, Entry, Index, Position
+from gradcli.results import Array, Entry, Position
 from gradcli.symbolic.derivative import Derivative
 
 FORMULA_WORK = 100_000
@@ -76,7 +76,7 @@ class FormulaValues:
             for block, one in known.items()
             if one is not None and one.point is point and one.bits == RISING_BITS[0]
         }
-        self._found: dict[Position, Ball | None] = {}
+        self._found: dict[Position, tuple[Ball | None]] = {}
 
     def renewed(self) -> FormulaValues:
         """Copy the evaluator with all of the work to spend again, and the values that are known."""
@@ -104,9 +104,10 @@ class FormulaValues:
         """
         if drops_zeros:
             return self._ball(entry, drops_zeros=True)
-        if entry.position not in self._found:
-            self._found[entry.position] = self._ball(entry, drops_zeros=False)
-        return self._found[entry.position]
+        known = self._found.get(entry.position)
+        if known is None:
+            known = self._found[entry.position] = (self._ball(entry, drops_zeros=False),)
+        return known[0]
 
     def _ball(self, entry: Entry, *, drops_zeros: bool) -> Ball | None:
         derivative = self.derivatives.get((entry.by or "", entry.variable or ""))
@@ -133,18 +134,23 @@ class FormulaValues:
         return total if not exists(total) else None
 
     def prepare(self, entries: Sequence[Entry]) -> None:
-        """Evaluate formulas at entries of J at once, as exactly as the first of the precisions does."""
-        by_block: dict[Block, list[tuple[Index, Index]]] = {}
+        """Evaluate formulas at entries with a row and a column at once, where the first precision suffices."""
+        by_block: dict[Block, list[Position]] = {}
         for entry in entries:
             place = entry.position
             if place.row is not None and place.column is not None:
-                by_block.setdefault((place.by or "", place.variable or ""), []).append((place.row, place.column))
+                by_block.setdefault((place.by or "", place.variable or ""), []).append(place)
         for block, places in by_block.items():
             if (derivative := self.derivatives.get(block)) is not None:
                 known = self._first.setdefault(block, {})
-                new = [place for place in places if place not in known]
+                indices = [(place.row or (), place.column or ()) for place in places]
                 with precision(RISING_BITS[0]):
-                    known |= values_at(derivative, new, self._environment(derivative, RISING_BITS[0]))
+                    shared = self._environment(derivative, RISING_BITS[0])
+                    known |= values_at(derivative, [one for one in indices if one not in known], shared)
+                for place, index in zip(places, indices, strict=True):
+                    ball = known.get(index)
+                    if ball is not None and place.kind == derivative.of and exists(ball) and is_sharp(ball, KNOWN_BITS):
+                        self._found[place] = (ball,)
 
     def _weights(self, derivative: Derivative, entry: Entry) -> Mapping[tuple[int, ...], float] | None:
         """Return the rows of the formula whose weighted sum an entry is; None if of something else, or unknown."""

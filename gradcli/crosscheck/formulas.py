@@ -314,9 +314,10 @@ def opinions(
     found, values = [], values and values.renewed()
     for entry in itertools.islice(entries, MAX_OPINIONS):
         ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
-        quotient, error = differences.get(entry, (None, None))
+        quotient, error = differences.get(entry, (None, None)) if differences else (None, None)
         found.append(
-            published(entry).judged(
+            published(
+                entry,
                 formula=None if values is None else values.value(entry),
                 radius=None if ball is None else float(ball.rad()),
                 difference=quotient,

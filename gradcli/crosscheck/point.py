@@ -18,12 +18,16 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, BlockNames, Entry, Index, Mode, NumberKind, Position, by_name
+from gradcli.results.record import changed
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
 
 MOST_ELEMENTS = 2**21
 """Most elements of a line in a search for kinks: a tenth of a second a line, and 16 MiB an array."""
+
+_OF_VALUE = Position("value")
+"""Position of y, of which others are copied, as there are many."""
 
 STEP = "step along u"
 """Name of t, the step along u: no name of the language has a space."""
@@ -105,9 +109,10 @@ class FunctionAtPoint:
         """Make an undecided entry of torch's number at flat positions; without a variable an element of y."""
         y = None if row is None else unravel(row, self.shape)
         if variable is None:
-            return Entry(Position("value", row=y), float(number))
+            return Entry(changed(_OF_VALUE, {"row": y}), float(number))
+        x = unravel(column, self.shape_of(variable))
         kind: NumberKind = "vjp" if row is None else "jacobian"
-        return Entry(Position(kind, variable, y, unravel(column, self.shape_of(variable))), float(number))
+        return Entry(changed(_OF_VALUE, {"kind": kind, "variable": variable, "row": y, "column": x}), float(number))
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:

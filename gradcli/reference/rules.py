@@ -144,7 +144,8 @@ class Rule:
 
     def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], dict[sympy.Symbol, Any]]]:
         """Yield the rows whose operands are all finite, some at a time, with the columns of the parameters there."""
-        rows = [n for n, operands in enumerate(zip(*columns, strict=True)) if all(map(_is_finite, operands))]
+        finite = ([isinstance(one, arb) and exists(one) for one in column] for column in columns)
+        rows = [n for n, operands in enumerate(zip(*finite, strict=True)) if all(operands)]
         for first in range(0, len(rows), AT_ONCE):
             require_time()
             some = rows[first : first + AT_ONCE]
@@ -202,10 +203,6 @@ def known_balls(outcomes: Iterable[Outcome]) -> list[Ball]:
 def at_edge(shown: str, distance: Ball) -> Undefined:
     """Return the reason for a one-sided slope, of an operand at this distance from the edge of its domain."""
     return Undefined("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
-
-
-def _is_finite(operand: Outcome) -> bool:
-    return operand is not None and not isinstance(operand, Undefined) and exists(operand)
 
 
 def _is_nan(operand: Outcome) -> bool:

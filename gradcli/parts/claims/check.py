@@ -28,6 +28,7 @@ from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
 from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
+from gradcli.progress import collector_paused
 from gradcli.questions import judging
 from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole
@@ -411,12 +412,14 @@ def _readings(
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
     judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, tolerance)
-    confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
+    with collector_paused():
+        confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
-    shown = formulas.opinions(entries, confirmed.values, differences, question.dtype)
+    with collector_paused():
+        shown = formulas.opinions(entries, confirmed.values, differences, question.dtype)
     given = look.numbers.derivatives
     jacobian = {} if question.jacobian_omitted else given.get("jacobian", {})
     named = question.program.output_name, question.wrt

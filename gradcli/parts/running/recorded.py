@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradcli.arrays import are_same
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, move_in_place
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
@@ -138,14 +139,14 @@ class Recorded:
         arrays = {**self.call.given, **self.arrays, **arrays}
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
+        moved = [name for name in constants if not are_same(arrays[name], self.arrays[name])]
         try:
             changed = [*self.recorder.changed, *(constants.values() if once else ())]
             with clone_saved_tensors(changed, is_last=once), keeping_gradients(self._left):
                 forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
-        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
+        if all(are_same(arrays[name], array) for name, array in self.arrays.items()):
             self._require_repeated(array_of(forward.output))
         return forward
 
@@ -485,7 +486,7 @@ class FunctionCall:
         The tensors keep these values until the question is answered, as the backward pass reads them.
         """
         for name, tensor in constants.items():
-            is_moved = name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True)
+            is_moved = name in arrays and not are_same(array_of(tensor), arrays[name])
             if is_moved or (name in wrt and not tensor.requires_grad):
                 self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
             if is_moved:
