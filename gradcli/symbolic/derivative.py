@@ -50,9 +50,11 @@ Cases = tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
 """A formula for each choice of the indices that are written out: the substitution and the expression."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Derivative:
     """∂y[rows]/∂x[columns] as formulas; or Ju[rows], ∂²y/∂x[rows]∂z[columns], Hu[columns].
+
+    Two are the same only if they are one, which is kept for the next question.
 
     Attributes:
         variable: The name of x, by which the columns go; empty for Ju, which has none.
