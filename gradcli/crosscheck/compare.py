@@ -24,7 +24,7 @@ from gradcli.reference.enclosure_pass import DerivativeColumns, Direction, Enclo
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.results import Array, Assessment, Entry, Index, Verdict
-from gradcli.results.record import changed
+from gradcli.results.verdicts import changed
 
 if TYPE_CHECKING:
     from gradcli.symbolic.derivative import Derivative

@@ -18,7 +18,7 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, BlockNames, Entry, Index, Mode, NumberKind, Position, by_name
-from gradcli.results.record import changed
+from gradcli.results.verdicts import changed
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical

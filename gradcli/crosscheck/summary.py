@@ -10,8 +10,7 @@ from typing import Unpack
 
 from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, NumberKind, Verdict
-from gradcli.results.record import changed
-from gradcli.results.verdicts import AssessmentChanges, Index
+from gradcli.results.verdicts import AssessmentChanges, Index, changed
 
 MAX_FINDINGS = 10
 """Most findings to list."""

@@ -23,7 +23,7 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.parts import all_parts
-from gradcli.progress import set_step
+from gradcli.progress import collector_paused, set_step
 from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, Mode, Verdict
@@ -60,7 +60,8 @@ def confirm_formulas(
     if judgement is None or check is None:
         return formulas, check
     v = numbers.v if numbers.is_of_rows and not numbers.passes else None
-    return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
+    with collector_paused():
+        return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
 
 
 def judge_numbers(question: Question, numbers: Numbers) -> Judgement:

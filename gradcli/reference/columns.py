@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any
 
 import sympy
 from flint import arb
@@ -43,7 +42,7 @@ _ZERO, _ONE = arb(0), arb(1)
 
 def evaluate_column(
     expression: Expr,
-    columns: Mapping[sympy.Symbol, list[Any]],
+    columns: Environment,
     count: int,
     shared: Environment = MappingProxyType({}),
 ) -> Column:
@@ -51,7 +50,7 @@ def evaluate_column(
 
     Args:
         expression: The expression.
-        columns: Balls, or integers for an index: of each row.
+        columns: Lists of balls, or of integers for an index: one of each row.
         count: The number of rows.
         shared: The other symbols.
 
@@ -69,13 +68,13 @@ def evaluate_column(
         raise
 
 
-def _rows(env: Environment, chosen: Sequence[int]) -> dict[sympy.Symbol, Any]:
+def _rows(env: Environment, chosen: Sequence[int]) -> dict[sympy.Symbol, object]:
     """Take some rows of an environment."""
     found = {key: [one[n] for n in chosen] if isinstance(one, list) else one for key, one in env.items()}
     return {**found, _COUNT: len(chosen)}
 
 
-def _each(function: Callable[..., Ball], *columns: Iterable[Any]) -> Column:
+def _each(function: Callable[..., Ball], *columns: Iterable[object]) -> Column:
     return list(map(function, *columns))
 
 
@@ -119,9 +118,9 @@ def _compiled(expression: Expr) -> Closure[Column]:
         case sympy.Symbol():
             return lambda env: _as_column(env[expression], env[_COUNT])
         case Relational():
-            compiled: Callable[[Expr], Closure[Any]] = _compiled_index if is_of_indices(expression) else _compiled
+            compare, is_index = COMPARISONS[expression.rel_op], is_of_indices(expression)
+            compiled: Callable[[Expr], Closure[Sequence[Ball | int]]] = _compiled_index if is_index else _compiled
             left, right = compiled(expression.lhs), compiled(expression.rhs)
-            compare = COMPARISONS[expression.rel_op]
             return lambda env: _each(compare, left(env), right(env))
         case sympy.Sum():
             return _compiled_sum(expression)
@@ -140,14 +139,12 @@ def _compiled(expression: Expr) -> Closure[Column]:
     return _ARITHMETIC.compile(expression, _compiled)
 
 
-def _as_column(value: Any, count: int) -> Column:
+def _as_column(value: Ball | int | list[Ball | int], count: int) -> Column:
     """Give the balls of a symbol: a column, or the same for each row."""
-    if not isinstance(value, list):
-        return [arb(value)] * count
-    return value if not value or isinstance(value[0], arb) else _each(arb, value)
+    return [arb(one) for one in value] if isinstance(value, list) else [arb(value)] * count
 
 
-def _each_row(env: Environment) -> Iterable[dict[sympy.Symbol, Any]]:
+def _each_row(env: Environment) -> Iterable[Environment]:
     """Split an environment into those of its rows, which share what is known."""
     columns = {key: one for key, one in env.items() if isinstance(one, list)} or {_COUNT: [1] * env[_COUNT]}
     for row in zip(*columns.values(), strict=True):

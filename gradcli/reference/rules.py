@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import sympy
@@ -24,7 +24,7 @@ from gradcli.language.program.sympy_functions import Comparison, ne
 from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.columns import evaluate_column
-from gradcli.reference.compiling import compile_ball
+from gradcli.reference.compiling import Environment, compile_ball
 from gradcli.reference.deadline import require_time
 
 
@@ -142,7 +142,7 @@ class Rule:
                     found[n] = slope
         return found
 
-    def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], dict[sympy.Symbol, Any]]]:
+    def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], Environment]]:
         """Yield the rows whose operands are all finite, some at a time, with the columns of the parameters there."""
         finite = ([isinstance(one, arb) and exists(one) for one in column] for column in columns)
         rows = [n for n, operands in enumerate(zip(*finite, strict=True)) if all(operands)]

@@ -113,24 +113,6 @@ class Record:
         dataclass(frozen=True, eq=not issubclass(cls, Shown), kw_only=kw_only)(cls)
 
 
-_Record = TypeVar("_Record", bound=Record)
-
-
-def changed(record: _Record, changes: Mapping[str, Any]) -> _Record:
-    """Copy a record with other values of some fields, as `dataclasses.replace` does and in a tenth of its time.
-
-    >>> class Pair(Record):
-    ...     first: int
-    ...     second: int
-    >>> changed(Pair(1, 2), {"second": 3})
-    Pair(first=1, second=3)
-    """
-    found = object.__new__(type(record))
-    vars(found).update(vars(record))
-    vars(found).update(changes)
-    return found
-
-
 @lru_cache(maxsize=256)
 def json_keys(kind: type) -> tuple[JsonKey, ...]:
     """List the keys of the object that a record is written as, in order.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from gradcli.arrays import Array
-from gradcli.results.record import Record, changed, if_empty, if_none, if_whole, json_field, json_property
+from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
@@ -270,6 +270,21 @@ class Entry(Record):
     def truth(self) -> Any:
         """The enclosure of the truth, a ball, while the entry is judged; answers have `reference`."""
         return self.assessment.truth
+
+
+_Record = TypeVar("_Record", bound=Record)
+
+
+def changed(record: _Record, changes: Mapping[str, object]) -> _Record:
+    """Copy a record with other values of some fields, as `dataclasses.replace` does and in a tenth of its time.
+
+    >>> changed(Position("value", row=(1,)), {"row": (2,)}).row
+    (2,)
+    """
+    found = object.__new__(type(record))
+    vars(found).update(vars(record))
+    vars(found).update(changes)
+    return found
 
 
 class Rewrite(Record):

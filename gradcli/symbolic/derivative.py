@@ -21,8 +21,8 @@ from typing import Literal
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import sympy_functions
-from gradcli.language.program.opaque import measured_slopes
 from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.progress import may_end, set_step
@@ -119,8 +119,9 @@ class OutputElement:
         The next question about the same lines and shapes, such as that of another point, has the same formula.
         """
         set_step("deriving the formula")
-        is_short = len(self.program.lines) <= MOST_KEPT_LINES and not any(measured_slopes(self.program))
-        return _differentiated(_Structure(self), variable) if is_short else self.derived(variable)
+        lines = self.program.lines
+        is_kept = len(lines) <= MOST_KEPT_LINES and all(line.call.op.name != MEASURED for line in lines)
+        return _differentiated(_Structure(self), variable) if is_kept else self.derived(variable)
 
     def derived(self, variable: sympy.Symbol) -> Derivative:
         """Differentiate by one variable, whatever is known."""

@@ -18,7 +18,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic import derivative as formulas
-from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.derivative import Derivative, OutputElement, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
 from tests.checks import check_of
@@ -169,6 +169,29 @@ def test_the_formula_of_a_large_tensor_holds_its_size_as_a_symbol() -> None:
     assert list(small.sizes.values()) == [100]
     assert list(large.sizes.values()) == [10_000_000]
     assert sympy.count_ops(small.cases[0][1]) == sympy.count_ops(large.cases[0][1])
+
+
+EQUAL_CONSTANTS = [("clamp(x, 0, 1)*x", "clamp(x, 0.0, 1.0)*x"), ("x*full(1, 2)", "x*full(1, 2.0)"), ("x**2", "x**2.0")]
+
+
+@pytest.mark.parametrize("texts", EQUAL_CONSTANTS)
+def test_a_formula_is_kept_for_the_next_point(texts: tuple[str, str]) -> None:
+    """Of the same lines and shapes alone: constants that are equal, and not the same, have formulas of their own."""
+
+    def of(text: str, n: int = 3) -> Derivative:
+        program = in_primitives(parse(text))
+        (x,) = program.variables
+        return OutputElement(program, infer(program, {x: (n,)})).differentiated(x)
+
+    first, second = (of(text) for text in texts)
+    assert of(texts[0]) is first
+    assert of(texts[0], 4) is not first
+    for text, kept in zip(texts, (first, second), strict=True):
+        program = in_primitives(parse(text))
+        (x,) = program.variables
+        anew = differentiate(program, infer(program, {x: (3,)}), x)
+        assert anew is not kept
+        assert str(anew.cases) == str(kept.cases)
 
 
 UNREADABLE = [

@@ -412,8 +412,7 @@ def _readings(
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
     judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, tolerance)
-    with collector_paused():
-        confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
+    confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)

@@ -29,7 +29,7 @@ class _Generator:
         mark: Gives what differs between two states, far faster than the states, or None where only these tell.
     """
 
-    get: Callable[[], Any]
+    get: Callable[[], object]
     put: Callable[[Any], object]
     mark: Callable[[], bytes | None] = lambda: None
 
@@ -68,7 +68,7 @@ class RandomState:
     """
 
     generator: _Generator
-    state: Any
+    state: object
     mark: bytes | None
 
     @classmethod
@@ -87,9 +87,9 @@ class RandomState:
             self.generator.put(self.state)
 
 
-def _has_spare(state: Any) -> bool:
+def _has_spare(state: object) -> bool:
     """Tell whether NumPy's generator keeps the second of two normal numbers, which is not among those in memory."""
-    return bool(state[3])
+    return isinstance(state, tuple) and bool(state[3])
 
 
 def _generators() -> Iterator[_Generator]:
