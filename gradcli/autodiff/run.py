@@ -130,7 +130,7 @@ def evaluate(
         InputError: A matrix has no inverse, or torch refuses something else.
     """
     calls = calls_in(dtype, device)
-    values: dict[Atom, LibraryValue] = {symbol: leaves[str(symbol)] for symbol in program.variables}
+    values: dict[Atom, LibraryValue] = {symbol: leaves[symbol.name] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
