@@ -49,6 +49,11 @@ def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
     return [_param(case, is_plain=n % of == turn) for n, case in enumerate(cases)]
 
 
+def all_but(cases: Iterable[Any], *left: int) -> list[Any]:
+    """Leave the cases at these places, whose like is among the others, to `pytest -m thorough`."""
+    return [_param(case, is_plain=n not in left) for n, case in enumerate(cases)]
+
+
 def own_rules(rows: Iterable[Op], turn: int, of: int = 4) -> list[Any]:
     """Leave rows of the op table without a rule of their own, but for each of so many, to `pytest -m thorough`.
 

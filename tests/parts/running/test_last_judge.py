@@ -236,6 +236,8 @@ class Rooted(torch.autograd.Function):
 def test_a_loop_that_does_not_end_next_to_the_point_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends at the point; elsewhere the time of the calls is over, and the answer comes."""
     monkeypatch.setattr("gradcli.parts.running.recorded.CALLING_SECONDS", 0.01)
+    monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 0.1)
+    monkeypatch.setattr("gradcli.parts.running.custom_functions.MORE_SECONDS", 0.1)
     answer = record(lambda x: Rooted.apply(x).sum(), torch.tensor([4.0, 9.0], dtype=torch.float64)).check()
     assert check_of(answer).verdict in ("agree", "unchecked", "inaccurate")
 
