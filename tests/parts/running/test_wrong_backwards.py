@@ -90,9 +90,7 @@ MORE_FOUND: dict[str, str] = {
 """The same of those that are tried, but not checked."""
 
 
-RARELY = """
-Swapped Missing OnePiece Unchained NoNegative TinyX OtherSign Summed Averaged MeanOfV FactorOfX ByADifference Leaky
-""".split()
+RARELY = "Swapped Missing OnePiece Unchained TinyX OtherSign Averaged ByADifference Leaky".split()
 """Mistakes that take long to find, and whose like is found in the same run."""
 
 
