@@ -290,6 +290,15 @@ class UnknownFunctionError(GradcliError):
     kind = "unknown-function"
 
 
+class UnknownFactorError(UnknownFunctionError):
+    """A letter before parentheses, which is a factor only where it is given a value."""
+
+    @property
+    def name(self) -> str:
+        """The letter, which its place covers."""
+        return "" if self.place is None else self.place.text[slice(*self.place.span)]
+
+
 class UncalledFunctionError(LanguageError):
     """The name of a function that is not called, which is a variable only where it is given a value."""
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from gradcli.language import parsing
-from gradcli.questions.question import ask_torch
+from gradcli.questions.text_reading import ask_torch
 
 parse = partial(parsing.parse, ask=ask_torch)
 """`gradcli.language.parsing.parse`, which asks torch."""

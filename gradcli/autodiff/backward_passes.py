@@ -57,7 +57,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
         InputError: Torch refuses an operation.
 
     >>> import numpy as np
-    >>> from gradcli.questions.question import read
+    >>> from gradcli.questions.text_reading import read
     >>> text = "x = torch.tensor(2., requires_grad=True); y = {}; y.backward(); y.backward()"
     >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]
     [1, None]

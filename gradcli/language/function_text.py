@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from gradcli.arrays import AnyArray
-from gradcli.errors import GradcliError, UncalledFunctionError
+from gradcli.errors import GradcliError, UncalledFunctionError, UnknownFactorError
 from gradcli.language.lower.context import Ask, Known
 from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.program.wengert import Shape
@@ -29,6 +29,8 @@ class TextReader(Protocol):
 def read_whole(text: str, readers: Sequence[TextReader] = (), ask: Ask | None = None) -> Snippet:
     """Read the function of a text before any values are known: names of functions without arguments may be variables.
 
+    So may letters before parentheses, `A(x + b)`.
+
     Raises:
         GradcliError: As for `read`.
 
@@ -40,7 +42,7 @@ def read_whole(text: str, readers: Sequence[TextReader] = (), ask: Ask | None = 
         try:
             found = read(text, readers, given=frozenset(uncalled), values={}, ask=ask)
             return replace(found, uncalled=uncalled)
-        except UncalledFunctionError as error:
+        except (UncalledFunctionError, UnknownFactorError) as error:
             if error.name in uncalled:
                 raise
             uncalled[error.name] = error
@@ -57,6 +59,7 @@ def read(
     shares: bool = True,
     values: Mapping[str, AnyArray] | None = None,
     ask: Ask | None = None,
+    is_of_matrices: bool = False,
 ) -> Snippet:
     """Read the function of a text.
 
@@ -69,6 +72,7 @@ def read(
         values: Of all variables, where the text is to be read at a point, as masks may ask; empty, to note that they
             do; None refuses such a text.
         ask: Asks torch for the operations that its own functions consist of.
+        is_of_matrices: As of `parse`.
 
     Raises:
         GradcliError: As for `parse`, or a line that is code.
@@ -76,9 +80,10 @@ def read(
     >>> read("x**2 + y").program.names
     ('x', 'y')
     """
-    known = Known(given, shapes, values, ask, evaluation=EVALUATION)
+    known = Known(given, shapes, values, ask, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
     for reader in readers:
         found = reader(text, known, shares=shares)
         if found is not None:
             return found
-    return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))
+    how = {"shares": shares, "values": values, "ask": ask, "is_of_matrices": is_of_matrices}
+    return Snippet(parse(text, given=given, shapes=shapes, **how))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import sympy
 from gradcli import progress
 from gradcli.arrays import AnyArray
 from gradcli.language.lower.context import Ask, ConstantEvaluation, Context, Known, start
+from gradcli.language.lower.juxtaposed_names import cut, factors
 from gradcli.language.lower.programs import RULES
 from gradcli.language.lower.statements import EntryFormulas, lower_entries, lower_program, lower_value
 from gradcli.language.program.numeric import run
@@ -33,6 +34,7 @@ def parse(
     shares: bool = True,
     values: Mapping[str, AnyArray] | None = None,
     ask: Ask | None = None,
+    is_of_matrices: bool = False,
 ) -> Program:
     """Parse the text of a function to its Program.
 
@@ -44,6 +46,7 @@ def parse(
         values: Of all variables, where values decide the lines of the text, as in `x[x > 0]`; empty, to note that they
             do; None refuses such a text.
         ask: Asks torch for the operations that its own functions consist of.
+        is_of_matrices: Whether a text next to it is in the notation of matrices, so that `*` is of matrices here too.
 
     Raises:
         LanguageError: the text is not in the language.
@@ -55,8 +58,12 @@ def parse(
     """
     with progress.collector_paused():
         source = SourceText(text, "EXPR")
-        known = Known(given, shapes, values, ask, evaluation=EVALUATION)
-        return lower_program(start(source, known, RULES, shares=shares), grammar.parse(source))
+        known = Known(given, shapes, values, ask, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
+        joined = cut(source, known.names) if source.has_words else {}
+        source.factors = factors(source, known.names) if source.has_calls else frozenset()
+        context = start(source, known, RULES, shares=shares)
+        context.findings.joined = joined
+        return lower_program(context, grammar.parse(source))
 
 
 def parse_value(text: str, source: str) -> Program:
@@ -68,12 +75,15 @@ def parse_value(text: str, source: str) -> Program:
 def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
     """Parse a gradient vector to its Program: a value that may name y and the variables, of these shapes."""
     read = SourceText(text, source)
+    cut(read, shapes)
     return _value(start(read, Known(frozenset(shapes), shapes, evaluation=EVALUATION), RULES))
 
 
-def parse_claim(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+def parse_claim(
+    read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape], *, is_of_matrices: bool = False
+) -> Program:
     """Parse a formula as `parse_formula` does, with the names that formulas have: `e`, `oo`."""
-    return _parse_in(_formula_context(read, names, shapes), names)
+    return _parse_in(_formula_context(read, names, shapes, is_of_matrices=is_of_matrices), names)
 
 
 def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
@@ -83,6 +93,8 @@ def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, 
 
 def _parse_in(context: Context, names: frozenset[str]) -> Program:
     read = context.source
+    cut(read, names)
+    read.factors = factors(read, names)
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
@@ -99,9 +111,12 @@ def parse_entries(
     return lower_entries(_formula_context(source, names, shapes), cases, shape)
 
 
-def _formula_context(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Context:
+def _formula_context(
+    read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape], *, is_of_matrices: bool = False
+) -> Context:
     """Start a formula, in which `e` may be Euler's number, as answers print it."""
-    context = start(read, Known(names, shapes, is_formula=True, evaluation=EVALUATION), RULES)
+    known = Known(names, shapes, is_formula=True, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
+    context = start(read, known, RULES)
     for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
         if name not in names:
             context.names.values[name] = constant

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypedDict
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
 from gradcli.language.program.wengert import Shape
+from gradcli.language.text.source import is_of_matrices
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
-from gradcli.questions.question import Device, Dtype, Inquiry, Question, read_whole
+from gradcli.questions.question import Device, Dtype, Inquiry, Question
+from gradcli.questions.text_reading import read_whole
 from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Array, Result
 
@@ -104,6 +107,8 @@ class ParsedText:
     >>> ParsedText("y = A@x; sum(y**2)").variables
     ('A', 'x')
     """
+
+    _is_of_matrices = False  # as a text next to it is in the notation of matrices
 
     OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box")
     """Options beside which an answer has numbers."""
@@ -210,7 +215,18 @@ class ParsedText:
         values = with_name(at, open_names(self._snippet))
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
-        return Inquiry(self.expression, snippet, values, wrt, dtype, check, device=device)
+        how = {"device": device, "is_of_matrices": self._is_of_matrices}
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
+
+    def _next_to(self, texts: Iterable[object]) -> ParsedText:
+        """Return the function as it is read next to other texts, of which one may be in the notation of matrices."""
+        if self._snippet.program.is_of_matrices or not any(
+            isinstance(one, str) and is_of_matrices(one) for one in texts
+        ):
+            return self
+        found = copy.copy(self)
+        found._is_of_matrices = True
+        return found
 
     def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:
         """Return the function of the nearest values that have structures; the Program of a text is changed later."""

@@ -15,69 +15,28 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sympy
 
-from gradcli.arrays import AnyArray, Array
+from gradcli.arrays import Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
-from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
-from gradcli.language import function_text, inputs
-from gradcli.language.function_text import TextReader
+from gradcli.errors import GradcliError, InputError, InternalError, ShapeError, TooLargeError
+from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
+from gradcli.language.lower.juxtaposed_names import cut_remarks
 from gradcli.language.lower.names import shadowed
-from gradcli.language.program.shapes import infer, stretched_vectors
+from gradcli.language.program.shapes import infer, likely_matrix_products
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
-from gradcli.language.text.tokens import plain
+from gradcli.language.text.signs import plain
 from gradcli.option_words import Words, method, option
-from gradcli.parts import all_parts
 from gradcli.questions import naming
 from gradcli.questions.recorded_protocol import Recording
+from gradcli.questions.text_reading import read
 from gradcli.results import BlockNames, NumberKind, by_name
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward
     from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
-    from gradcli.language.program.wengert import AskedMeaning, Call
-
-
-def read(
-    text: str,
-    *,
-    given: frozenset[str] = frozenset(),
-    shapes: Mapping[str, Shape] = MappingProxyType({}),
-    shares: bool = True,
-    values: Mapping[str, AnyArray] | None = None,
-) -> Snippet:
-    """Read the function of a text as `function_text.read` does, with what the parts read.
-
-    Raises:
-        GradcliError: As for `function_text.read`.
-    """
-    readers = _text_readers()
-    return function_text.read(text, readers, given=given, shapes=shapes, shares=shares, values=values, ask=ask_torch)
-
-
-def read_whole(text: str) -> Snippet:
-    """Read the function of a text before any values are known, as `function_text.read_whole` does.
-
-    Raises:
-        GradcliError: As for `function_text.read`.
-    """
-    return function_text.read_whole(text, _text_readers(), ask_torch)
-
-
-def _text_readers() -> list[TextReader]:
-    return [reader for part in all_parts() if (reader := part.text_reader()) is not None]
-
-
-def ask_torch(
-    call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
-) -> Sequence[AskedMeaning | None]:
-    """Ask torch for the operations that a call of one of its functions consists of."""
-    from gradcli.recording.recorder import Recorder
-    from gradcli.recording.torch_meanings import ask
-
-    return ask(Recorder, call, shapes, fixed)
 
 
 JACOBIAN_ENTRIES = 10_000
@@ -327,7 +286,7 @@ class Question:
         hint = "use sum(...)" + (f", or vjp with {option('v')}, or jacobian" if command == "grad" else example)
         if math.prod(shape) != 1:
             message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}"
-            raise InputError(message, hint=hint)
+            raise InputError(message, hint=next(likely_matrix_products(self.program, self.shapes), hint))
 
     def directions(self, u: naming.Directions, command: str) -> dict[str, Array]:
         """Read the directions that are given, for a derivative by the variables of the question."""
@@ -369,6 +328,7 @@ class Inquiry:
         check: Whether to compare with the reference.
         recording: The function of Python that the text was recorded from.
         device: The device for torch's reading of a text; by default the CPU. A function of Python has its own.
+        is_of_matrices: Whether a text next to it, as a claim is, is in the notation of matrices.
     """
 
     expression: str
@@ -379,6 +339,7 @@ class Inquiry:
     check: bool = True
     recording: Recording[Question] | None = None
     device: str | None = None
+    is_of_matrices: bool = False
 
     def require_fixed(self) -> None:
         """Refuse a function whose operations depend on values, for a question without one fixed point.
@@ -387,7 +348,20 @@ class Inquiry:
             LanguageError: Values decide which elements a mask takes.
         """
         if self.snippet.program.needs_values:
-            read(self.expression, given=shadowed(self.at))
+            self.read(self._meant(self.at))
+
+    def read(self, given: frozenset[str] = frozenset(), **how: Any) -> Snippet:
+        """Read the text again, with these names as variables."""
+        return read(self.expression, given=given, is_of_matrices=self.is_of_matrices, **how)
+
+    def _meant(self, names: Iterable[str]) -> frozenset[str]:
+        """Select the names that change what the text says: constants and functions, and parts of joined names."""
+        found, program = {*names} - {""}, self.snippet.program
+        others = {*program.names} - {*self.snippet.values}
+        is_other = bool(program.joined) or self.is_of_matrices > program.is_of_matrices
+        if self.recording is not None or (found == others and not is_other):
+            return shadowed(found)
+        return frozenset({*found, *(self.wrt or ())})
 
     def of_one(self, values: Mapping[str, Array], where: str) -> Question:
         """Return the question at one of many points, with these values too; `where` names the point in messages."""
@@ -400,9 +374,9 @@ class Inquiry:
 
     def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
         """Return the names that hide a constant, such as `pi`, and the text read with these names as variables."""
-        hidden = shadowed(names)
+        hidden, is_other = self._meant(names), self.is_of_matrices > self.snippet.program.is_of_matrices
         naming.require_valued(self.snippet, {*hidden, *self.snippet.values})
-        return hidden, read(self.expression, given=hidden) if hidden else self.snippet
+        return hidden, self.read(hidden) if hidden or is_other else self.snippet
 
     def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
         """Give each variable without a value the lower bound of its range; return the inquiry and the ranges.
@@ -423,6 +397,16 @@ class Inquiry:
         }
         return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
+    def _has_identity(self, program: Program, named: Mapping[str, Array]) -> bool:
+        """Tell whether the only name without a value is I, and the text makes sense with it as an identity matrix."""
+        if [name for name in program.names if name not in named] != ["I"]:
+            return False
+        try:
+            sizes = {name: array.shape for name, array in named.items()}
+            return "I" not in self.read(frozenset(named), shapes=sizes, values=named).program.names
+        except GradcliError:
+            return False
+
     def question(self, *, shares: bool = True, twice: bool = False, is_last: bool = False) -> Question:
         """Validate the input, and build the question without torch.
 
@@ -438,8 +422,8 @@ class Inquiry:
         >>> Inquiry("x**2", read("x**2"), {"x": "1,2"}).question().shape
         (2,)
         """
-        expression, snippet, dtype = self.expression, self.snippet, self.dtype
-        at = {plain(name): value for name, value in self.at.items()}
+        snippet, dtype = self.snippet, self.dtype
+        at = {name if name.isascii() else plain(name): value for name, value in self.at.items()}
         if dtype not in ("float64", "float32", None):
             raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
         device, in_other, dtype = "cpu", tuple[str, ...](), dtype or snippet.dtype or "float64"
@@ -450,30 +434,33 @@ class Inquiry:
 
             device = chosen(str(self.device))
             dtype, in_other = dtype_there(device, dtype, is_asked=self.dtype is not None)
-        hidden, told = shadowed(at), (*snippet.program.warnings, *in_other)
+        hidden, told = self._meant(at), (*snippet.program.warnings, *in_other)
         if self.recording is not None:
             hidden, told = frozenset(snippet.program.names), (*told, *self.recording.remarks)
         naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.recording is None) or not shares:
             # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
-            snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
+            snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
         program = snippet.program
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:
                 named[name] = rounded(inputs.read_value(value, f"--at {name}"), dtype)
-        naming.require_names(program, at, named)
+        is_matrix = self._has_identity(program, named)
+        if not is_matrix:
+            naming.require_names(program, at, named)
         if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
             # Values of the text may have the sizes of given ones, as torch.randn(x.shape) has.
             sizes = {name: array.shape for name, array in named.items() if name in at}
-            sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
+            sized = self.read(hidden, shapes=sizes, shares=shares, values={})
             named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
         reread_at = None
-        if program.needs_shapes or program.needs_values:
+        if program.needs_shapes or program.needs_values or is_matrix:
             sizes = {name: array.shape for name, array in named.items()}
             # Read the text again: constants in it hold sizes, such as len(x), or values decide its operations.
-            snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
+            snippet = self.read(hidden, shapes=sizes, shares=shares, values=named)
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
+            variables = tuple(one for one in variables if not is_matrix or one.name in named)
             program = replace(snippet.program, variables=variables)
             naming.require_names(program, at, named)
             reread_at = self if program.needs_values else None
@@ -481,10 +468,12 @@ class Inquiry:
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         shapes = infer(program, known)
         alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
-        warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes), *alone))
+        remarks = cut_remarks(program) if program.joined else ()
+        of_text = (*told, *program.warnings, *remarks, *likely_matrix_products(program, shapes))
+        warnings = dict.fromkeys((*of_text, *alone))
         program = replace(
             program, warnings=tuple(warnings), called=self.recording.call.called if self.recording else ""
         )
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
-        of_text = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
-        return Question(*of_text, self.recording, reread_at, self.check, twice, device)
+        found = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
+        return Question(*found, self.recording, reread_at, self.check, twice, device)

@@ -16,6 +16,7 @@ from itertools import islice
 
 import numpy as np
 
+from gradcli.language.text import signs
 from gradcli.notation import Element
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen, lines
@@ -141,6 +142,8 @@ def labels(axis: doc.MatrixAxis) -> dict[int, doc.Styled | doc.Symbol]:
 def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
     """Write a part of a line in the screen's characters; an array that is alone has a line a row."""
     match part:
+        case doc.Styled(words=typed, role="code") if screen.ascii and not typed.isascii():
+            return screen.in_characters(signs.in_ascii(typed))
         case doc.Styled(words=plain):
             return screen.in_characters(plain)
         case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):

@@ -21,7 +21,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.shapes import infer, shapes_in
 from gradcli.language.program.wengert import Program
-from gradcli.questions.question import ask_torch
+from gradcli.questions.text_reading import ask_torch
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from tests.examples import in_turn

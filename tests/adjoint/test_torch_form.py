@@ -17,7 +17,8 @@ from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import infer
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
-from gradcli.questions.question import Inquiry, Question, read
+from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.text_reading import read
 from tests.examples import own_rules
 
 ONE = [-1000.0, -6, -3, -2.5, -2, -1, -0.5, -1 / 3, 0, 1 / 3, 0.5, 1, 1.5, 2, 3, 6, 20, 1000]

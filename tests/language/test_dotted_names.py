@@ -6,7 +6,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.questions.question import read
+from gradcli.questions.text_reading import read
 from tests.conftest import Command
 from tests.parsing import parse
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.questions.question import read
+from gradcli.questions.text_reading import read
 from tests import of_parts
 
 X = "x = torch.tensor([1., 2.], requires_grad=True); "
@@ -13,7 +13,7 @@ REFUSED = [
     # the first error is the one that is said, whether a word is unknown or cannot stand there
     ("sine(x); x + )", "unknown function 'sine'"),
     ("x + ) + sine(x)", "unexpected ')'"),
-    ("sin x + )", "'sin' is a function"),
+    ("sin x + )", "unexpected ')'"),
     ("[x, y", "'[' is never closed"),
     ("y = sum(x, dim=0.5); z = (", "an integer constant must stand here"),
     # a tensor's members, a constant's, a module's

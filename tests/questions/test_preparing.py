@@ -7,7 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError, UncalledFunctionError
-from gradcli.questions.question import read
+from gradcli.questions.text_reading import read
 from tests.checks import check_of
 
 

@@ -27,4 +27,8 @@ sizes         shapes of lines
 lines         lines, and values that are true or false
 context       what the rules are handed: the names and the indices around a node, what is known and what is found
 juxtaposed_names  names that are several words written together
+matrix_notation  operators of matrices: products side by side, transposes, inverses, norms
+matrix_ranks  dimensions of operands, known or likely, and vectors that were transposed
+matrix_calls  functions that the notation of matrices calls otherwise: `tr`, `norm2`, `MatrixSymbol`
+sizeless      constants whose size another operand tells: `I`, and vectors of ones
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 
-from gradcli.errors import GradcliError, Span, UnknownFunctionError, did_you_mean
+from gradcli.errors import GradcliError, Span, UnknownFactorError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import juxtaposed_names, libraries, loops
 from gradcli.language.lower.arguments import EXTREMES, Bindings, bind, spelled_out
@@ -14,6 +14,8 @@ from gradcli.language.lower.context import Context, Operand, Several, lower
 from gradcli.language.lower.conversions import SPECIAL, TENSORS, constructed, special
 from gradcli.language.lower.inlining import inlined_call
 from gradcli.language.lower.lines import as_number, emit, require_tensor, with_place
+from gradcli.language.lower.matrix_calls import CALLS, called
+from gradcli.language.lower.matrix_ranks import RowVector
 from gradcli.language.lower.sizes import fitted, needed_shape, needed_shapes, shape_of
 from gradcli.language.ops import Default, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.torch_functions import CODE_FUNCTIONS
@@ -51,13 +53,15 @@ def call(
     """
     if name.text in TENSORS and not given:
         return constructed(context, name, span, arguments)
+    if name.text in CALLS and not given and not after_dot:
+        return called(context, name, span, arguments)
     if name.text in SPECIAL and not given:
         return special(context.of_cases(), name, span, arguments)
     op = ops.find(name.text, after_dot=after_dot)
     if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
         return emit(context, "lgamma", [lower(context, gamma)[0]], span.to(arguments.span))
     if op is None:
-        raise _unknown(context, name)
+        raise _unknown(context, name, is_factor=len(arguments.items) == 1 and arguments.items[0].name is None)
     given = [] if name.text.startswith("new_") else given
     op = ops.TABLE[libraries.OTHER_ROWS.get((name.text, library), op.name)]
     is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
@@ -86,6 +90,8 @@ def call(
         atoms = (a for a, _ in bound.values)
         return inline_text(context, meaning, dict(zip(bound.op.operands, atoms, strict=True)), whole), whole
     found = result_of(context, bound.op, bound.values, bound.constants, whole)
+    if bound.op.kind is Kind.ELEMENTWISE and any(isinstance(one, RowVector) for one in bound.values):
+        return RowVector(*found)
     if library or context.known.is_meaning or not gives_positions(bound.op) or bound.extra:
         return found
     if "keepdim" in bound.statics and bound.statics["dim"] is None:  # of all elements there is one number
@@ -177,8 +183,8 @@ def result_of(context: Context, op: Op, operands: list[Operand], statics: tuple[
     return emit(context, op.name, atoms, span, statics)
 
 
-def _unknown(context: Context, name: Token) -> GradcliError:
-    """Make the error for a name that is not in the table."""
+def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
+    """Make the error for a name that is not in the table; `is_factor` tells whether it may stand before a factor."""
     is_pythons = hasattr(builtins, name.text) or (context.libraries.is_code and hasattr(list, name.text))
     if is_pythons or name.text in CODE_FUNCTIONS:
         return context.source.code(f"'{name.text}(...)'", name.span)
@@ -189,7 +195,9 @@ def _unknown(context: Context, name: Token) -> GradcliError:
     if hint is None:
         is_letter = len(name.text) == 1 or name.text in CONSTANTS
         hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
-    return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
+    is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
+    kind = UnknownFactorError if is_factor else UnknownFunctionError
+    return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=kind)
 
 
 def _gamma_in(arguments: Arguments) -> Node | None:

@@ -98,6 +98,7 @@ class Known:
         ask: Asks torch for the meaning of rows that have none; None leaves them without.
         is_value: Whether there may be no variables.
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
+        is_of_matrices: Whether `*` is of matrices, as a text next to this one is in their notation.
         constants: Values of constant arguments by name, of a meaning of the op table.
         evaluation: Evaluates constants; None in a meaning of the op table, whose constants are names.
     """
@@ -108,8 +109,14 @@ class Known:
     ask: Ask | None = None
     is_value: bool = False
     is_formula: bool = False
+    is_of_matrices: bool = False
     constants: Mapping[str, Default] = field(default_factory=dict)
     evaluation: ConstantEvaluation | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names that are known to be those of variables."""
+        return self.variables | {*self.shapes}
 
     @property
     def is_meaning(self) -> bool:
@@ -125,6 +132,7 @@ class Findings:
         shapes: Of variables: those that are given, and those of tensors in the text.
         variables: The free names in order of appearance.
         line_shapes: The shapes of lines; None of one that depends on a shape that is not known.
+        likely_ranks: The numbers of dimensions of lines, as they are likely while shapes are not known.
         conditions: The values that are true or false.
         objects: The values that are no tensors; None of positions, which have no more to them.
         several: The values that stand for several tensors of one function: no operation takes them as operands.
@@ -136,6 +144,7 @@ class Findings:
         unused: The names that nothing has used.
         unused_value: That of the last statement, if it was an expression without a name.
         warnings: Remarks for the user.
+        joined: The names that were cut into several though nothing names these, with their readings.
         terms: The number of terms of all loops.
         repeated: The number of tokens that loops have read again.
         decided: The number of elements that were computed for decisions.
@@ -144,6 +153,7 @@ class Findings:
     shapes: dict[str, Shape]
     variables: dict[str, sympy.Symbol] = field(default_factory=dict)
     line_shapes: dict[Atom, Shape | None] = field(default_factory=dict)
+    likely_ranks: dict[Atom, int] = field(default_factory=dict)
     conditions: set[Atom] = field(default_factory=set)
     objects: dict[Atom, Uncomputed | None] = field(default_factory=dict)
     several: dict[Atom, Several] = field(default_factory=dict)
@@ -155,6 +165,7 @@ class Findings:
     unused: dict[str, None] = field(default_factory=dict)
     unused_value: Operand | None = None
     warnings: list[str] = field(default_factory=list)
+    joined: Mapping[str, str] = field(default_factory=dict)
     terms: int = 0
     repeated: int = 0
     decided: int = 0
@@ -196,12 +207,14 @@ class Names:
     Attributes:
         values: The value of each, with those around a function or a loop behind its own.
         lists: The elements of the names that stand for a list.
+        rows: The names that stand for a vector that was transposed.
         last: The name of the last statement.
     """
 
     values: MutableMapping[str, Atom] = field(default_factory=dict)
     lists: dict[str, list[Operand]] = field(default_factory=dict)
     last: str = ""
+    rows: set[str] = field(default_factory=set)
 
 
 class NameRead(NamedTuple):
@@ -266,6 +279,13 @@ class Context:
     depth: int
     is_guarded: bool
     is_formula: bool
+
+    @property
+    def is_of_matrices(self) -> bool:
+        """Tell whether the text is in the notation of matrices."""
+        if self.known.is_of_matrices or self.source.matrix_mark:
+            return True
+        return bool(self.known.shapes) and self.source.has_inverse
 
     def is_taken(self, name: str) -> bool:
         """Tell whether a name stands for a value of the text, or is given as that of a variable."""

@@ -10,19 +10,25 @@ from collections.abc import Mapping
 import sympy
 
 from gradcli.language import ops
+from gradcli.language.lower import matrix_notation, sizeless
 from gradcli.language.lower.constants import position_in
 from gradcli.language.lower.context import Context, ExpressionRule, Operand, TrailerRule, lower
 from gradcli.language.lower.indices import index_number, kronecker_delta, ranged
 from gradcli.language.lower.lines import emit, emit_two
 from gradcli.language.lower.loops import elements
+from gradcli.language.lower.matrix_ranks import with_span
 from gradcli.language.lower.members import indexed, member, sizes_of
 from gradcli.language.lower.names import require_variable
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text import nodes
+from gradcli.language.text.mathematics import PREFIXES
 from gradcli.language.text.tokens import COMPARISON, LEVELS
 
 _FUNCTIONS: Mapping[str, str] = {**ops.SIGNS, "or": "logical_or", "and": "logical_and"}
 """Names of the functions by their operators."""
+
+_OF_TENSORS = frozenset("+ - * / @".split())
+"""Operators whose meaning may be another one in the notation of matrices."""
 
 
 def _chain(context: Context, node: nodes.Chain) -> Operand:
@@ -33,8 +39,12 @@ def _chain(context: Context, node: nodes.Chain) -> Operand:
     rules = context.rules.expressions
     left = rules[type(node.first)](context, node.first)
     compared: Operand | None = None
+    is_of_matrices = context.is_of_matrices
     for step in node.steps:
         right = rules[type(step.operand)](context, step.operand)
+        if step.sign not in _FUNCTIONS or (step.sign in _OF_TENSORS and (is_of_matrices or context.findings.objects)):
+            left, compared = matrix_notation.combined(context, step.sign, left, right), None
+            continue
         op, is_comparison = _FUNCTIONS[step.sign], LEVELS[step.sign] == COMPARISON
         if is_comparison and compared is not None:
             left = emit_two(context, "logical_and", left, emit_two(context, op, compared, right))
@@ -52,20 +62,26 @@ def _choice(context: Context, node: nodes.Choice) -> Operand:
 
 
 def _unary(context: Context, node: nodes.Unary) -> Operand:
-    operand, span = lower(context, node.operand)
+    inner = lower(context, node.operand)
+    operand, span = inner
     span = node.sign.span.to(span)
     match node.sign.text:
         case "+":
-            return operand, span
+            return with_span(inner, span)
         case "~" | "not":
             return emit(context, "logical_not", [operand], span)
     if (isinstance(operand, sympy.Float) and not operand.is_zero) or operand == sympy.oo:
         return -operand, span  # SymPy's 0.0 has no sign
+    if (found := sizeless.negative(context, inner, span)) is not None:
+        return found
     return emit(context, "neg", [operand], span)
 
 
 def power(context: Context, node: nodes.Power) -> Operand:
-    """Lower a power."""
+    """Lower a power, which of a matrix may be one of its product with itself."""
+    is_plain = node.sign.text == "**" or isinstance(node.exponent, nodes.NumberNode)
+    if not is_plain or context.is_of_matrices or context.findings.objects:
+        return matrix_notation.power(context, node)
     return emit_two(context, "pow", lower(context, node.base), lower(context, node.exponent))
 
 
@@ -96,7 +112,8 @@ def _broken(context: Context, node: nodes.Broken) -> Operand:
     """Raise the error of an unreadable text, or of a function before it that lacks parentheses, as in `sin x`."""
     position = context.source.position(node.error.place.span.start) if node.error.place is not None else 0
     before, token = context.source.tokens[max(position - 1, 0)], context.source.tokens[position]
-    if before.kind == "name" and token.text != "(" and before.text not in context.names.values:
+    is_read = token.text == "(" or token.text in PREFIXES  # which have errors of their own
+    if before.kind == "name" and not is_read and before.text not in context.names.values:
         require_variable(context, before, before.span)
     raise node.error
 
@@ -108,7 +125,7 @@ def _loop(context: Context, node: nodes.Loop) -> Operand:
 
 def _group(context: Context, node: nodes.GroupNode) -> Operand:
     """Lower an expression in parentheses."""
-    return lower(context, node.inner)[0], node.span
+    return with_span(lower(context, node.inner), node.span)
 
 
 def _items(context: Context, node: nodes.Items) -> Operand:
@@ -132,7 +149,7 @@ def _postfix(context: Context, node: nodes.Postfix) -> Operand:
     while used < len(trailers):
         trailer, after = trailers[used], trailers[used + 1 : used + 2]
         used += 1
-        if isinstance(trailer, nodes.Subscript) or not _is_shape(trailer):
+        if not isinstance(trailer, nodes.Member) or not _is_shape(trailer):
             operand = context.rules.trailers[type(trailer)](context, operand, trailer)
         elif trailer.arguments is None and after and isinstance(after[0], nodes.Subscript):
             axis, used = position_in(context, after[0]), used + 1
@@ -170,11 +187,14 @@ EXPRESSIONS: Mapping[type[nodes.Node], ExpressionRule] = {
     nodes.Broken: _broken,
     nodes.Loop: _loop,
     nodes.Ranged: ranged,
+    nodes.NormNode: matrix_notation.norm,
+    nodes.InnerProduct: matrix_notation.inner_product,
 }
 """Rule of each node of an expression."""
 
 TRAILERS: Mapping[type[nodes.Trailer], TrailerRule] = {
     nodes.Member: member,
     nodes.Subscript: indexed,
+    nodes.TransposeMark: matrix_notation.transposed,
 }
 """Rule of each node that may stand after an operand."""

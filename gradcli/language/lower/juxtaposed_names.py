@@ -8,13 +8,16 @@ a product or a call (`ab`, `cost`) is a name like any other; so are `logits`, `e
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import CONSTANTS, Program
+from gradcli.language.text.source import SourceText
+from gradcli.language.text.tokens import Token
 from gradcli.option_words import option
 
 LONGEST_JOINED = 16
@@ -95,6 +98,150 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
         inside = item.findall(argument)
         parts += [function, *inside] if function == "pi" else [f"{function}({'*'.join(inside)})"]
     return "*".join(parts)
+
+
+def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
+    """Cut the words of a text that are names written together; return the readings of those that only look so.
+
+    `Ax` is A and x where both are known.  Where nothing is, in the notation of matrices or after a number, a capital
+    letter before a small one looks so, and letters of which each stands alone elsewhere.
+
+    Args:
+        source: The text, whose words are changed.
+        known: Names that have values or shapes, or are differentiated by.
+
+    Raises:
+        LanguageError: A name may be cut in two ways, or be one variable.
+
+    >>> source = SourceText("xᵀAx + 2ab", "EXPR")
+    >>> cut(source, ["A", "x", "a", "b"]), [token.text for token in source.tokens[:-6]]
+    ({}, ['x', "'", 'A', 'x', '+', '2', 'a', 'b'])
+    """
+    tokens, assigned = source.tokens, _assigned(source)
+    if not any(_may_be_several(tokens, n, assigned) for n in range(len(tokens) - 5)):
+        return {}
+    names, found, remarks = {*known, *assigned}, list[Token](), dict[str, str]()
+    letters = {token.text for token in tokens if token.kind == "name" and len(token.text) == 1} | names
+    for n, token in enumerate(tokens):
+        parts: Sequence[str] = ()
+        if n < len(tokens) - 5 and _may_be_several(tokens, n, assigned):
+            parts = _parts_of(source, token, names)
+            is_adjacent = n > 0 and tokens[n - 1].kind == "number" and tokens[n - 1].span.stop == token.span.start
+            if not parts and token.text not in names and (is_adjacent or source.matrix_mark):
+                parts = _likely_parts(token.text, letters, names, is_matrix=bool(source.matrix_mark))
+                if parts:
+                    remarks[token.text] = " ".join(parts)
+        found += _split(token, parts) if parts else [token]
+    source.tokens = found
+    return remarks
+
+
+def is_letter(name: str) -> bool:
+    """Tell whether a name is a letter, maybe with a number, or that of a Greek one: it may stand before parentheses.
+
+    >>> [name for name in ("A", "x1", "lambda1", "λ", "mu", "foo") if is_letter(name)]
+    ['A', 'x1', 'λ', 'mu']
+    """
+    return name in GREEK or name == "lam" or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
+
+
+def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
+    """List the names before parentheses that are factors, and no functions: `A(x + b)` is a product.
+
+    They have values, or are letters in the notation of matrices, unless functions are usually called so.
+    """
+    tokens = source.tokens
+    called = {one.text for one, after in itertools.pairwise(tokens) if one.kind == "name" and after.text == "("}
+    defined = {one.text for before, one in itertools.pairwise(tokens) if before.text in (";", "\n")} | {tokens[0].text}
+    defined = defined if any(token.text == "=" for token in tokens) else set()
+    likely = {name for name in called if is_letter(name) and name not in _FUNCTIONS} if source.matrix_mark else set()
+    return frozenset(name for name in called & {*known, *(likely - defined)} if ops.find(name) is None)
+
+
+_FUNCTIONS = frozenset("f g h F G H S phi psi φ ψ σ".split())
+"""Letters that functions are called by."""
+
+
+def cut_remarks(program: Program) -> Iterator[str]:
+    """Generate the remarks on names that were cut though nothing names their parts."""
+    for name, reading in program.joined:
+        yield f"'{name}' is read as {reading}; a value or a shape by the name {name} makes it one variable"
+
+
+def _assigned(source: SourceText) -> set[str]:
+    """List the names that statements, arguments and loops bind."""
+    pairs = itertools.pairwise(source.tokens)
+    loops = {after.text for before, after in itertools.pairwise(source.tokens) if before.text == "for"}
+    return {one.text for one, after in pairs if one.kind == "name" and after.text == "="} | loops
+
+
+def _may_be_several(tokens: Sequence[Token], n: int, assigned: Collection[str]) -> bool:
+    """Tell whether a word is a name that nothing else in the language has, and may be cut."""
+    token = tokens[n]
+    if token.kind != "name" or not 2 <= len(token.text) <= LONGEST_JOINED or "_" in token.text:
+        return False
+    around = tokens[n - 1].text if n else "", tokens[n + 1].text
+    if around[0] == "." or around[1] in (".", "(", "=") or token.text in assigned:
+        return False
+    return ops.find(token.text) is None and token.text not in (*CONSTANTS, *GREEK, *_ELEMENTARY)
+
+
+def _parts_of(source: SourceText, token: Token, names: Collection[str]) -> Sequence[str]:
+    """Cut a word into known names.
+
+    Raises:
+        LanguageError: There are two ways.
+    """
+    word, is_known = token.text, token.text in names
+    if not names or (is_known and not source.matrix_mark):
+        return ()
+    pieces = {word[start:stop] for start in range(len(word)) for stop in range(start + 1, len(word) + 1)} - {word}
+    usable = {piece for piece in pieces if piece in names or piece == word[-1:] == "I"}
+    ways = _ways(word, usable)
+    if len(ways) > 1 or (ways and is_known):
+        readings = [" ".join(way) for way in ways[:2]]
+        readings = [word, readings[0]] if is_known else readings
+        message = f"'{word}' may be {readings[0]}{' alone' * is_known}, or {readings[1]}"
+        hint = f"write {readings[1]} for the product" + (
+            f", and give the variable {word} another name" if is_known else f", or {readings[0]}, with blanks"
+        )
+        raise source.error(message, token.span, hint=hint)
+    return ways[0] if ways and any(part in names for part in ways[0]) else ()
+
+
+def _ways(word: str, names: Collection[str]) -> list[tuple[str, ...]]:
+    """List the ways, at most two, in which a word is names one after the other."""
+    ways: list[list[tuple[str, ...]]] = [[()], *([] for _ in word)]
+    for stop in range(1, len(word) + 1):
+        for start in range(stop):
+            if word[start:stop] in names:
+                ways[stop] += [(*way, word[start:stop]) for way in ways[start]][:2]
+                ways[stop] = ways[stop][:2]
+    return ways[-1]
+
+
+def _likely_parts(word: str, letters: Collection[str], names: Collection[str], *, is_matrix: bool) -> Sequence[str]:
+    """Cut a word of which nothing is known into its letters, if it looks like a product."""
+    if not word.isalpha():
+        return ()
+    is_pair = len(word) == 2 and word[0].isascii() and word[0].isupper() and word[1].islower() and word not in _SYMBOLS
+    is_multiple = is_matrix and len(word) == 2 and word[1] == "I" and word[0].islower()
+    has_capital = any(letter.isupper() for letter in word)
+    is_several = is_matrix and has_capital and ({*word} <= {*letters} or bool({*word} & {*names}))
+    return tuple(word) if is_pair or is_multiple or is_several else ()
+
+
+_SYMBOLS = frozenset("Re Im Ei Ci Si Ai Bi Li Id Tr Pr Pe Ra Nu Ma St Mg Na".split())
+"""Usual names of a capital letter and a small one."""
+
+
+def _split(token: Token, parts: Sequence[str]) -> Iterator[Token]:
+    """Generate the words of a name that is cut."""
+    start, is_exact = token.span.start, token.span.stop - token.span.start == len(token.text)
+    for part in parts:
+        span = Span(start, start + len(part)) if is_exact else token.span
+        yield Token("name", part, span)
+        start += len(part)
 
 
 def require_named(program: Program, names: Collection[str], given: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from gradcli.language.lower.conversions import converted, detached
 from gradcli.language.lower.indices import element, mentions
 from gradcli.language.lower.inlining import index_with_tensors
 from gradcli.language.lower.lines import emit, require_tensor
+from gradcli.language.lower.matrix_ranks import ArrayRow, RowVector
 from gradcli.language.lower.sizes import needed_shape, shape_of
 from gradcli.language.ops import Default, Kind
 from gradcli.language.program.wengert import Atom
@@ -31,10 +32,13 @@ def member(context: Context, operand: Operand, member: Member) -> Operand:
     place = Span(member.span.start, name.span.stop)
     if (several := context.findings.several.get(operand[0])) is not None and name.text in several.names:
         return several.parts[several.names.index(name.text)][0], span
+    is_row = isinstance(operand, RowVector)
     operand = require_tensor(context, *operand), operand[1]
     match name.text:
         case "T" | "H":  # of real numbers they are one
-            return _transposed(context, operand[0], span)
+            return _transposed(context, operand[0], span, is_row=is_row)
+        case "I" if not context.known.is_meaning:
+            return emit(context, "inv", [operand[0]], span)
         case "mT" | "mH":
             return emit(context, "transpose", [operand[0]], span, (-2, -1))
         case "values" | "real":
@@ -54,7 +58,7 @@ def member(context: Context, operand: Operand, member: Member) -> Operand:
     raise context.source.error(f"'.{name.text}' is not part of the language", place, hint=hint)
 
 
-def _transposed(context: Context, atom: Atom, span: Span) -> Operand:
+def _transposed(context: Context, atom: Atom, span: Span, *, is_row: bool) -> Operand:
     """Lower `x.T`, which of a vector is x."""
     shape = needed_shape(context, atom)
     if shape is None or len(shape) != 1:
@@ -62,7 +66,7 @@ def _transposed(context: Context, atom: Atom, span: Span) -> Operand:
     if not (context.findings.needs_shapes or context.libraries.has_numpy):  # else sizes may be others yet
         remark = f"{context.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
         context.findings.warnings.append(remark)
-    return atom, span
+    return (atom, span) if is_row else ArrayRow(atom, span)
 
 
 def _method(context: Context, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:

@@ -15,6 +15,8 @@ from gradcli.language.lower.calls import call
 from gradcli.language.lower.context import Context, NameRead, Operand
 from gradcli.language.lower.indices import called_in_formula
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
+from gradcli.language.lower.matrix_ranks import RowVector
+from gradcli.language.lower.sizeless import IDENTITIES, identity, is_identity
 from gradcli.language.ops.torch_functions import OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
@@ -99,10 +101,12 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
         raise context.source.unexpected(context.source.position(arguments.span.start), is_inside=True)
     if value is not None:
         found.unused.pop("" if used else name.text, None)
-        return NameRead((value, span), used)
+        return NameRead(RowVector(value, span) if not used and name.text in context.names.rows else (value, span), used)
     if arguments is not None:
         message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
         raise context.source.error(message, span, hint=hint, kind=UnknownFunctionError)
+    if name.text in IDENTITIES and not used and is_identity(context, name.text):
+        return NameRead(identity(context, span), 0)
     if name.text in CONSTANTS and name.text not in context.known.variables and name.text not in found.variables:
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:

@@ -11,6 +11,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.indices import chosen, declared, whole_tensor
 from gradcli.language.lower.lines import as_number, emit, require_tensor
+from gradcli.language.lower.matrix_ranks import RowVector
 from gradcli.language.lower.sizes import shape_of
 from gradcli.language.lower.values_at_point import guards_found
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
@@ -53,14 +54,16 @@ def lower_statement(context: Context, statement: nodes.Statement) -> Operand:
         context.names.last = name if name in context.names.values else ""
         return lower(context, statement.value)
     (target,) = statement.targets
-    value, span = lower(context, statement.value)
-    assign(context, target.text, value, statement.value)
+    operand = lower(context, statement.value)
+    value, span = operand
+    assign(context, target.text, value, statement.value, is_row=isinstance(operand, RowVector))
     return value, target.span.to(span)
 
 
-def assign(context: Context, name: str, value: Atom, node: nodes.Node) -> None:
-    """Give a name to a value, which is written as this node."""
+def assign(context: Context, name: str, value: Atom, node: nodes.Node, *, is_row: bool = False) -> None:
+    """Give a name to a value, which is written as this node, and may be a vector that was transposed."""
     names = context.names
+    (names.rows.add if is_row else names.rows.discard)(name)
     names.values[name] = value
     context.findings.unused[name] = None
     names.last = name
@@ -129,7 +132,8 @@ def finish(context: Context, output: Operand) -> Program:
     origin = context.source.text, variables, lines, atom, context.source.name, assigned, named, warnings
     needs_shapes, needs_values = found.needs_shapes, found.needs_values
     guards = guards_found(context) if found.guards else None
-    return Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
+    whole = Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
+    return replace(whole, joined=tuple(found.joined.items()), is_of_matrices=context.is_of_matrices)
 
 
 def _one_output(context: Context, output: Operand) -> Operand:

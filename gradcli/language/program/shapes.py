@@ -337,20 +337,55 @@ def _refused(call: Call, hint: str) -> GradcliError:
     return InputError(f"{call.op.name}({signature}) does not take these arguments", hint=hint)
 
 
-_IS_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")
-"""Pattern of a module's name, a method or a sum over indices: there, `*` is certainly no matrix product."""
+_IS_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.(?!T\b)[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")
+"""Pattern of a module's name, a method but `.T`, or a sum over indices: there, `*` is certainly no matrix product."""
 
 
-def stretched_vectors(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """Remark that `*` stretches a vector over a matrix, often meant for the matrix product; not where that is plain.
+def likely_matrix_products(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
+    """Remark on a product or a power of elements that was likely meant of matrices; not where elements are plain.
+
+    That is where `*` stretches a vector over a matrix, has `diag(x)` as a factor, or stands in `trace` or `det`, and
+    where a square matrix has the power -1.  A text in the notation of matrices says itself which of them it means.
 
     Args:
         program: The function.
         shapes: Of every symbol.
     """
-    for line in () if _IS_PLAIN.search(program.text) else program.lines:
-        pair = sorted((shapes.get(a, ()) for a in line.call.operands), key=len) if line.call.op.name == "mul" else []
-        if len(pair) == 2 and (len(pair[0]), len(pair[1])) == (1, 2) and min(*pair[0], *pair[1]) > 1:
-            said = f"* in {program.excerpt(line)} multiplies each row of the matrix by the vector, element by element"
-            yield f"{said}; the matrix product is @"
+    if program.is_of_matrices or _IS_PLAIN.search(program.text):
+        return
+    lines, within = {line.symbol: line.call for line in program.lines}, set[Atom]()
+    for line in program.lines:
+        within.update(line.call.operands if line.call.op.name in _OF_PRODUCTS else ())
+    for line in program.lines:
+        name, operands = line.call.op.name, line.call.operands
+        if name not in ("mul", "pow"):
+            continue
+        pair = sorted((shapes.get(a, ()) for a in operands), key=len)
+        ranks, instead = (len(pair[0]), len(pair[1])), "the matrix product is @"
+        if ranks[1] != 2:
+            continue
+        shown = program.excerpt(line)
+        if name == "pow":
+            is_square = ranks == (0, 2) and len({*pair[1]}) == 1 and pair[1][0] > 1
+            exponent = operands[1]
+            if is_square and (exponent == -1 or (line.symbol in within and exponent.is_integer)):
+                instead = "inv(A) is the inverse" if exponent == -1 else "A @ A is the power of the matrix"
+                yield f"{shown} is a power of each element; {instead}"
+                return
+        elif ranks == (1, 2) and min(*pair[0], *pair[1]) > 1:
+            said = f"* in {shown} multiplies each row of the matrix by the vector, element by element"
+            yield f"{said}; {instead}"
             return
+        elif ranks == (2, 2) and (line.symbol in within or any(_is_diagonal(lines, a, shapes) for a in operands)):
+            yield f"* in {shown} multiplies element by element; {instead}"
+            return
+
+
+_OF_PRODUCTS = frozenset(["trace", "det", "inv", "logdet"])
+"""Functions of matrices whose operand is rarely a product of elements."""
+
+
+def _is_diagonal(lines: Mapping[Atom, Call], atom: Atom, shapes: Mapping[Atom, Shape]) -> bool:
+    """Tell whether a value is the diagonal matrix of a vector."""
+    call = lines.get(atom)
+    return call is not None and call.op.name == "diag" and len(shapes.get(call.operands[0], ())) == 1

@@ -6,9 +6,9 @@
     expression : operation ["if" operation "else" expression]
     operation  : unary (operator unary)*                                    by precedence, from the left
     operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | product | nothing
-    product    : "*" | "/" | "//" | "%" | "@" | ".*" | "./"
+    product    : "*" | "/" | "//" | "%" | "@" | ".*" | "./" | "\\" | "×" | "⊗"
     unary      : ("+" | "-" | "~") unary | "not" comparison | power
-    power      : postfix (("**" | "^" | ".^") unary)?                       from the right
+    power      : postfix (("**" | "^" | ".^") ("T" | unary))?               from the right
     postfix    : atom ("[" bound ("," bound)* "]" | "." NAME [arguments] | "'" | ".'")*
     atom       : NUMBER | NAME [arguments] | STRING | "None" | "True" | "False" | "(" items ")" | "[" items "]"
                | what formulas have, as they are printed: see `mathematics`
@@ -17,9 +17,9 @@
     arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | loop)
     bound      : "..." | [expression] [":" [expression] [":" [expression]]]
 
-Nothing between two operands is a product when the first ends in a number or a closing parenthesis (`2x`, `3(x+1)`);
-it binds like `*`, so `1/2x` is x/2.  As in Python, `&` and `|` bind more tightly than comparisons.  Chains of operators
-loop and only nesting recurses, at most `MAX_DEPTH` deep.
+Nothing between two operands is a product (`2x`, `3(x+1)`, `A x`); it binds like `*`, so `1/2x` is x/2.  As in Python,
+`&` and `|` bind more tightly than comparisons.  Chains of operators loop and only nesting recurses, at most `MAX_DEPTH`
+deep.
 
 The first thing in a line that cannot be read is its error: the line is then a `Broken` one, and the lines after it are
 read, as a line that says nothing about the function may be anything.
@@ -33,12 +33,24 @@ from typing import TypeVar
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, SourceText
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, Token, is_position
+from gradcli.language.text.tokens import (
+    CLOSING,
+    COMPARISON,
+    JUXTAPOSED,
+    LEVELS,
+    POWERS,
+    PRODUCT,
+    Token,
+    is_position,
+)
 
 AnyLine = TypeVar("AnyLine", bound=nodes.LineNode)
 
 _SIGNS = frozenset([*LEVELS, *POWERS])
 """Signs that stand between two operands."""
+
+_OPENING = ("(", "‖", "⟨")
+"""Signs with which a factor may begin that stands after another one."""
 
 IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**=", "@=", "%="])
 """Signs that change the name before them."""
@@ -83,6 +95,7 @@ class Grammar(mathematics.ExpressionReader):
     """Reader of expressions, and of the statements of a text, one after the other."""
 
     indent = 0  # of the first statement, counted from 1
+    juxtaposes = True  # whether names side by side are a product, as in mathematics
 
     # -- operators
 
@@ -97,16 +110,32 @@ class Grammar(mathematics.ExpressionReader):
             text = "==" if self.cases and sign.text == "=" else sign.text
             is_implicit = text not in LEVELS or sign.kind not in ("operator", "keyword")
             if is_implicit:
-                before, text = self.tokens[self.position - 1], "*"
-                if (sign.kind != "name" and sign.text != "(") or (before.kind != "number" and before.text != ")"):
+                if not self.juxtaposed():
                     break
-            if (level := LEVELS[text]) < minimum:
+                text = JUXTAPOSED
+            if (level := PRODUCT if is_implicit else LEVELS[text]) < minimum:
                 break
             self.position += not is_implicit
             steps.append(nodes.StepNode(text, self.expression(level + 1)))
         whole = first.span.to(steps[-1].operand.span) if steps else first.span
         node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
+
+    def juxtaposed(self) -> bool:
+        """Tell whether a factor stands here directly after another one."""
+        before, token = self.tokens[self.position - 1 : self.position + 1]
+        if token.kind != "name" and not (token.kind == "operator" and token.text in _OPENING):
+            return False
+        if before.kind == "number" or before.text == ")":
+            return True
+        is_operand = before.kind == "name" or (before.kind == "operator" and before.text in (*CLOSING, "‖"))
+        return self.juxtaposes and is_operand and not self._is_option()
+
+    def _is_option(self) -> bool:
+        """Tell whether the word before this place is an option of the shell, as in `x**2 --wrt x`."""
+        first, second, word = (self.tokens[max(self.position - n, 0)] for n in (3, 2, 1))
+        is_joined = first.span.stop == second.span.start and second.span.stop == word.span.start
+        return first.text == second.text == "-" and is_joined
 
     def _choice(self, chosen: nodes.Node) -> nodes.Node:
         """Read `a if condition else b`."""
@@ -129,10 +158,21 @@ class Grammar(mathematics.ExpressionReader):
                 return base
         self.position += 1
         with self.nested():
-            operand = self.expression(COMPARISON) if is_not else self.unary()
+            operand = self.expression(COMPARISON) if is_not else self._transpose() if base is not None else None
+            operand = operand or self.unary()
         if base is None:
             return nodes.Unary(sign.span.to(operand.span), sign, operand)
         return nodes.Power(base.span.to(operand.span), sign, base, operand)
+
+    def _transpose(self) -> nodes.Node | None:
+        """Read the T, or -T, of an exponent, after which factors may stand, `x^T(y)`; None for any other exponent."""
+        signs = 1 if self.token.text == "-" else 0
+        sign, name = self.token, self.tokens[self.position + signs]
+        if (name.kind, name.text) != ("name", "T") or self.behind().text != "^":
+            return None
+        self.position += 1 + signs
+        node = nodes.NameNode(name.span, name, None)
+        return nodes.Unary(sign.span.to(name.span), sign, node) if signs else node
 
     # -- operands
 
@@ -149,8 +189,10 @@ class Grammar(mathematics.ExpressionReader):
         token = self.tokens[self.position]
         if token.kind == "number":
             return self._position()
-        if token.kind != "operator" or token.text not in ("[", "."):
+        if token.kind != "operator" or token.text not in ("[", ".", "'", ".'"):
             return None
+        if token.text in ("'", ".'"):
+            return nodes.TransposeMark(self.advance().span)
         return self._subscript() if token.text == "[" else self._member()
 
     def atom(self) -> nodes.Node:
@@ -162,9 +204,11 @@ class Grammar(mathematics.ExpressionReader):
                 return nodes.NumberNode(token.span, token.text)
             case "name" if token.text in mathematics.SIGNS and mathematics.has_ranges(self.tokens, self.position + 1):
                 return mathematics.ranged(self)
+            case "name" if token.text in mathematics.PREFIXES and self._at_prefix():
+                return mathematics.prefixed(self)
             case "name" if token.text != self.closing:
                 self.position += 1
-                if self.tokens[self.position].text != "(":
+                if self.tokens[self.position].text != "(" or token.text in self.source.factors:
                     return nodes.NameNode(token.span, token, None)
                 arguments = self.arguments()
                 return nodes.NameNode(token.span.to(arguments.span), token, arguments)
@@ -173,11 +217,21 @@ class Grammar(mathematics.ExpressionReader):
                 return mathematics.ranged(self) if is_ranged else self._brackets()
             case "operator" if token.text == "|":
                 return mathematics.bars(self)
+            case "operator" if token.text == "‖":
+                return mathematics.norm(self)
+            case "operator" if token.text in ("<", "⟨"):
+                return mathematics.inner_product(self)
             case "brace" if token.text == "{":
                 return mathematics.cases(self)
         if token.kind == "string" or (token.kind == "keyword" and token.text in ("True", "False", "None")):
             return self.word()
         raise self.unexpected()
+
+    def _at_prefix(self) -> bool:
+        """Tell whether a word of mathematics stands here before its argument: a name, another word, or a norm."""
+        after, then = self.tokens[self.position + 1 : self.position + 3]
+        is_name = after.kind == "name" and then.text != "="
+        return self.juxtaposes and (is_name or (after.kind == "operator" and after.text in ("‖", "⟨")))
 
     def word(self) -> nodes.Word:
         """Read a word that is no operand of its own."""

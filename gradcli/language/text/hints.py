@@ -1,6 +1,6 @@
 """Hints of errors about words and characters: notations from elsewhere, and their spelling in this language.
 
-Mathematics on paper, LaTeX, MATLAB, Julia, C, JavaScript, and signs that an editor or a web page puts into text.  Knows
+Mathematics on paper, LaTeX, Julia, C, JavaScript, and signs that an editor or a web page puts into text.  Knows
 characters and words only, not their place in the grammar.
 """
 
@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 from gradcli.option_words import option
 
-_OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
 VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
@@ -38,10 +37,9 @@ _CHARACTERS: Mapping[str, str] = {
         ("∫", "gradcli differentiates and does not integrate"),
         ("≈", "write the number alone"),
         ("∛", "write sign(x)*abs(x)**(1/3)"),
-        ("‖", "write norm(…)"),
         ("∑", "write sum(…)"),
         ("∏", "write prod(…)"),
-        ("\\", "LaTeX is not read: write a/b, sqrt(x), x**2"),
+        ("\\", "LaTeX is not read: write a/b, sqrt(x), x**2; A \\ b, with blanks, is the solution of A x = b"),
         ("$", "the shell puts a value for $NAME only between double quotes"),
         ("?", "write a if c else b"),
         ("!", "write a != b, or ~c for not; there is no factorial, and lgamma(n + 1) is its logarithm"),
@@ -121,12 +119,6 @@ def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
         return "write the digits of a number without marks"
-    if character == "'" and (name := _OPERAND_BEFORE.search(text[:position])):
-        if source.startswith("--claim"):
-            return ALONE
-        if not text[position + 1 :].strip():
-            return f"leave it out, gradcli differentiates; {of_prime(name[0])}"
-        return ITSELF if text.startswith("(", position + 1) else of_prime(name[0])
     if character == "{" and source.startswith("--at"):
         return of_variable(source)
     if character == "$" and text.rstrip().endswith("$", position + 1):
@@ -159,12 +151,6 @@ def _plain(text: str, kind: str) -> str:
     return unicodedata.normalize("NFKC", found).replace("−", "-")
 
 
-def of_prime(before: str) -> str:
-    """Hint at a replacement for the mark ' after a name, which transposes in MATLAB; `before` ends in that name."""
-    name = before if before.isidentifier() else "A"
-    return f"write {name}.T to transpose"
-
-
 def of_keyword(word: str, after: str) -> str:
     """Hint at a replacement for a word of Python, before `after`.
 
@@ -195,12 +181,6 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
             return f"write {before}.{after} for a decimal number" if before.isdigit() and after.isdigit() else _LIST
         case ")" | "]" if not is_inside:
             return f"it closes nothing: leave it out, or add its {'(' if word == ')' else '['}"
-        case ".*" | "./":
-            return f"write {word[1]}, which is element by element; @ is the matrix product"
-        case ".^":
-            return "write **"
-        case ".'":
-            return of_prime(before)
         case "@":
             return "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
     return None
@@ -218,8 +198,6 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
     ('write x*y for a product', 'write 1000 for one number')
     >>> of_neighbour(")", "y", is_value=False)
     'write ...)*y for a product'
-    >>> of_neighbour("T", "A", is_value=False)
-    'write .T@A for a transpose times A, T*A for the variable T times A'
     """
     are_numbers = before[-1:].isdigit() and word[:1] in ".0123456789"
     if are_numbers and word.startswith("."):
@@ -229,5 +207,4 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
     left = f"...{before}" if before in (")", "]") else before
     if is_value:
         return "write 1,2 for a vector"
-    transposed = f"write .T@{word} for a transpose times {word}, T*{word} for the variable T times {word}"
-    return transposed if left == "T" else f"write {left}*{word} for a product"
+    return f"write {left}*{word} for a product"

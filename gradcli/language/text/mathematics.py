@@ -1,6 +1,7 @@
-"""Notation of printed formulas: sums over indices, cases in braces, bars, left-hand sides.
+"""Notation of formulas: sums over indices, cases in braces, bars, norms, inner products, left-hand sides.
 
     atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
+              | "‖" expression "‖" ["_" order] | ("<" | "⟨") expression "," expression (">" | "⟩") | word power
     sign      : "Σ" | "Π" | "max" | "min" | nothing, for the elements of a matrix
     ranges    : "[" range ("," (range | condition))* "]"
     range : NAME "=" expression ".." expression
@@ -19,9 +20,14 @@ from typing import TypeVar
 
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Cursor
-from gradcli.language.text.tokens import OTHERWISE, PRODUCT, Token, is_position
+from gradcli.language.text.tokens import COMPARISON, OTHERWISE, PRODUCT, Token, is_position
 
 Read = TypeVar("Read")
+
+PREFIXES = frozenset(
+    "log ln det logdet tr trace exp sin cos tan sec csc cot sinh cosh tanh asin acos atan arcsin arccos arctan".split()
+)
+"""Words that mathematics writes without parentheses, `log det X`."""
 
 SIGNS = ("Σ", "Π", "max", "min")
 """Signs that may stand before ranges."""
@@ -35,6 +41,14 @@ class ExpressionReader(Cursor):
     @abstractmethod
     def expression(self, minimum: int = 0) -> nodes.Node:
         """Read an expression of operators that bind at least so tightly."""
+
+    @abstractmethod
+    def unary(self) -> nodes.Node:
+        """Read a power, with the signs before it."""
+
+    @abstractmethod
+    def juxtaposed(self) -> bool:
+        """Tell whether a factor stands here directly after another one."""
 
     @abstractmethod
     def expression_alone(self) -> nodes.Node:
@@ -91,6 +105,48 @@ def bars(grammar: ExpressionReader) -> nodes.Node:
     grammar.close("|", opening)
     span = opening.span.to(grammar.behind().span)
     return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, (inner,)))
+
+
+def prefixed(grammar: ExpressionReader) -> nodes.Node:
+    """Read `log det X`: a word and its argument, which is one factor."""
+    word = grammar.advance()
+    with grammar.nested():
+        argument = grammar.unary()
+    if grammar.juxtaposed() and grammar.token.text not in PREFIXES:
+        factors = grammar.source.single_line(argument.span), grammar.source.single_line(grammar.unary().span)
+        message = f"'{word.text} {' '.join(factors)}' may be {word.text} of the first factor, or of the product"
+        hint = f"write {word.text}({factors[0]}) {factors[1]}, or {word.text}({' '.join(factors)})"
+        raise grammar.source.error(message, word.span.to(grammar.behind().span), hint=hint)
+    arguments = nodes.Arguments(argument.span, word, (nodes.Argument(None, argument),))
+    return nodes.NameNode(word.span.to(argument.span), word, arguments)
+
+
+def norm(grammar: ExpressionReader) -> nodes.Node:
+    """Read `‖x‖`, and what stands below its second bar."""
+    opening = grammar.advance()
+    with grammar.nested("‖"):
+        inner = grammar.expression()
+    grammar.close("‖", opening)
+    closing, order = grammar.behind(), ""
+    if grammar.token.kind == "name" and grammar.token.text[0] == "_" and grammar.token.span.start == closing.span.stop:
+        order = grammar.advance().text[1:]
+        if not order and grammar.token.text in ("*", "("):
+            is_group = grammar.accept("(")
+            order = grammar.advance().text
+            if is_group:
+                grammar.require(")")
+    return nodes.NormNode(opening.span.to(grammar.behind().span), inner, order)
+
+
+def inner_product(grammar: ExpressionReader) -> nodes.Node:
+    """Read `<x, y>` or `⟨x, y⟩`."""
+    opening = grammar.advance()
+    with grammar.nested(""):
+        left = grammar.expression(COMPARISON + 1)
+        grammar.require(",")
+        right = grammar.expression(COMPARISON + 1)
+        grammar.close(">" if opening.text == "<" else "⟩", opening)
+    return nodes.InnerProduct(opening.span.to(grammar.behind().span), left, right)
 
 
 def cases(grammar: ExpressionReader) -> nodes.Node:

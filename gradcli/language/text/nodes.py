@@ -110,7 +110,7 @@ class Power(Node):
 
 
 class StepNode(SyntaxNode):
-    """Step of a chain: a sign, `*` where none is written, and the next operand."""
+    """Step of a chain: a sign, empty where factors stand side by side, and the next operand."""
 
     sign: str
     operand: Node
@@ -146,6 +146,20 @@ class Ranged(Node):
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
+
+
+class NormNode(Node):
+    """Norm `‖x‖_2` of an expression."""
+
+    inner: Node
+    order: str  # what is written below the bars: a number, F, *, inf; empty without one
+
+
+class InnerProduct(Node):
+    """Inner product `<x, y>`."""
+
+    left: Node
+    right: Node
 
 
 class EquationNode(Spanned):
@@ -194,8 +208,12 @@ class Member(Spanned):
     arguments: Arguments | None
 
 
+class TransposeMark(Spanned):
+    """Mark `'` after an operand."""
+
+
 class Postfix(Node):
-    """Operand with the indices and members after it."""
+    """Operand with the indices, members and marks after it."""
 
     operand: Node
     trailers: tuple[Trailer, ...]
@@ -252,7 +270,7 @@ class Value(SyntaxNode):
     is_vector: bool  # true if there is a comma
 
 
-Trailer = Subscript | Member
+Trailer = Subscript | Member | TransposeMark
 """Node that may stand after an operand."""
 
 

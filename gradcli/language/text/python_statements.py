@@ -21,13 +21,14 @@ from gradcli.language.text.source import LEVELS_OF_INDEX, SourceText
 from gradcli.language.text.tokens import STRING_PREFIX, Token
 
 
-def parse_python(source: SourceText) -> tuple[nodes.LineNode, ...]:
-    """Parse the statements of a text.
+def parse_python(source: SourceText, *, is_mathematics: bool = False) -> tuple[nodes.LineNode, ...]:
+    """Parse the statements of a text, in which names side by side are a product where it is mathematics.
 
     >>> type(parse_python(SourceText("import torch", "EXPR"))[0]).__name__
     'Import'
     """
     grammar = PythonGrammar(source)
+    grammar.juxtaposes = is_mathematics
     return grammar.lines(grammar.line)
 
 

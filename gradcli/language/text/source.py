@@ -2,22 +2,131 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
-from gradcli.language.text.tokens import Token, plain, tokenize
+from gradcli.language.text.signs import PlainText
+from gradcli.language.text.tokens import CLOSING, LEVELS, Token, tokenize
+
+OF_SYMPY = frozenset(
+    "Trace Transpose Inverse Determinant MatrixSymbol Identity HadamardProduct KroneckerProduct".split()
+)
+"""Functions of SymPy's matrices, whose `*` is the matrix product and whose `**` is a power of matrices."""
+
+_MARKS = frozenset(["'", ".'", "\\", ".*", "./", ".^", "‖", "⟨", "⊗"])
+"""Signs that only a text in the notation of matrices has."""
+
+_MAY_MARK = _MARKS | {"<", "^", "."}
+"""Signs with which a mark may begin."""
+
+_WITHOUT_BRACKETS = frozenset("det tr trace logdet".split())
+"""Functions of matrices that only such a text writes before a name, `det X`."""
+
+_MARKING = OF_SYMPY | {"norm1", "norm2", "tr", "Tr", "vector", "matrix"}
+"""Functions that only such a text calls."""
+
+
+def _mark_at(tokens: Sequence[Token], n: int) -> Span | None:
+    """Return the range of the mark of the notation of matrices that begins at a token, if one does."""
+    token = tokens[n]
+    if token.kind == "name":
+        after = tokens[n + 1]
+        is_called = token.text in _MARKING and after.text == "("
+        is_bare = token.text in _WITHOUT_BRACKETS and after.kind == "name"
+        return token.span.to(after.span) if is_called or is_bare else None
+    if token.kind != "operator" or token.text not in _MAY_MARK:
+        return None
+    before, after = tokens[n - 1], tokens[n + 1]
+    if token.text == ".":
+        return token.span.to(after.span) if after.text == "I" else None
+    if token.text == "<":
+        is_operator = n == 0 or before.text in (*LEVELS, "(", "[", "=", ",", ";", "\n")
+        return token.span if is_operator else None
+    if token.text != "^":
+        return before.span.to(token.span) if token.text == "'" and before.kind == "name" else token.span
+    words = [one.text for one in tokens[n : n + 4]]
+    is_matrix = before.text in CLOSING or before.text[:1].isupper()
+    start = 1 + (words[1] == "(")
+    is_sure = words[1] == "(" or after.span == token.span  # R^-1 may be a number
+    inverse = words[start : start + 2] == ["-", "1"] and is_matrix and is_sure
+    is_transpose = words[start] == "T" or words[start : start + 2] == ["-", "T"]
+    return token.span.to(tokens[n + start + (words[start] == "-")].span) if inverse or is_transpose else None
+
+
+def _in_exponent(words: Sequence[str], n: int) -> bool:
+    """Tell whether a word is all of an exponent, but for a sign and a brace before it."""
+    before = words[max(n - 3, 0) : n]
+    return before[-1:] == ["^"] or before[-2:] in (["^", "-"], ["^", "("]) or before == ["^", "(", "-"]
+
+
+def _typed_tokens(text: str, name: str, has_braces: bool) -> list[Token]:
+    """Split a text with signs of mathematics into tokens, with their places in it."""
+    read = PlainText(text)
+    try:
+        return [replace(one, span=read.typed(one.span)) for one in tokenize(read.text, name, has_braces=has_braces)]
+    except GradcliError as error:
+        if error.place is not None:
+            error.place = Place(text, read.typed(error.place.span), name)
+        raise
 
 
 class SourceText:
-    """Text, the input that it is (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
+    """Text, the input that it is (`EXPR`, or an option), and its tokens; beyond the last one all are the end.
+
+    Attributes:
+        factors: Names that are no functions, though a parenthesis stands after them.
+    """
+
+    factors: frozenset[str] = frozenset()
 
     def __init__(self, text: str, name: str, *, has_braces: bool = False) -> None:
-        self.text, self.name = plain(text), name
-        self.tokens = tokenize(self.text, name, has_braces=has_braces)
-        self.tokens += [self.tokens[-1]] * 5
+        self.text, self.name = text, name
+        is_plain = text.isascii() and "||" not in text
+        tokens = tokenize(text, name, has_braces=has_braces) if is_plain else _typed_tokens(text, name, has_braces)
+        self.tokens = tokens + [tokens[-1]] * 5
+
+    @cached_property
+    def has_words(self) -> bool:
+        """Tell whether the text has a name of several letters."""
+        return any(len(token.text) > 1 and token.kind == "name" for token in self.tokens)
+
+    @cached_property
+    def has_calls(self) -> bool:
+        """Tell whether a name stands before a parenthesis."""
+        return any(after.text == "(" and one.kind == "name" for one, after in itertools.pairwise(self.tokens))
+
+    @cached_property
+    def matrix_mark(self) -> str:
+        """First mark of the notation of matrices, `'` or `norm2(`, as typed; empty where the text has none."""
+        places = range(len(self.tokens) - 5)
+        marks = (self.excerpt(span) for n in places if (span := _mark_at(self.tokens, n)) is not None)
+        return next((mark for mark in marks if not (self.names_t and mark.endswith("T"))), "")
+
+    @cached_property
+    def has_inverse(self) -> bool:
+        """Tell whether something has the exponent -1, which is its inverse if it is a matrix."""
+        triples = zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
+        return any((a.text, b.text, c.text) == ("^", "-", "1") for a, b, c in triples)
+
+    @cached_property
+    def is_sympy(self) -> bool:
+        """Tell whether the text calls a function of SymPy's matrices."""
+        pairs = itertools.pairwise(self.tokens)
+        return any(one.text in OF_SYMPY and after.text == "(" for one, after in pairs)
+
+    @cached_property
+    def names_t(self) -> bool:
+        """Tell whether T is a variable of the text: it stands elsewhere than in exponents, `x^T`, and after a dot."""
+        words = [token.text for token in self.tokens]
+        return any(
+            word == "T" and words[max(n - 1, 0)] != "." and not _in_exponent(words, n) for n, word in enumerate(words)
+        )
 
     def error(
         self, message: str, span: Span, *, hint: str | None = None, kind: type[GradcliError] = LanguageError
@@ -89,7 +198,7 @@ class SourceText:
         if token.kind == "keyword":
             return hints.of_keyword(token.text, after.text)
         if token.kind == "string":
-            return self._of_string(position, before if is_behind else None)
+            return self._of_string(position)
         if token.kind == "operator":
             if token.text == ";" and is_value:
                 return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
@@ -103,13 +212,23 @@ class SourceText:
         call = "(...)" if after.text == "(" else ""
         return hints.of_neighbour(text, token.text + call, is_value=is_value)
 
-    def _of_string(self, position: int, before: Token | None) -> str:
-        """Hint at the meaning of a word in quotes; `before` is the operand that it follows, if it does."""
-        if before is not None and before.span.stop == self.tokens[position].span.start:
-            return hints.of_prime(before.text)
+    def _of_string(self, position: int) -> str:
+        """Hint at the meaning of a word in quotes."""
         if position == 0 and self.tokens[1].kind == "end":
             return "leave these quotes out"
         return "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
+
+
+def is_of_matrices(text: str) -> bool:
+    """Tell whether a text has a mark of the notation of matrices; no text that cannot be read has one.
+
+    >>> is_of_matrices("2A'(Ax - b)"), is_of_matrices("2*x")
+    (True, False)
+    """
+    try:
+        return bool(SourceText(text, "EXPR").matrix_mark)
+    except GradcliError:
+        return False
 
 
 MAX_DEPTH = 100
@@ -207,7 +326,9 @@ class Cursor:
             LanguageError: Another sign stands here.
         """
         if self.at_end:
-            raise self.source.error(f"'{opening.text}' is never closed", opening.span, hint=f"add '{closing}'")
+            typed = self.source.excerpt(opening.span)
+            closing = "}" if typed == "{" else closing
+            raise self.source.error(f"'{typed}' is never closed", opening.span, hint=f"add '{closing}'")
         self.require(closing)
 
     def behind(self) -> Token:

@@ -1,4 +1,4 @@
-"""Text to tokens with their places; how tightly the signs between operands bind; mathematics in signs of a program.
+"""Text to tokens with their places; how tightly the signs between operands bind.
 
 A regular expression rather than Python's `tokenize`, which reads `2x` differently from one Python version to the
 next, refuses null bytes with an exception of its own and knows strings, comments and indentation that this
@@ -17,16 +17,23 @@ from gradcli.errors import LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
 from gradcli.option_words import source as named
 
-_BY_LEVEL = ((1, "or"), (2, "and"), (4, "< <= > >= == !="), (5, "|"), (6, "&"), (7, "+ -"), (8, "* / // % @"))
+_BY_LEVEL = ((1, "or"), (2, "and"), (4, "< <= > >= == !="), (5, "|"), (6, "&"), (7, "+ -"))
+_PRODUCTS = "* / // % @ .* ./ × ⊗ \\"
 
-LEVELS: Mapping[str, int] = {sign: level for level, signs in _BY_LEVEL for sign in signs.split()}
+LEVELS: Mapping[str, int] = {sign: level for level, signs in (*_BY_LEVEL, (8, _PRODUCTS)) for sign in signs.split()}
 """Binding strength of the operators that are read from the left."""
 
 COMPARISON, PRODUCT = 4, 8
 """Binding strength of comparisons and of products."""
 
-POWERS = ("**", "^")
+POWERS = ("**", "^", ".^")
 """Operators that are read from the right and bind most tightly."""
+
+JUXTAPOSED = ""
+"""Sign of a product that is written by putting its factors side by side."""
+
+CLOSING = (")", "]", "}", "'", ".'", "⟩")
+"""Signs that end an operand."""
 
 OTHERWISE = "otherwise"
 """Word before the closing brace of cases, as formulas are printed: braces stand for nothing else."""
@@ -46,30 +53,30 @@ _PATTERN = re.compile(
       | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
       | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
       | (?P<brace>[{}])
-      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|@=|%=|->|\.\.\.?|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|@=|%=|->|\.\.\.?|\.[*/^']
+        |[-+*/@^()\[\],;:=.<>&|~%\n‖⟨⟩×⊗\\])""",
     re.VERBOSE | re.DOTALL,
 )
 
 
-_PLAIN = "×·⋅∗∙•⊙ *, ÷⁄ /, − -, ≤ <=, ≥ >=, ≠ !=, ∧ &, ∨ |, ¬ ~, ∞ inf, ⌊ floor(, ⌈ ceil(, ⌋⌉ )".split(", ")
-_LOWERED = {subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
-_SIGNS = str.maketrans({s: instead for signs, instead in map(str.split, _PLAIN) for s in signs} | _LOWERED)
-_RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
-_POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")
-_PI = re.compile(r"(?:(?<!\w)|(?<![\w.])(\d[\d.]*))π(?!\w)")
-_NORM = re.compile(r"‖([^‖]*)‖")
-_NORM_IN_BARS = re.compile(r"(^|[-+*/^(\[=,;@\n]\s*)\|\|([^|\n]+)\|\|")
 _IN_BASE = re.compile(r"0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b")
-_TRANSPOSED = re.compile(r"ᵀ(\s*(?=[^\W\d]|\())?")
-_LARGE = {"∑": "Σ", "∏": "Π"}
-_OVER = re.compile(r"[∑∏](?=\s*\[)")
+_LATEX = re.compile(
+    r"(?<=\S)\\[ \t]|\\(?:d?frac|sum|prod|sqrt|cdot|times|left|right|math\w*|text\w*|operatorname|partial|nabla|in[tf]|"
+    r"lim|log|ln|exp|"
+    r"sin|cos|tan|det|max|min|begin|end|top|intercal|dagger|ell|[lr]?[vV]ert|[lr]angle|\w?(?:alpha|beta|gamma|delta|"
+    r"epsilon|eta|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega)|le|ge|neq?|"
+    r"ldots|dots|qquad|quad|odot|otimes|circ|bf|rm|big\w*|Big\w*)(?![A-Za-z])"
+)
+"""Words of LaTeX, and blanks that a shell escapes; other letters after a backslash are what it divides."""
 
 DUNDERS = frozenset("__init__ __name__ __version__ __call__ __file__".split())
 """Names of Python's own that a program has; no variable is called so."""
 
 _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 """Change of the number of open brackets, by the bracket."""
+
+_MARKS = "'{}"
+"""Characters that are operators in some places, and in others something else."""
 
 STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
 """Letters that may stand before a quote."""
@@ -103,9 +110,17 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
     tokens: list[Token] = []
     position = depth = 0
     has_cases = OTHERWISE in text
+    groups: list[bool] = []
     while position < len(text):
+        is_mark = text[position] in _MARKS
+        if is_mark and (operator := _as_operator(tokens, text, position, groups, has_braces=has_braces)):
+            tokens.append(Token("operator", operator, Span(position, position + 1)))
+            depth += _DEPTHS.get(operator, 0)
+            position += 1
+            continue
         match = _PATTERN.match(text, position)
-        if match is None or (match.lastgroup == "brace" and not (has_cases or has_braces)):
+        is_brace = match is not None and match.lastgroup == "brace" and not (has_cases or has_braces)
+        if match is None or is_brace or _LATEX.match(text, position):
             raise _unexpected(text, position, source)
         position = match.end()
         kind, word = match.lastgroup, match.group()
@@ -135,26 +150,43 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
     return tokens
 
 
+def _as_operator(tokens: list[Token], text: str, position: int, groups: list[bool], *, has_braces: bool) -> str:
+    """Return the operator that a quote or a brace is; empty for other characters, words in quotes and other braces.
+
+    Args:
+        tokens: The words before it.
+        text: The text.
+        position: Of the character.
+        groups: The open braces: whether each stands for a parenthesis, as in `A^{-1}` and `‖x‖_{2}`.
+        has_braces: As of `tokenize`.
+    """
+    match text[position]:
+        case "'":
+            return "'" if _is_transpose(tokens, text, position, has_braces=has_braces) else ""
+        case "{":
+            *_, before, last = ("", "", *(token.text for token in tokens[-2:]))
+            groups.append(last == "^" or (before, last) == ("‖", "_"))
+            return "(" if groups[-1] else ""
+        case "}" if groups:
+            return ")" if groups.pop() else ""
+    return ""
+
+
 def is_position(before: Token, token: Token) -> bool:
     """Tell whether a word is the `.0` of `net.0.weight`, directly after a name or another position."""
     follows = before.kind in ("name", "number") and before.span.stop == token.span.start
     return follows and token.kind == "number" and token.text[0] == "." and token.text[1:].isdecimal()
 
 
-def plain(text: str) -> str:
-    """Replace signs of mathematics by those of a program; ASCII, and any other sign, stays as it is.
-
-    >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋"), plain("||x||^2")
-    ('2*x**2 - sqrt(y)/sqrt(x[i])', 'x**-1 <= pi', 'x1 + floor(x)', 'norm(x)^2')
-    """
-    text = _NORM_IN_BARS.sub(r"\1norm(\2)", text) if "||" in text else text
-    if text.isascii():
-        return text
-    text = _POWER.sub(lambda found: "**" + "".join(_RAISED[sign] for sign in found[0]), text)
-    text = _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text)
-    text = _OVER.sub(lambda found: _LARGE[found[0]], text)
-    text = _TRANSPOSED.sub(lambda found: ".T" if found[1] is None else ".T @ ", _NORM.sub(r"norm(\1)", text))
-    return _PI.sub(lambda found: f"{found[1] or ''}pi", text).translate(_SIGNS)
+def _is_transpose(tokens: list[Token], text: str, position: int, *, has_braces: bool) -> bool:
+    """Tell whether a quote transposes the operand directly before it; elsewhere it begins a word in quotes."""
+    before = tokens[-1] if tokens else None
+    if before is None or before.span.stop != position:
+        return False
+    if before.kind == "name" and has_braces and STRING_PREFIX.fullmatch(before.text):
+        return text.find("'", position + 1, (text.find("\n", position) + 1 or len(text) + 1) - 1) < 0
+    is_digit = before.kind == "number" and text[position + 1 : position + 2].isdigit()
+    return (before.kind in ("name", "number") and not is_digit) or before.text in CLOSING
 
 
 def _unexpected(text: str, position: int, source: str) -> LanguageError:

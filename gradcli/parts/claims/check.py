@@ -31,7 +31,8 @@ from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging
 from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
-from gradcli.questions.question import Inquiry, Question, read_whole
+from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 
 MAX_POINTS = 10_000
@@ -100,14 +101,15 @@ def check(
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
-    function = self._assuming(assume, at)
+    typed = self._next_to((claim or {}).values())
+    function = typed._assuming(assume, at)
     claim = with_statements(claim or {}, self.variables)
     inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
     has_values = bool(inquiry.at or inquiry.snippet.values or box or expect)
     if shape and has_values:
         raise UsageError(f"{option('shape')} is for a check without values", hint="leave it out: values have shapes")
     asked = Asked(
-        self, function, at, v, tolerances, claim, expect or {}, assume or {}, random, seed, allow, strict,
+        typed, function, at, v, tolerances, claim, expect or {}, assume or {}, random, seed, allow, strict,
         require_all, differences, AskedModes(forward, order, batched), numbers_of, options,
     )  # fmt: skip
     if claim and not has_values:

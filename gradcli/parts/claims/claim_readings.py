@@ -24,7 +24,7 @@ import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.juxtaposed_names import meant, place_of
+from gradcli.language.lower.juxtaposed_names import cut, factors, meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import infer
@@ -118,12 +118,15 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     known = {str(symbol): shape for symbol, shape in subject.known.items()}
     said = source_of(text.rstrip() or text, source)
     named = {**subject.assigned, **known}
+    cut(said, [*named])
+    said.factors = factors(said, [*named])
     if differentials_in(said.text, subject.program.names):
         from gradcli.parts.claims.differentials import read_differential
 
         return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
     indexed = read_equations(said, subject, known)
-    program = indexed or parse_claim(said, frozenset(named), named)
+    is_of_matrices = subject.program.is_of_matrices
+    program = indexed or parse_claim(said, frozenset(named), named, is_of_matrices=is_of_matrices)
     for name in program.names:
         if name not in named:
             raise _unknown(program, name, subject, known)

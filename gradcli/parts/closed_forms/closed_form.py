@@ -18,7 +18,7 @@ from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
-from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, cut_remarks, require_named
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.named_shapes import (
@@ -36,7 +36,7 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.questions.naming import chosen_variables, no_such_variable
 from gradcli.questions.parsed_text import ParsedText
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, Question, read
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
@@ -138,7 +138,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         products={name: together[name] for name in products},
         matrices=matrices,
         check=check,
-        warnings=(*program.warnings, *[NOT_EULER] * ("e" in nameless)),
+        warnings=(*program.warnings, *cut_remarks(program), *[NOT_EULER] * ("e" in nameless)),
     )
 
 
@@ -203,7 +203,7 @@ def readings(
     program = replace(snippet.program, warnings=())
 
     def again(sizes: Mapping[str, Shape]) -> Program:
-        return read(inquiry.expression, given=hidden, shapes=sizes).program
+        return inquiry.read(hidden, shapes=sizes).program
 
     return named_readings(program, shapes, again, beside, cost_of)
 
@@ -247,12 +247,13 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple
     if not snippet.program.needs_shapes:
         return snippet, named, nameless
     numbers = {str(symbol): named.shapes[symbol] for symbol in found.program.variables}
-    read_again = read(inquiry.expression, given=hidden, shapes=numbers)
+    read_again = inquiry.read(hidden, shapes=numbers)
     of_names = [name for name, shape in named.given.items() if not all(isinstance(size, int) for size in shape)]
     if of_names and _operations(read_again.program) != _operations(found.program):  # a constant of it is a size
         hint = f"give values, or sizes: {option('shape', *(f'{name}=3' for name in of_names[:4]))}"
         raise InputError(f"the expression needs the sizes of {', '.join(of_names)} as numbers", hint=hint)
-    return read_again, named_shapes(replace(read_again.program, warnings=()), named.given), nameless
+    again = replace(read_again, program=replace(read_again.program, joined=snippet.program.joined))
+    return again, named_shapes(replace(again.program, warnings=()), named.given), nameless
 
 
 def _cost_of_one(y: Shape) -> float | None:

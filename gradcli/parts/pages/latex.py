@@ -12,6 +12,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from gradcli.language.text import signs
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc, drawings
 from gradcli.report.appearance import Appearance
@@ -195,7 +196,7 @@ def _number(value: object) -> str:
 def _inline(part: doc.Inline) -> str:
     match part:
         case doc.Styled(role="code", words=words):
-            return typed(" ".join(words.split("\n")))
+            return typed(signs.in_ascii(" ".join(words.split("\n"))))
         case doc.Styled(words=words) if _NUMBER.fullmatch(words):
             return rf"\({number(words)}\)"
         case doc.Styled(words=words):

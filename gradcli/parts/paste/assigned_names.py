@@ -6,6 +6,7 @@ import sympy
 
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.lines import emit, require_tensor
+from gradcli.language.lower.matrix_ranks import RowVector
 from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.lower.statements import assign, require_used
 from gradcli.language.ops import Kind
@@ -82,7 +83,7 @@ def _name_is(
     if is_tensor and (is_required or name.text not in text.changed):
         _define(text, context, name, value, line, mark, is_required=is_required)
         return
-    assign(context, name.text, value, node)
+    assign(context, name.text, value, node, is_row=isinstance(operand, RowVector))
     if is_inside:
         context.findings.unused.pop(name.text, None)
         return

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from gradcli import progress
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.context import Context, Known, Operand, start
+from gradcli.language.lower.juxtaposed_names import cut, factors
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.statements import finish, require_used
 from gradcli.language.snippet_result import Replay, Snippet, SnippetPass
@@ -47,6 +48,10 @@ class HowToRead:
     is_session: bool = False
 
 
+_CODE = frozenset("def lambda import return class for while torch np numpy".split())
+"""Words of programs: in a text with one, names side by side are no product."""
+
+
 def read_statements(text: str, known: Known, how: HowToRead, *, shares: bool) -> Snippet:
     """Read the function of a text of statements, as `read` has it.
 
@@ -66,8 +71,12 @@ def read_statements(text: str, known: Known, how: HowToRead, *, shares: bool) ->
     with progress.collector_paused():
         source = SourceText(text, "EXPR", has_braces=True)
         try:
-            lines = parse_python(source)
+            is_mathematics = not how.is_torch and _CODE.isdisjoint(token.text for token in source.tokens)
+            joined = cut(source, known.names) if is_mathematics else {}
+            source.factors = factors(source, known.names) if is_mathematics else frozenset()
+            lines = parse_python(source, is_mathematics=is_mathematics)
             state, context = _begin(source, lines, known, how, shares=shares)
+            context.findings.joined = joined
             snippet = _snippet(state, context, lines)
             if not state.passes.frees_graph:
                 return snippet

@@ -74,7 +74,7 @@ def _named(text: TextState, context: Context, node: nodes.NameNode, trailers: Se
 
 def _power(text: TextState, context: Context, node: nodes.Power) -> Operand:
     """Lower a power; `^` is refused, as in Python it is none."""
-    if node.sign.text == "^" and text.is_torch:
+    if context.source.excerpt(node.sign.span) == "^" and text.is_torch:
         message = "'^' is exclusive or in Python, which torch has not of such numbers"
         raise context.source.error(message, node.sign.span, hint="write ** for a power")
     return power(context, node)
@@ -118,7 +118,7 @@ def rules_of(text: TextState) -> Rules:
     return replace(
         RULES,
         expressions={**RULES.expressions, nodes.FunctionNode: _function, nodes.Power: partial(_power, text)},
-        trailers={nodes.Member: partial(_member, text), nodes.Subscript: _indexed},
+        trailers={**RULES.trailers, nodes.Member: partial(_member, text), nodes.Subscript: _indexed},
         name=partial(_named, text),
         note_types=partial(note_types, text.tensors),
     )

@@ -122,7 +122,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
     Raises:
         GradcliError: A variable has no value or two, or shapes do not fit.
 
-    >>> from gradcli.questions.question import read
+    >>> from gradcli.questions.text_reading import read
     >>> text, source = "[a*x[0], x[1]]", RowSource("'t.csv'", {"x[0]": (), "x[1]": (), "day": ()})
     >>> found = plan(Inquiry(text, read(text), {"a": 2}), source)
     >>> found.bound, [quantity.columns for quantity in found.quantities]

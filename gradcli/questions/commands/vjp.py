@@ -210,7 +210,7 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
     Raises:
         GradcliError: There is a v, the loss is empty or not in the language, or such a value is malformed.
 
-    >>> from gradcli.questions.question import read
+    >>> from gradcli.questions.text_reading import read
     >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
     >>> own.at, extra
     ({'x': '1,2'}, {'t': array([3., 4.])})
@@ -241,7 +241,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         GradcliError: The text is not in the language, or a name in it has no value.
         InputError: ℓ does not name y, or has not one element.
 
-    >>> from gradcli.questions.question import read
+    >>> from gradcli.questions.text_reading import read
     >>> question = Inquiry("x**2", read("x**2"), {"x": "1,2"}).question()
     >>> loss = derive_loss(question, "sum(y**2)", {})
     >>> loss.value, loss.v, loss.formula.text, loss.gradient["x"]

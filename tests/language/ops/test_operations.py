@@ -11,7 +11,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.ops.reductions import exchanges
-from gradcli.questions.question import read
+from gradcli.questions.text_reading import read
 from tests.checks import check_of
 from tests.examples import all_but, first_of_each
 from tests.language.ops.agreement import POINT, require, require_same, value_at_point

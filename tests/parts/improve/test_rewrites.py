@@ -15,7 +15,7 @@ from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_CANDIDATES, candidates, readable
 from gradcli.parts.improve.forms import MOST_LINES, Form
 from gradcli.parts.improve.identities import KNOWN, OTHERS, RewriteRule
-from gradcli.questions.question import read
+from gradcli.questions.text_reading import read
 from tests.checks import check_of
 from tests.fuzz import ATOMS, FORMS
 from tests.parsing import parse

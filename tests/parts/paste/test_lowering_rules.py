@@ -25,7 +25,7 @@ def _expressions(kind: type[nodes.Node] = nodes.Node) -> set[type[nodes.Node]]:
 def test_each_node_has_one_rule() -> None:
     """The rules of the language are of its nodes alone."""
     assert set(RULES.expressions) == _expressions() - OF_STATEMENTS
-    assert set(RULES.trailers) == {nodes.Member, nodes.Subscript}
+    assert set(RULES.trailers) == {nodes.Member, nodes.Subscript, nodes.TransposeMark}
 
 
 def _doubled(context: Context, node: nodes.NumberNode) -> Operand:

@@ -12,7 +12,8 @@ from gradcli.crosscheck.compare import FLOAT_FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.questions.question import Inquiry, Question, read
+from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.text_reading import read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
 from gradcli.reference.enclosure_plan import Reference

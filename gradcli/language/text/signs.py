@@ -1,0 +1,130 @@
+"""Signs of mathematics to those of a program, with the place of each in the text as typed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from gradcli.errors import Span
+
+_PLAIN = "·⋅∗∙• *, ⊙∘ .*, ÷⁄ /, − -, ≤ <=, ≥ >=, ≠ !=, ∧ &, ∨ |, ¬ ~, ∞ inf, ⌊ floor(, ⌈ ceil(, ⌋⌉ ), 〈 ⟨, 〉 ⟩, ∥ ‖"
+_LOWERED = {subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+_SIGNS = {s: instead for signs, instead in map(str.split, _PLAIN.split(", ")) for s in signs} | _LOWERED
+_RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
+_LARGE = {"∑": "Σ", "∏": "Π"}
+
+_SIGN = re.compile(
+    rf"""(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+      | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤]|\^{{[ᵀ⊤]}})
+      | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
+      | (?P<large>[∑∏](?=\s*\[))
+      | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?!\w)
+      | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
+      | (?P<lowered>(?<=[‖∥])[₀₁₂₃₄₅₆₇₈₉∞]|(?<=\|\|)[₀₁₂₃₄₅₆₇₈₉])
+      | (?P<sign>[{"".join(_SIGNS)}])""",
+    re.VERBOSE,
+)
+
+_NORM_IN_BARS = re.compile(
+    r"""(?:^|[-+*/^(\[{=,;@<≤\n]\s*)\|\|[^|\n]+\|\|
+      | (?<=[\w)\]}'ᵀ²³])[ ]?\|\|(?=\S)[^|\n<>=]+\|\|""",
+    re.VERBOSE,
+)
+"""Pattern of ||x||, with no other bar inside: after a sign, or directly before what is in it."""
+
+
+class PlainText:
+    """Text in signs of a program, which knows the places of its characters in the text as typed.
+
+    >>> PlainText("2·x²").text, PlainText("2·x²").typed(Span(3, 5))
+    ('2*x^2', Span(start=3, stop=4))
+    """
+
+    def __init__(self, text: str) -> None:
+        parts = [] if text.isascii() and "||" not in text else [*_parts(text, 0)]
+        self.text = "".join(part for part, _ in parts) if parts else text
+        self._typed, self._starts = [span for _, span in parts], list[int]()
+        count = 0
+        for part, _ in parts:
+            self._starts.append(count)
+            count += len(part)
+        self._lengths = [len(part) for part, _ in parts]
+
+    def typed(self, span: Span) -> Span:
+        """Return the range of the text as typed from which a range comes."""
+        if not self._starts:
+            return span
+        return Span(self._place(span.start, 0), max(self._place(span.stop - 1, 1), self._place(span.start, 0)))
+
+    def _place(self, position: int, after: int) -> int:
+        """Return the place of a character, or the place after it."""
+        n = bisect_right(self._starts, position) - 1
+        typed, offset = self._typed[n], position - self._starts[n]
+        if typed.stop - typed.start == self._lengths[n] or offset >= self._lengths[n]:
+            return typed.start + offset + after
+        return typed.stop if after else typed.start
+
+
+def plain(text: str) -> str:
+    """Replace signs of mathematics by those of a program; ASCII, and any other sign, stays as it is.
+
+    >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋"), plain("||x||₂^2"), plain("A⁻ᵀ ⊙ Bᵀ")
+    ('2*x^2 - sqrt(y)/sqrt(x[i])', 'x^-1 <= pi', 'x1 + floor(x)', '‖x‖_2^2', "A^{-T} .* B'")
+    """
+    return PlainText(text).text
+
+
+def in_ascii(text: str) -> str:
+    """Replace signs of mathematics by characters of ASCII, where there are some, for a screen that has no others.
+
+    >>> in_ascii("‖x²‖ + ⟨x, √y⟩ ⊙ Aᵀ")
+    "||x^2|| + <x, sqrt(y)> .* A'"
+    """
+    return plain(text).translate({ord("‖"): "||", ord("⟨"): "<", ord("⟩"): ">"})
+
+
+def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
+    """Generate the pieces of a plain text, each with the range that it comes from."""
+    bars = {
+        start for found in _NORM_IN_BARS.finditer(text) for start in (text.find("||", found.start()), found.end() - 2)
+    }
+    position = 0
+    for found in _SIGN.finditer(text):
+        start, stop = found.span()
+        if found["bars"] and start not in bars:
+            continue
+        if position < start:
+            yield text[position:start], Span(offset + position, offset + start)
+        position = stop
+        span, kind = Span(offset + start, offset + stop), found.lastgroup
+        match kind:
+            case "power":
+                yield f"^{''.join(_RAISED[sign] for sign in found[0])}", span
+            case "inverse":
+                yield "^{-T}", span
+            case "turned":
+                yield "'", span
+            case "root":
+                yield "sqrt", span
+            case "operand":
+                yield "sqrt(", Span(offset + start, offset + found.start("operand"))
+                yield from _parts(found["operand"], offset + found.start("operand"))
+                yield ")", Span(offset + stop - 1, offset + stop)
+            case "large":
+                yield _LARGE[found[0]], span
+            case "pi":
+                if found["factor"]:
+                    yield found["factor"], Span(offset + start, offset + found.start("pi"))
+                yield "pi", Span(offset + found.start("pi"), offset + stop)
+            case "bars":
+                yield "‖", span
+            case "fraction":
+                yield f"({unicodedata.normalize('NFKC', found[0]).replace('⁄', '/')})", span
+            case "lowered":
+                yield f"_{_LOWERED.get(found[0], 'inf')}", span
+            case _:
+                yield _SIGNS[found[0]], span
+    if position < len(text):
+        yield text[position:], Span(offset + position, offset + len(text))
