@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypedDict
 
@@ -109,6 +109,7 @@ class ParsedText:
     """
 
     _is_of_matrices = False  # as a text next to it is in the notation of matrices
+    _named: tuple[str, ...] = ()  # the variables that such texts name
 
     OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box")
     """Options beside which an answer has numbers."""
@@ -216,16 +217,14 @@ class ParsedText:
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
         how = {"device": device, "is_of_matrices": self._is_of_matrices}
-        return Inquiry(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
+        found = Inquiry(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
+        return found.with_names((*(wrt or ()), *self._named))
 
-    def _next_to(self, texts: Iterable[object]) -> ParsedText:
-        """Return the function as it is read next to other texts, of which one may be in the notation of matrices."""
-        if self._snippet.program.is_of_matrices or not any(
-            isinstance(one, str) and is_of_matrices(one) for one in texts
-        ):
-            return self
+    def _next_to(self, claims: Mapping[str, object]) -> ParsedText:
+        """Return the function as it is read next to claims: they name variables, and may be in matrices' notation."""
         found = copy.copy(self)
-        found._is_of_matrices = True
+        found._named = tuple(name for name in claims if name)
+        found._is_of_matrices = any(isinstance(one, str) and is_of_matrices(one) for one in claims.values())
         return found
 
     def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:

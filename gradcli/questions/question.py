@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sympy
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import GradcliError, InputError, InternalError, ShapeError, TooLargeError
@@ -350,9 +351,27 @@ class Inquiry:
         if self.snippet.program.needs_values:
             self.read(self._meant(self.at))
 
-    def read(self, given: frozenset[str] = frozenset(), **how: Any) -> Snippet:
-        """Read the text again, with these names as variables."""
-        return read(self.expression, given=given, is_of_matrices=self.is_of_matrices, **how)
+    def read(
+        self,
+        given: frozenset[str] = frozenset(),
+        *,
+        shapes: Mapping[str, Shape] = MappingProxyType({}),
+        shares: bool = True,
+        values: Mapping[str, AnyArray] | None = None,
+    ) -> Snippet:
+        """Read the text again, with these names as variables, for shapes and values as of `read`."""
+        how = {"shares": shares, "values": values, "is_of_matrices": self.is_of_matrices}
+        return read(self.expression, given=given, shapes=shapes, **how)  # type: ignore[arg-type]
+
+    def with_names(self, names: Sequence[str]) -> Inquiry:
+        """Return the inquiry with its text read again, if only that has variables of these names: X in `tr(AXB)`."""
+        if self.recording is not None or {*names} <= {*self.snippet.program.names}:
+            return self
+        with suppress(GradcliError):
+            found = self.read(frozenset({*names, *self.at}), values={})
+            if {*names} <= {*found.program.names}:
+                return replace(self, snippet=found)
+        return self
 
     def _meant(self, names: Iterable[str]) -> frozenset[str]:
         """Select the names that change what the text says: constants and functions, and parts of joined names."""

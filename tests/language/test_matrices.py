@@ -246,7 +246,7 @@ def test_gradients(text: str, names: str, variable: str, expected: object) -> No
         ("x'*A*x", {"x": ("n",), "A": ("n", "n")}),
         ("‖Ax-b‖²", {"A": ("m", "n"), "x": ("n",), "b": ("m",)}),
         ("norm2(A*x - y)^2", {"A": ("m", "n"), "x": ("n",), "y": ("m",)}),
-        ("tr(A X B)", {"A": ("m", "n"), "X": ("n", "p"), "B": ("p", "q")}),
+        ("tr(A X B)", {"A": ("m", "n"), "X": ("n", "p"), "B": ("p", "m")}),
         ("log det X", {"X": ("n", "n")}),
     ],
 )
@@ -491,6 +491,28 @@ def test_claims_are_read_as_the_function_is(text: str, claim: str, status: str) 
     at = {name: AT[name] for name in "Axb" if name in text}
     answer = Function(text).check(at, claim={"x": claim}, wrt=["x"])
     assert answer.claims[0].status == status
+
+
+@pytest.mark.part("claims", "closed_forms")
+@pytest.mark.parametrize(
+    ("text", "variable", "claim", "status"),
+    [
+        ("x^T A x", "x", "(A + A^T)x", "proved"),
+        ("x^T A x", "x", "2Ax", "refuted"),
+        ("‖Ax-b‖²", "x", "2A^T(Ax-b)", "proved"),
+        ("log det X", "X", "X^{-T}", "proved"),
+        ("tr(AXB)", "X", "A'B'", "proved"),
+        ("tr(AXB)", "X", "AB", "refuted"),
+        ("x'*A*x + c*sin(y)'*x", "x", "(A + A')*x + c*sin(y)", "proved"),
+        ("tr((A + λI)^{-1} B)", "B", "(A + λI)^{-T}", "proved"),
+        ("A*x", "x", "A", "proved"),
+        ("A*x", "x", "A'", "refuted"),
+    ],
+)
+def test_claims_need_no_values(text: str, variable: str, claim: str, status: str) -> None:
+    """Nor shapes."""
+    (found,) = Function(text).check(claim={variable: claim}).claims
+    assert found.status == status
 
 
 @settings(max_examples=examples(500), deadline=None)

@@ -22,7 +22,7 @@ from gradcli.language.lower.constants import inline_text
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.inlining import inlined_call
 from gradcli.language.lower.lines import emit, emit_two, require_tensor
-from gradcli.language.lower.matrix_ranks import ArrayRow, RowVector, rank, shapes_of
+from gradcli.language.lower.matrix_ranks import ArrayRow, RowVector, is_likely_number, rank, shapes_of
 from gradcli.language.lower.sizeless import EYE, ONE, Sizeless, of_sizeless, place, sizeless_of
 from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.wengert import Atom
@@ -110,7 +110,8 @@ def _product(context: Context, left: Operand, right: Operand, sign: str = JUXTAP
     if sign == "*":
         note_matrices(context)
     if ranks == (1, 1) and rows == (False, True):
-        return emit_two(context, "outer", left, right)
+        is_number = shapes_of(context, a) is None and is_likely_number(a)
+        return emit_two(context, "mul" if is_number else "outer", left, right)
     found = emit_two(context, "matmul", left, right)
     return RowVector(*found) if ranks == (1, 2) else found
 
@@ -132,24 +133,24 @@ def _is_single(context: Context, a: Atom, b: Atom, ranks: tuple[int, int]) -> bo
     return shapes[0][-1] != shapes[1][0] or ranks == (1, 2)
 
 
-class _Misfit(NamedTuple):
+class _NoProduct(NamedTuple):
     """What a product is of that does not exist, and what to write."""
 
     what: str
     hint: str
 
 
-def _misfit(context: Context, left: Operand, right: Operand, ranks: tuple[int, int]) -> _Misfit | None:
+def _misfit(context: Context, left: Operand, right: Operand, ranks: tuple[int, int]) -> _NoProduct | None:
     """Say why a column cannot stand before a matrix, or a row after one, with what to write."""
     first, second = (f"({context.source.single_line(operand[1])})" for operand in (left, right))
     is_row = _is_row(left), _is_row(right)
     by_elements = f"or {first} .* {second}"
     if ranks == (1, 2) and not is_row[0]:
-        return _Misfit("of a column and a matrix", f"write {first}' {second} for the row, {by_elements}")
+        return _NoProduct("of a column and a matrix", f"write {first}' {second} for the row, {by_elements}")
     if ranks == (2, 1) and is_row[1]:
-        return _Misfit("of a matrix and a row", f"write {first} {second}' for the column, {by_elements}")
+        return _NoProduct("of a matrix and a row", f"write {first} {second}' for the column, {by_elements}")
     if ranks == (1, 1) and all(is_row):
-        return _Misfit("of two rows", f"write {first} {second}' for the inner product, {by_elements}")
+        return _NoProduct("of two rows", f"write {first} {second}' for the inner product, {by_elements}")
     return None
 
 

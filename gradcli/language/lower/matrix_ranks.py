@@ -34,6 +34,11 @@ def with_span(operand: Operand, span: Span) -> Operand:
     return operand._replace(span=span) if isinstance(operand, RowVector) else (operand[0], span)
 
 
+def is_likely_number(atom: Atom) -> bool:
+    """Tell whether a variable of unknown shape is called as numbers are: c, k, lam, but not x."""
+    return isinstance(atom, sympy.Symbol) and not isinstance(atom, sympy.Dummy) and atom.name not in [*"abghpqruvwxyz"]
+
+
 def rank(context: Context, atom: Atom) -> int:
     """Count the dimensions of a value; likely ones, for a shape that is not known, and the text is read again."""
     if not isinstance(context.findings.first_part(atom), sympy.Symbol):

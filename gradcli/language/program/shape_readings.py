@@ -102,7 +102,7 @@ class ShapeReading:
     cost: float
 
 
-_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps"})
+_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps", *"αβγδεζηθικλμνξορστυφχψω"})
 
 Read = Callable[[Mapping[str, Shape]], Program]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -152,7 +152,7 @@ class PythonFunction(Function):
         function.structures = structures
         return function
 
-    def _next_to(self, texts: Iterable[object]) -> PythonFunction:
+    def _next_to(self, claims: Mapping[str, object]) -> PythonFunction:
         """Return the function: a text next to code does not change what it means."""
         return self
 
