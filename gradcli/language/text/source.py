@@ -110,9 +110,10 @@ class SourceText:
 
     @cached_property
     def has_inverse(self) -> bool:
-        """Tell whether something has the exponent -1, which is its inverse if it is a matrix."""
-        triples = zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
-        return any((a.text, b.text, c.text) == ("^", "-", "1") for a, b, c in triples)
+        """Tell whether what may be a matrix has the exponent -1, which is its inverse if it is one."""
+        words = [token.text for token in self.tokens]
+        places = (n for n in range(1, len(words) - 5) if words[n : n + 3] == ["^", "-", "1"])
+        return any(words[n - 1] in CLOSING or words[n - 1][:1].isupper() for n in places)
 
     @cached_property
     def is_sympy(self) -> bool:
