@@ -1,0 +1,327 @@
+"""A term as a number, scalars, and a word of matrices and vectors, by summing over one index after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gradcli.symbolic.matrix_algebra import spelling
+from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, GaveUpError, NormalForm
+from gradcli.symbolic.matrix_algebra.spelling import Written
+
+
+@dataclass(frozen=True)
+class WordPart:
+    """Part of a word.
+
+    Attributes:
+        written: The matrix, or a vector as a column.
+        kind: A matrix, a column, or a row, which is written as the column.
+        negative: Its negative, of a sum with both signs.
+    """
+
+    written: Written
+    kind: str = "matrix"
+    negative: Written | None = None
+
+    @property
+    def key(self) -> str:
+        """By which letters are compared."""
+        return f"{self.kind}:{self.written.text}"
+
+    @property
+    def transposed(self) -> WordPart:
+        """The transpose."""
+        if self.kind == "matrix":
+            if self.written.text.startswith(("diag(", "eye(")):
+                return self
+            return WordPart(self.written.transposed, negative=self.negative and self.negative.transposed)
+        return WordPart(self.written, "row" if self.kind == "column" else "column", self.negative)
+
+
+Word = tuple[WordPart, ...]
+
+
+def kind_of(word: Word) -> str:
+    """Tell what a word is: a matrix, a column or a row."""
+    has_column = any(part.kind == "column" for part in word)
+    has_row = any(part.kind == "row" for part in word)
+    return "matrix" if has_column == has_row else "column" if has_column else "row"
+
+
+def transposed(word: Word) -> Word:
+    """Transpose a word."""
+    return tuple(letter.transposed for letter in reversed(word))
+
+
+def spelled(word: Sequence[WordPart]) -> Written:
+    """Write a word."""
+    place = next((n for n, letter in enumerate(word) if letter.kind == "row"), len(word))
+    left, right = list(word[:place]), list(word[place:])
+    if left and right and left[-1].kind == "column":
+        row = [letter.transposed for letter in reversed(right)]
+        return spelling.outer(spelled(left), spelled(row))
+    if right and not left:  # a row alone is a vector, too
+        return spelling.chain([letter.transposed.written for letter in reversed(right)])
+    return spelling.chain([letter.written for letter in word])
+
+
+@dataclass(frozen=True)
+class WordTerm:
+    """WordTerm of a sum.
+
+    Attributes:
+        number: The rational number.
+        scalars: The numbers that it is multiplied by, with their powers.
+        word: The tensor, as a word; empty for numbers alone, or a tensor of them.
+    """
+
+    number: Fraction
+    scalars: Mapping[Written, Fraction]
+    word: Word
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    axes: tuple[int, ...]
+    word: Word
+
+
+class Contraction:
+    """Writer of terms as words.
+
+    Args:
+        write: Writes a form.
+        size: Writes a size.
+    """
+
+    def __init__(self, write: Callable[[NormalForm], Written], size: Callable[[int], Written]) -> None:
+        self.write, self.size = write, size
+
+    def term(self, number: Fraction, factors: Factors, sizes: Sequence[int]) -> WordTerm:
+        """Write a term.
+
+        Raises:
+            GaveUpError: It is none of numbers, vectors and matrices.
+        """
+        scalars: dict[Written, Fraction] = {}
+        for one in factors:
+            if not one.at:
+                written, power = self.scalar(one)
+                scalars[written] = scalars.get(written, Fraction(0)) + power
+        tensors = self._contracted([one for one in factors if one.at])
+        axes = [axis for axis, size in enumerate(sizes) if size != 1]
+        return WordTerm(number, scalars, self._whole(tensors, axes, sizes))
+
+    def scalar(self, one: Factor) -> tuple[Written, Fraction]:
+        """Write a number, and its power."""
+        atom = one.atom
+        if atom.kind == "network":
+            inside = next(iter(atom.inside[0].terms))
+            if len(inside) == 1 and inside[0].power == 2 and len(set(inside[0].at)) == len(inside[0].at) <= 2:
+                own = inside[0]
+                axes = tuple(range(len(own.at)))
+                base = self.atom(own.atom)
+                if one.power.denominator == 2 or len(axes) == 2 or base.level == spelling.SUM:
+                    return spelling.norm(base, is_matrix=len(axes) == 2), one.power * 2
+            return self._closed(inside), one.power
+        return self.atom(atom), one.power
+
+    def atom(self, atom: Atom) -> Written:
+        """Write a tensor, with its own axes."""
+        match atom.kind:
+            case "size":
+                return self.size(int(atom.name))
+            case "variable" | "number":
+                return spelling.named(atom.name)
+            case "function":
+                return spelling.called(atom.name, *map(self.write, atom.inside))
+            case "sum":
+                return self.write(atom.inside[0])
+            case "inverse":
+                return spelling.inverse(self.write(atom.inside[0]))
+            case "determinant":
+                return spelling.called("det", self.write(atom.inside[0]))
+            case "eigenvalues":
+                return spelling.called("eigvalsh", self.write(atom.inside[0]))
+        raise GaveUpError
+
+    def _factors_at(self, factors: Sequence[Factor], axes: tuple[int, ...]) -> _Tensor:
+        """Write factors at the same indices as one tensor."""
+        above: list[Written] = []
+        below: list[Written] = []
+        for one in factors:
+            written = self.atom(one.atom)
+            if one.at != axes and not one.atom.is_symmetric:
+                if len(axes) != 2 or one.at != axes[::-1]:
+                    raise GaveUpError
+                written = written.transposed
+            (above if one.power > 0 else below).append(spelling.raised(written, abs(one.power)))
+        kind = "matrix" if len(axes) == 2 else "column"
+        order = sorted(above, key=lambda w: (w.level, len(w.text)))
+        negative = None
+        if (
+            flipped := next((one for one in factors if one.power == 1 and _has_both_signs(one.atom)), None)
+        ) is not None:
+            inside = flipped.atom.inside[0]
+            opposite = self.write(NormalForm(inside.sizes, {own: -n for own, n in inside.terms.items()}))
+            is_turned = flipped.at != axes and not flipped.atom.is_symmetric
+            old = self.atom(flipped.atom)
+            old, new = (old.transposed, opposite.transposed) if is_turned else (old, opposite)
+            negative = spelling.by_element([new if one == old else one for one in order], below)
+        return _Tensor(axes, (WordPart(spelling.by_element(order, below), kind, negative),))
+
+    def _along(self, one: _Tensor, axes: tuple[int, ...]) -> _Tensor:
+        return one if one.axes == axes else _Tensor(axes, transposed(one.word))
+
+    def _joined(self, tensors: Sequence[_Tensor], axes: tuple[int, ...]) -> _Tensor:
+        """Multiply tensors with the same axes by element."""
+        if len(tensors) == 1:
+            return self._along(tensors[0], axes)
+        parts = sorted((spelled(self._along(one, axes).word) for one in tensors), key=lambda w: (-w.level, len(w.text)))
+        return _Tensor(axes, (WordPart(spelling.by_element(parts, []), "matrix" if len(axes) == 2 else "column"),))
+
+    def _contracted(self, factors: Sequence[Factor]) -> list[_Tensor]:
+        """Sum over the indices below 0, one after the other."""
+        groups: dict[tuple[int, ...], list[Factor]] = {}
+        tensors: list[_Tensor] = []
+        for one in factors:
+            if len(one.at) > 2:
+                raise GaveUpError
+            if one.atom.kind == "unit":
+                tensors.append(_Tensor(one.at, (WordPart(self._unit(one.atom.sizes[0])),)))
+            elif len(set(one.at)) < len(one.at):
+                diagonal = spelling.called("diag", self._factors_at([one], one.at).word[0].written)
+                tensors.append(_Tensor(one.at[:1], (WordPart(diagonal, "column"),)))
+            else:
+                groups.setdefault(tuple(sorted(one.at, reverse=True)), []).append(one)
+        tensors += [self._factors_at(own, own[0].at) for own in groups.values()]
+        sizes = {i: n for one in factors for i, n in zip(one.at, one.atom.sizes, strict=True)}
+        while bound := {i for one in tensors for i in one.axes if i < 0}:
+            tensors = self._without_one(tensors, bound, sizes)
+        return tensors
+
+    def _without_one(self, tensors: list[_Tensor], bound: set[int], sizes: Mapping[int, int]) -> list[_Tensor]:
+        """Sum over one index."""
+
+        def cost(k: int) -> tuple[int, int, int]:
+            mine = [one for one in tensors if k in one.axes]
+            matrices = sum(len(one.axes) == 2 for one in mine)
+            return (0 if matrices == 1 and len(mine) > 1 else 1), matrices, k
+
+        for k in sorted(bound, key=cost):
+            mine = [one for one in tensors if k in one.axes]
+            rest = [one for one in tensors if k not in one.axes]
+            vectors = [one for one in mine if len(one.axes) == 1]
+            by_ends: dict[int, list[_Tensor]] = {}
+            for one in mine:
+                if len(one.axes) == 2:
+                    by_ends.setdefault(next(i for i in one.axes if i != k), []).append(one)
+            matrices = [self._joined(own, (end, k)) for end, own in by_ends.items()]
+            if len(matrices) > 2 or not mine:
+                continue
+            diagonal = self._joined(vectors, (k,)) if vectors else None
+            if len(matrices) == 2:
+                left, right = matrices
+                middle = () if diagonal is None else (WordPart(spelling.called("diag", spelled(diagonal.word))),)
+                axes = left.axes[0], right.axes[0]
+                return [*rest, _Tensor(axes, (*left.word, *middle, *transposed(right.word)))]
+            if len(matrices) == 1:
+                (left,) = matrices
+                column = diagonal.word if diagonal is not None else (WordPart(self._ones(sizes[k]), "column"),)
+                return [*rest, _Tensor(left.axes[:1], (*left.word, *column))]
+        raise GaveUpError
+
+    def _closed(self, factors: Factors) -> Written:
+        """Write what is joined to no axis: a sum, a product of vectors, or a trace."""
+        tensors = [_Tensor(one.at, ()) for one in factors]
+        if {len(one.axes) for one in tensors} == {1}:
+            if len(factors) == 1 and factors[0].power == 2:
+                base = WordPart(self.atom(factors[0].atom), "column")
+                return spelled_product((base,), (base,))
+            return self._dot([self._factors_at([one], one.at) for one in factors])
+        counts: dict[int, int] = {}
+        for one in factors:
+            for index in set(one.at):
+                counts[index] = counts.get(index, 0) + 1
+        # All but one index are summed over; the last one closes the word.
+        last = self._last_index(factors, counts)
+        opened = [one.moved({last: 0}) for one in factors]
+        left = self._contracted(opened)
+        matrices = [one for one in left if one.axes == (0, 0)]
+        if matrices:
+            if len(left) > 1:
+                raise GaveUpError
+            return spelling.trace(spelled(matrices[0].word))
+        return self._dot(left)
+
+    def _last_index(self, factors: Factors, counts: Mapping[int, int]) -> int:
+        vectors = {one.at[0] for one in factors if len(one.at) == 1}
+        return max(counts, key=lambda index: (index in vectors, counts[index] > 1, index))
+
+    def _dot(self, vectors: Sequence[_Tensor]) -> Written:
+        if len(vectors) == 1:
+            written = spelled(vectors[0].word)
+            if len(vectors[0].word) > 1 and vectors[0].word[-1].written.text.startswith("ones("):
+                return spelling.called("sum", spelled(vectors[0].word[:-1]))
+            return spelling.called("sum", written)
+        short, *others = sorted(vectors, key=lambda one: len(one.word))
+        if len(others) == 1:
+            return spelled_product(short.word, others[0].word)
+        return spelling.called("sum", self._joined(vectors, vectors[0].axes).word[0].written)
+
+    def _whole(self, tensors: list[_Tensor], axes: list[int], sizes: Sequence[int]) -> Word:
+        """Join what is left to a word from the first axis to the last."""
+        if not tensors:
+            return ()
+        if len(axes) == 1:
+            return self._joined(tensors, (axes[0],)).word
+        if len(axes) != 2:
+            raise GaveUpError
+        first, second = axes
+        rows = [one for one in tensors if one.axes == (first,)]
+        columns = [one for one in tensors if one.axes == (second,)]
+        matrices = [one for one in tensors if len(one.axes) == 2]
+        units = [one for one in matrices if one.word[0].written.text.startswith("eye(")]
+        if units:
+            if len(matrices) > 1 or columns:
+                raise GaveUpError
+            return (
+                (WordPart(spelling.called("diag", spelled(self._joined(rows, (first,)).word))),)
+                if rows
+                else units[0].word
+            )
+        sides = [self._joined(own, own[0].axes).word if own else None for own in (rows, columns)]
+        if not matrices:
+            ones = [
+                side if side is not None else (WordPart(self._ones(sizes[axis]), "column"),)
+                for side, axis in zip(sides, axes, strict=True)
+            ]
+            return (*ones[0], *transposed(ones[1]))
+        left, right = ((WordPart(spelling.called("diag", spelled(side))),) if side else () for side in sides)
+        return (*left, *self._joined(matrices, (first, second)).word, *right)
+
+    def _ones(self, size: int) -> Written:
+        text = self.size(size)
+        return Written(f"ones({text.text})", "𝟏", r"\mathbf{1}", is_long=False)
+
+    def _unit(self, size: int) -> Written:
+        return Written(f"eye({self.size(size).text})", "I", "I")
+
+
+def _has_both_signs(atom: Atom) -> bool:
+    """Tell whether a tensor is a sum in which something is subtracted."""
+    return atom.kind == "sum" and len({number > 0 for number in atom.inside[0].terms.values()}) > 1
+
+
+def spelled_product(left: Word, right: Word) -> Written:
+    """Write the product of two vectors, the left one as a row."""
+    row = transposed(left)
+    pretty = [letter.written if letter.kind == "matrix" else letter.written.transposed for letter in row]
+    shown = spelling.chain([*pretty, *(letter.written for letter in right)])
+    if len(left) == 1:
+        text = spelling.chain([left[0].written, *(letter.written for letter in right)]).text
+    else:
+        text = spelling.chain([*(letter.written for letter in row), *(letter.written for letter in right)]).text
+    return Written(text, shown.pretty, shown.latex, spelling.CHAIN, spelling.CHAIN)
