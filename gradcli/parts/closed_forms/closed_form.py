@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import sympy
 from sympy import Symbol
 
 from gradcli.crosscheck.confirming import confirm
@@ -27,9 +26,9 @@ from gradcli.option_words import option
 from gradcli.parts.closed_forms.tensor_formulas import (
     SizedFunction,
     gradient_formula,
-    has_matrices,
     hessian_formula,
     jacobian_formula,
+    joins_elements,
 )
 from gradcli.questions.naming import chosen_variables, no_such_variable
 from gradcli.questions.parsed_text import ParsedText
@@ -114,7 +113,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     if weighted is not None:
         products, check = _products(weighted, typed, named, wrt, shape, check)
     together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
-    matrices = _tensor_formulas(command, named, wrt, weighted, formulas.derivatives)
+    matrices = _tensor_formulas(command, named, wrt, weighted)
     conditions = dict.fromkeys(one for found in matrices.values() for one in found.conditions)
     return ClosedForm(
         command=command,
@@ -279,11 +278,7 @@ def _weighted(program: Program) -> Program:
 
 
 def _tensor_formulas(
-    command: str,
-    named: NamedShapes,
-    wrt: Sequence[str],
-    weighted: Program | None,
-    derivatives: Mapping[tuple[str, str], Derivative],
+    command: str, named: NamedShapes, wrt: Sequence[str], weighted: Program | None
 ) -> dict[str, WholeTensors]:
     """Return the derivatives that have a formula in whole tensors, of a Hessian the blocks of one variable.
 
@@ -292,19 +287,16 @@ def _tensor_formulas(
         named: The function, with its shapes.
         wrt: The variables.
         weighted: The sum of v*y, where the products with v are asked for.
-        derivatives: The formulas in index notation, of which simple ones are enough.
     """
     program = for_formulas(weighted) if weighted is not None else named.program
     y = named.shapes.get(named.program.output, ())
     shapes = {symbol: named.shapes.get(symbol, y) for symbol in program.variables}  # of v, too
     function = SizedFunction(program, shapes, {number: str(size) for number, size in named.sizes.items()})
     found: dict[str, WholeTensors | None] = {}
-    for symbol in (symbol for symbol in program.variables if str(symbol) in wrt and shapes[symbol]):
+    if not joins_elements(named.program):
+        return {}
+    for symbol in (symbol for symbol in program.variables if str(symbol) in wrt):
         name = str(symbol)
-        derivative = derivatives.get((name if command == "hessian" else "", name))
-        is_simple = derivative is not None and not any(one.has(sympy.Sum) for _, one in derivative.cases)
-        if is_simple and not has_matrices(program):
-            continue
         match command:
             case "grad" | "vjp":
                 found[name] = gradient_formula(function, symbol)

@@ -46,12 +46,12 @@ _WEIGHTS = "weights of y"
 _WAYS = ((False, False), (True, False), (True, True))
 """Ways to multiply out: not at all, products of sums, and functions and quotients, too."""
 
-_MATRICES = (Kind.CONTRACTION, Kind.MATRIX, Kind.SPECTRAL)
+_JOINING = (Kind.CONTRACTION, Kind.MATRIX, Kind.SPECTRAL, Kind.REDUCTION)
 
 
-def has_matrices(program: Program) -> bool:
-    """Tell whether a function multiplies matrices, or has functions of them."""
-    return any(line.call.op.kind in _MATRICES for line in program.lines)
+def joins_elements(program: Program) -> bool:
+    """Tell whether a function has sums of elements, or of products; else its formula for one element says it all."""
+    return any(line.call.op.kind in _JOINING for line in program.lines)
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,17 @@ def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> Who
 
 def _formula(function: SizedFunction, variable: Symbol, of: str) -> WholeTensors | None:
     """Return the shortest formula that is proved."""
+    x = str(variable)
+    order = (x, *function.program.names)
     names = {number: f"({name})" if " " in name else name for number, name in function.names.items()}
     try:
         with time_limit():
             texts = {}
             for form in _forms(function, variable, of):
                 with suppress(GaveUpError):
-                    texts[FormulaWriter({}).formula(form).text] = FormulaWriter(names).formula(form)
+                    texts[FormulaWriter({}, order).formula(form).text] = FormulaWriter(names, order).formula(form)
             for text in sorted(texts, key=len):
-                if is_proved_derivative(function.program, function.shapes, str(variable), text, of):
+                if is_proved_derivative(function.program, function.shapes, x, text, of):
                     return texts[text]
     except (GradcliError, NoAdjointError, OverTimeError, RecursionError):
         pass

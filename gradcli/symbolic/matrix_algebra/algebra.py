@@ -66,7 +66,7 @@ class TensorAlgebra(Rewriting):
         for number, form in forms:
             lead = len(sizes) - len(form.sizes)
             moved = {axis: axis + lead for axis in range(len(form.sizes))}
-            for factors, coefficient in form.terms.items():
+            for factors, coefficient in self.flattened(form).terms.items():
                 new = canonical([one.moved(moved) for one in factors]) if lead else factors
                 terms[new] = terms.get(new, Fraction(0)) + number * coefficient
         return bounded(NormalForm(sizes, {factors: number for factors, number in terms.items() if number}))
@@ -132,15 +132,27 @@ class TensorAlgebra(Rewriting):
         coefficient, shared, rest = content(form, only_common=True)
         if len(rest.terms) < 2:
             return form
-        atom, at = wrapped("sum", "", rest)
+        atom, at = wrapped("added", "", rest)
         return NormalForm(form.sizes, {canonical([*shared, Factor(atom, at)]): coefficient})
+
+    def flattened(self, form: NormalForm) -> NormalForm:
+        """Return a form with the terms of its sums, where these are not multiplied by anything."""
+        if not any(one.atom.kind == "added" and one.power >= 1 for own in form.terms for one in own):
+            return form
+        if self.expands:
+            return self.normal(form.sizes, [(number, list(own)) for own, number in form.terms.items()])
+        terms: dict[Factors, Fraction] = {}
+        for own, number in form.terms.items():
+            for factors, coefficient in self.opened(NormalForm(form.sizes, {own: number})).terms.items():
+                terms[factors] = terms.get(factors, Fraction(0)) + coefficient
+        return NormalForm(form.sizes, {own: number for own, number in terms.items() if number})
 
     def opened(self, form: NormalForm) -> NormalForm:
         """Return a form whose one factor is a sum as this sum."""
         if len(form.terms) != 1:
             return form
         ((factors, coefficient),) = form.terms.items()
-        if len(factors) != 1 or factors[0].atom.kind != "sum" or factors[0].power != 1:
+        if len(factors) != 1 or factors[0].atom.kind != "added" or factors[0].power != 1:
             return form
         inside = factors[0].atom.inside[0]
         moved = dict(enumerate(factors[0].at))

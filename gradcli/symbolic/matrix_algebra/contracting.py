@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gradcli.symbolic.matrix_algebra import spelling
 from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, GaveUpError, NormalForm
 from gradcli.symbolic.matrix_algebra.spelling import Written
+from gradcli.symbolic.matrix_algebra.sums import renamed_axes
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,6 @@ class WordPart:
     def transposed(self) -> WordPart:
         """The transpose."""
         if self.kind == "matrix":
-            if self.written.text.startswith(("diag(", "eye(")):
-                return self
             return WordPart(self.written.transposed, negative=self.negative and self.negative.transposed)
         return WordPart(self.written, "row" if self.kind == "column" else "column", self.negative)
 
@@ -119,8 +118,10 @@ class Contraction:
         atom = one.atom
         if atom.kind == "network":
             inside = next(iter(atom.inside[0].terms))
-            if len(inside) == 1 and inside[0].power == 2 and len(set(inside[0].at)) == len(inside[0].at) <= 2:
-                own = inside[0]
+            own = inside[0]
+            if len(inside) == 1 and len(own.at) == 2 and own.at[0] == own.at[1] and own.power == 1:
+                return spelling.trace(self.atom(own.atom)), one.power
+            if len(inside) == 1 and own.power == 2 and len(set(inside[0].at)) == len(inside[0].at) <= 2:
                 axes = tuple(range(len(own.at)))
                 base = self.atom(own.atom)
                 if one.power.denominator == 2 or len(axes) == 2 or base.level == spelling.SUM:
@@ -130,6 +131,10 @@ class Contraction:
 
     def atom(self, atom: Atom) -> Written:
         """Write a tensor, with its own axes."""
+        found = self._tensor(atom)
+        return replace(found, is_symmetric=True) if atom.is_symmetric else found
+
+    def _tensor(self, atom: Atom) -> Written:
         match atom.kind:
             case "size":
                 return self.size(int(atom.name))
@@ -137,12 +142,17 @@ class Contraction:
                 return spelling.named(atom.name)
             case "function":
                 return spelling.called(atom.name, *map(self.write, atom.inside))
-            case "sum":
+            case "added":
                 return self.write(atom.inside[0])
             case "inverse":
-                return spelling.inverse(self.write(atom.inside[0]))
+                inside = self.write(atom.inside[0])
+                turned = self.write(renamed_axes(atom.inside[0], {0: 1, 1: 0}, atom.sizes))
+                is_shorter = len(turned.text) < len(inside.text)
+                return spelling.inverse(turned).transposed if is_shorter else spelling.inverse(inside)
             case "determinant":
-                return spelling.called("det", self.write(atom.inside[0]))
+                inside = self.write(atom.inside[0])
+                turned = self.write(renamed_axes(atom.inside[0], {0: 1, 1: 0}, atom.inside[0].sizes))
+                return spelling.called("det", min(inside, turned, key=lambda one: len(one.text)))
             case "eigenvalues":
                 return spelling.called("eigvalsh", self.write(atom.inside[0]))
         raise GaveUpError
@@ -196,7 +206,7 @@ class Contraction:
                 tensors.append(_Tensor(one.at[:1], (WordPart(diagonal, "column"),)))
             else:
                 groups.setdefault(tuple(sorted(one.at, reverse=True)), []).append(one)
-        tensors += [self._factors_at(own, own[0].at) for own in groups.values()]
+        tensors += [self._factors_at(own, _most_common_axes(own)) for own in groups.values()]
         sizes = {i: n for one in factors for i, n in zip(one.at, one.atom.sizes, strict=True)}
         while bound := {i for one in tensors for i in one.axes if i < 0}:
             tensors = self._without_one(tensors, bound, sizes)
@@ -224,7 +234,7 @@ class Contraction:
             diagonal = self._joined(vectors, (k,)) if vectors else None
             if len(matrices) == 2:
                 left, right = matrices
-                middle = () if diagonal is None else (WordPart(spelling.called("diag", spelled(diagonal.word))),)
+                middle = () if diagonal is None else (_diagonal(diagonal.word),)
                 axes = left.axes[0], right.axes[0]
                 return [*rest, _Tensor(axes, (*left.word, *middle, *transposed(right.word)))]
             if len(matrices) == 1:
@@ -241,6 +251,9 @@ class Contraction:
                 base = WordPart(self.atom(factors[0].atom), "column")
                 return spelled_product((base,), (base,))
             return self._dot([self._factors_at([one], one.at) for one in factors])
+        is_of_matrices = all(one.power == 1 and len(set(one.at)) == 2 for one in factors)
+        if is_of_matrices and len(factors) == 2 and set(factors[0].at) == set(factors[1].at):
+            return self._product_of_two(*factors)
         counts: dict[int, int] = {}
         for one in factors:
             for index in set(one.at):
@@ -255,6 +268,13 @@ class Contraction:
                 raise GaveUpError
             return spelling.trace(spelled(matrices[0].word))
         return self._dot(left)
+
+    def _product_of_two(self, left: Factor, right: Factor) -> Written:
+        """Write the sum of the products of the elements of two matrices."""
+        one, other = self.atom(left.atom), self.atom(right.atom)
+        if left.at == right.at and not (left.atom.is_symmetric or right.atom.is_symmetric):
+            return spelling.called("sum", spelling.by_element([one, other], []))
+        return spelling.trace(spelling.chain([one, other]))
 
     def _last_index(self, factors: Factors, counts: Mapping[int, int]) -> int:
         vectors = {one.at[0] for one in factors if len(one.at) == 1}
@@ -287,11 +307,7 @@ class Contraction:
         if units:
             if len(matrices) > 1 or columns:
                 raise GaveUpError
-            return (
-                (WordPart(spelling.called("diag", spelled(self._joined(rows, (first,)).word))),)
-                if rows
-                else units[0].word
-            )
+            return (_diagonal(self._joined(rows, (first,)).word),) if rows else units[0].word
         sides = [self._joined(own, own[0].axes).word if own else None for own in (rows, columns)]
         if not matrices:
             ones = [
@@ -299,7 +315,7 @@ class Contraction:
                 for side, axis in zip(sides, axes, strict=True)
             ]
             return (*ones[0], *transposed(ones[1]))
-        left, right = ((WordPart(spelling.called("diag", spelled(side))),) if side else () for side in sides)
+        left, right = ((_diagonal(side),) if side else () for side in sides)
         return (*left, *self._joined(matrices, (first, second)).word, *right)
 
     def _ones(self, size: int) -> Written:
@@ -307,12 +323,23 @@ class Contraction:
         return Written(f"ones({text.text})", "𝟏", r"\mathbf{1}", is_long=False)
 
     def _unit(self, size: int) -> Written:
-        return Written(f"eye({self.size(size).text})", "I", "I")
+        return Written(f"eye({self.size(size).text})", "I", "I", is_symmetric=True)
+
+
+def _diagonal(vector: Word) -> WordPart:
+    """Write the diagonal matrix of a vector."""
+    return WordPart(replace(spelling.called("diag", spelled(vector)), is_symmetric=True))
+
+
+def _most_common_axes(factors: Sequence[Factor]) -> tuple[int, ...]:
+    """Return the order of axes that most factors have."""
+    orders = [one.at for one in factors if not one.atom.is_symmetric] or [factors[0].at]
+    return max(sorted(set(orders), reverse=orders[0][0] < 0), key=orders.count)
 
 
 def _has_both_signs(atom: Atom) -> bool:
     """Tell whether a tensor is a sum in which something is subtracted."""
-    return atom.kind == "sum" and len({number > 0 for number in atom.inside[0].terms.values()}) > 1
+    return atom.kind == "added" and len({number > 0 for number in atom.inside[0].terms.values()}) > 1
 
 
 def spelled_product(left: Word, right: Word) -> Written:

@@ -45,6 +45,10 @@ class ElementwiseAlgebra(TensorAlgebra):
                 self._give_up()
         form = self.opened(form)
         number, shared, rest = content(form, only_positive=not is_whole)
+        flat = self.flattened(rest)
+        if flat is not rest and flat.terms:
+            own, more, rest = content(flat, only_positive=not is_whole)
+            number, shared = number * own, [*shared, *more]
         raised = [one.raised(power) for one in shared]
         coefficient = Fraction(1)
         if is_whole:
@@ -55,7 +59,7 @@ class ElementwiseAlgebra(TensorAlgebra):
             ((factors, sign),) = rest.terms.items()
             if is_whole:
                 if any(index < 0 for one in factors for index in one.at):
-                    atom, at = wrapped("sum", "", rest)
+                    atom, at = wrapped("added", "", rest)
                     return self.normal(form.sizes, [(coefficient, [*raised, Factor(atom, at, power)])])
                 return self.normal(
                     form.sizes, [(coefficient * sign ** int(power), [*raised, *(one.raised(power) for one in factors)])]
@@ -66,7 +70,7 @@ class ElementwiseAlgebra(TensorAlgebra):
                 return self.normal(form.sizes, [(coefficient, raised)])
             if sign > 0 and len(factors) == 1 and factors[0].power == 1 and all(i >= 0 for i in factors[0].at):
                 return self.normal(form.sizes, [(coefficient, [*raised, factors[0].raised(power)])])
-        atom, at = wrapped("sum", "", rest)
+        atom, at = wrapped("added", "", rest)
         return self.normal(form.sizes, [(coefficient, [*raised, Factor(atom, at, power)])])
 
     def _give_up(self) -> NormalForm:
@@ -135,7 +139,7 @@ class ElementwiseAlgebra(TensorAlgebra):
                 moved = dict(enumerate(logarithm.at))
                 raised = self.power(base, number)
                 if len(raised.terms) != 1:
-                    atom, at = wrapped("sum", "", base)
+                    atom, at = wrapped("added", "", base)
                     factors.append(Factor(atom, tuple(moved[i] for i in at), number))
                     continue
                 ((more, coefficient),) = raised.terms.items()

@@ -19,7 +19,7 @@ def are_equal(one: NormalForm, other: NormalForm, algebra: MatrixAlgebra) -> boo
         powers: dict[Factor, Fraction] = {}
         for factors in difference.terms:
             for factor in factors:
-                if factor.atom.kind == "sum" and not factor.at:
+                if factor.atom.kind == "added" and not factor.at:
                     key = factor._replace(power=Fraction(1))
                     powers[key] = min(powers.get(key, Fraction(0)), factor.power)
         below = [key._replace(power=Fraction(math.ceil(-power))) for key, power in powers.items() if power < 0]

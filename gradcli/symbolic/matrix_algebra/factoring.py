@@ -12,7 +12,11 @@ from math import gcd, lcm
 
 from gradcli.symbolic.matrix_algebra import spelling
 from gradcli.symbolic.matrix_algebra.contracting import Contraction, WordPart, WordTerm, kind_of, spelled, transposed
-from gradcli.symbolic.matrix_algebra.known_functions import with_known_functions
+from gradcli.symbolic.matrix_algebra.known_functions import (
+    with_known_functions,
+    with_positive_arguments,
+    with_variables_added,
+)
 from gradcli.symbolic.matrix_algebra.networks import Atom, GaveUpError, NormalForm
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors, Written
 
@@ -28,10 +32,11 @@ class FormulaWriter:
 
     Args:
         sizes: What sizes are called; others are numbers.
+        names: Of variables: of `x - a` and `a - x` that one is written in which the first of them is not subtracted.
     """
 
-    def __init__(self, sizes: Mapping[int, str]) -> None:
-        self.sizes = sizes
+    def __init__(self, sizes: Mapping[int, str], names: Sequence[str] = ()) -> None:
+        self.sizes, self.names = sizes, names
         self.contraction = Contraction(self.write, self._size)
         self._known: dict[str, Written] = {}
 
@@ -58,13 +63,16 @@ class FormulaWriter:
             GaveUpError: It has no formula in whole tensors, or a long one.
         """
         if form.key not in self._known:
-            named = with_known_functions(form)
-            terms = [self.contraction.term(named.terms[own], own, form.sizes) for own in named.ordered]
-            self._known[form.key] = sum_of(terms)
+            named = with_variables_added(with_known_functions(form), self.names)
+            ways = (self._sum(named), self._sum(with_positive_arguments(named)))
+            self._known[form.key] = min(ways, key=lambda one: len(one.text))
         found = self._known[form.key]
         if len(found.text) > LONGEST_FORMULA:
             raise GaveUpError
         return found
+
+    def _sum(self, form: NormalForm) -> Written:
+        return sum_of([self.contraction.term(form.terms[own], own, form.sizes) for own in form.ordered])
 
     def _size(self, size: int) -> Written:
         name = self.sizes.get(size)
@@ -96,7 +104,7 @@ def sum_of(terms: Sequence[WordTerm]) -> Written:
     if all(kind_of(term.word) == "matrix" and term.word for term in rest):
         turned = [replace(term, word=transposed(term.word)) for term in rest]
         sign, body = _body(turned)
-        if not body.text.startswith(("eye(", "diag(")):
+        if not body.is_symmetric:
             options.append(_signed(WordTerm(number * sign, scalars, (WordPart(body.transposed),))))
     return min(options, key=lambda one: len(one.text))
 
@@ -203,7 +211,7 @@ def factored(terms: Sequence[WordTerm]) -> list[WordTerm]:
     >>> spelled(one.word).text
     '(A + B)@x'
     """
-    options = [_joined_at(_joined_at(list(terms), first), second) for first, second in ((-1, 0), (0, -1))]
+    options = [_by_scalars(_joined_at(_joined_at(list(terms), one), other)) for one, other in ((-1, 0), (0, -1))]
     return min(options, key=lambda option: len(_plain_sum(option).text))
 
 
@@ -220,22 +228,37 @@ def _joined_at(terms: list[WordTerm], place: int) -> list[WordTerm]:
         terms = found
 
 
+def _by_scalars(terms: list[WordTerm]) -> list[WordTerm]:
+    """Add up terms that are multiplied by the same numbers: s*B + s*C is s*(B + C)."""
+    groups: dict[str, list[WordTerm]] = {}
+    for term in terms:
+        key = "*".join(sorted(f"{one.text}^{power}" for one, power in term.scalars.items()))
+        groups.setdefault(f"{key}{kind_of(term.word)}" if key and term.word else f"{id(term)}", []).append(term)
+    if len(groups) == 1:
+        return terms
+    return [_sum_as_term(own) if len(own) > 1 else own[0] for own in groups.values()]
+
+
+def _sum_as_term(own: Sequence[WordTerm]) -> WordTerm:
+    """Add up terms to one, whose word is the sum."""
+    number, scalars, inner = _shared(own)
+    # Two equal sums must look alike, whatever their sign is.
+    first = min(inner, key=lambda one: spelled(one.word).text)
+    if first.number < 0:
+        number, inner = -number, [replace(one, number=-one.number) for one in inner]
+    is_mixed = len({one.number > 0 for one in inner}) > 1
+    negative = _plain_sum([replace(one, number=-one.number) for one in inner]) if is_mixed else None
+    return WordTerm(number, scalars, (WordPart(_plain_sum(inner), kind_of(inner[0].word), negative),))
+
+
 def _joined_group(own: list[WordTerm], place: int) -> list[WordTerm]:
     """Add up terms with the same first or last part to one, if their other parts can be added."""
     rest = [replace(term, word=term.word[1:] if place == 0 else term.word[:-1]) for term in own]
     if len(own) == 1 or len({kind_of(one.word) for one in rest}) > 1:
         return own
     number, scalars, inner = _shared(rest)
-    inner = factored(inner)
-    if len(inner) == 1:
-        number, scalars, middle = number * inner[0].number, _product(scalars, inner[0].scalars), inner[0].word
-    else:
-        # Two equal sums must look alike, whatever their sign is.
-        ordered = sorted(inner, key=lambda one: spelled(one.word).text)
-        if ordered[0].number < 0:
-            number, inner = -number, [replace(one, number=-one.number) for one in inner]
-        is_mixed = len({one.number > 0 for one in inner}) > 1
-        negative = _plain_sum([replace(one, number=-one.number) for one in inner]) if is_mixed else None
-        middle = (WordPart(_plain_sum(inner), kind_of(inner[0].word), negative),)
+    whole = factored(inner)
+    one = whole[0] if len(whole) == 1 else _sum_as_term(whole)
     part = own[0].word[place]
-    return [WordTerm(number, scalars, (part, *middle) if place == 0 else (*middle, part))]
+    word = (part, *one.word) if place == 0 else (*one.word, part)
+    return [WordTerm(number * one.number, _product(scalars, one.scalars), word)]

@@ -68,7 +68,7 @@ class MatrixAlgebra(ElementwiseAlgebra):
             scale = self.power(raised, Fraction(form.sizes[0])) if raised.number != 1 else self.constant(1)
         else:
             scale, rest, letters = self.constant(1), form, None
-        if letters is None:
+        if letters is None or not self.splits:
             return self.multiply(scale, self._determinant_of(rest))
         for letter in letters:
             one = letter.matrix

@@ -1,11 +1,16 @@
-"""Functions of a form by their names: softmax, the logistic function, and the logarithm of a sum of exponentials."""
+"""A form as people write it: functions by their names, and differences by the sign of the variable.
+
+softmax, the logistic function, the logarithm of a sum of exponentials, and the mean have names; of `x - a` and `a - x`
+that one is written in which the variable is not subtracted.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, NormalForm, canonical, merged
-from gradcli.symbolic.matrix_algebra.sums import wrapped
+from gradcli.symbolic.matrix_algebra.sums import names_variable, wrapped
 
 
 def with_known_functions(form: NormalForm) -> NormalForm:
@@ -17,8 +22,74 @@ def with_known_functions(form: NormalForm) -> NormalForm:
     return NormalForm(form.sizes, {own: n for own, n in terms.items() if n})
 
 
+def with_variables_added(form: NormalForm, names: Sequence[str]) -> NormalForm:
+    """Take the negative of differences in which the first of some variables is subtracted, and correct the sign."""
+    terms: dict[Factors, Fraction] = {}
+    for factors, number in form.terms.items():
+        sign, found = 1, list[Factor]()
+        for one in factors:
+            if one.atom.kind == "network":
+                inside = next(iter(one.atom.inside[0].terms))
+                turned = [(_negative(o.atom), o) for o in inside if o.power % 2 == 0 and _subtracts(o.atom, names)]
+                rest = [o for o in inside if all(o is not other for _, other in turned)]
+                network = NormalForm((), {canonical([*rest, *(o._replace(atom=a) for a, o in turned)]): Fraction(1)})
+                found.append(one._replace(atom=Atom("network", "", (), (network,))))
+            elif one.power.denominator == 1 and _subtracts(one.atom, names):
+                sign *= -1 if one.power % 2 else 1
+                found.append(one._replace(atom=_negative(one.atom)))
+            else:
+                found.append(one)
+        terms[canonical(found)] = number * sign
+    return NormalForm(form.sizes, terms)
+
+
+def _subtracts(atom: Atom, names: Sequence[str]) -> bool:
+    """Tell whether a sum has both signs, and the shortest term with the first variable that it has is subtracted."""
+    if atom.kind != "added" or len({number > 0 for number in atom.inside[0].terms.values()}) < 2:
+        return False
+    inside = atom.inside[0]
+    for name in names:
+        for own in sorted(inside.ordered, key=len):
+            if names_variable(NormalForm(inside.sizes, {own: Fraction(1)}), name):
+                return inside.terms[own] < 0
+    return False
+
+
+def _negative(atom: Atom) -> Atom:
+    """Return the negative of a sum as one tensor."""
+    inside = atom.inside[0]
+    opposite = NormalForm(inside.sizes, {own: -number for own, number in inside.terms.items()})
+    return Atom(atom.kind, atom.name, atom.sizes, (opposite,), is_symmetric=atom.is_symmetric)
+
+
+def with_positive_arguments(form: NormalForm) -> NormalForm:
+    """Write sigmoid(-x) as 1 - sigmoid(x), where other factors stand at its index."""
+    terms: dict[Factors, Fraction] = {}
+    for factors, number in form.terms.items():
+        one = next((o for o in factors if _is_of_negative(o)), None)
+        rest = [o for o in factors if o is not one]
+        left = {index for o in rest for index in o.at}
+        if one is None or not all(index >= 0 or index in left for index in one.at):
+            terms[factors] = terms.get(factors, Fraction(0)) + number
+            continue
+        inside = one.atom.inside[0]
+        atom, at = wrapped("function", "sigmoid", NormalForm(inside.sizes, {o: -n for o, n in inside.terms.items()}))
+        opposite = Factor(atom, tuple(one.at[axis] for axis in at))
+        for own, sign in ((rest, 1), ([*rest, opposite], -1)):
+            found = canonical(merged(own))
+            terms[found] = terms.get(found, Fraction(0)) + sign * number
+    return NormalForm(form.sizes, {own: n for own, n in terms.items() if n})
+
+
+def _is_of_negative(one: Factor) -> bool:
+    """Tell whether a factor is sigmoid(-x)."""
+    if one.atom.kind != "function" or one.atom.name != "sigmoid" or one.power != 1:
+        return False
+    return all(number < 0 for number in one.atom.inside[0].terms.values())
+
+
 def _named_functions(factors: list[Factor]) -> list[Factor]:
-    for rule in (_softmax, _sigmoid, _log_sum):
+    for rule in (_softmax, _sigmoid, _log_sum, _mean):
         while (found := rule(factors)) is not None:
             factors = merged(found)
     return factors
@@ -59,7 +130,7 @@ def _softmax(factors: list[Factor]) -> list[Factor] | None:
 def _sigmoid(factors: list[Factor]) -> list[Factor] | None:
     """Replace 1/(1 + exp(-x)) by sigmoid(x)."""
     for one in factors:
-        if one.atom.kind != "sum" or one.power > -1 or one.power.denominator != 1:
+        if one.atom.kind != "added" or one.power > -1 or one.power.denominator != 1:
             continue
         terms = one.atom.inside[0].terms
         own = next((o[0] for o in terms if len(o) == 1 and o[0].atom.name == "exp" and o[0].power == 1), None)
@@ -88,4 +159,21 @@ def _log_sum(factors: list[Factor]) -> list[Factor] | None:
         if exponential is not None:
             atom = Atom("function", "logsumexp", (), exponential.atom.inside)
             return [*(o for o in factors if o is not one), one._replace(atom=atom)]
+    return None
+
+
+def _mean(factors: list[Factor]) -> list[Factor] | None:
+    """Replace sum(x)/n by mean(x)."""
+    for one in factors:
+        if one.atom.kind != "network" or one.power != 1:
+            continue
+        inside = next(iter(one.atom.inside[0].terms))
+        if len(inside) != 1 or len(inside[0].at) != 1:
+            continue
+        size = inside[0].atom.sizes[0]
+        count = next((o for o in factors if o.atom.kind == "size" and o.atom.name == str(size) and o.power <= -1), None)
+        if count is not None:
+            vector = NormalForm((size,), {(inside[0].moved({inside[0].at[0]: 0}),): Fraction(1)})
+            rest = [o for o in factors if o is not one and o is not count]
+            return [*rest, count._replace(power=count.power + 1), Factor(Atom("function", "mean", (), (vector,)))]
     return None

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 AtomKind = Literal[
-    "variable", "number", "size", "unit", "function", "sum", "network", "inverse", "determinant", "eigenvalues"
+    "variable", "number", "size", "unit", "function", "added", "network", "inverse", "determinant", "eigenvalues"
 ]
 
 MOST_LABELLINGS = 2_000
@@ -62,11 +62,6 @@ class Atom:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-    @property
-    def is_positive(self) -> bool:
-        """Tell whether it is positive wherever it has a value."""
-        return self.kind in ("size", "number") or (self.kind == "function" and self.name in ("exp", "cosh"))
 
 
 class Factor(NamedTuple):

@@ -38,6 +38,7 @@ class FormReader:
     def __init__(self, algebra: MatrixAlgebra, shapes: Mapping[Operand, Shape], *, has_kinks: bool = False) -> None:
         self.algebra, self.shapes, self.has_kinks = algebra, shapes, has_kinks
         self.forms: dict[Operand, NormalForm] = {}
+        self.calls: dict[Operand, Call] = {}
 
     def read(self, program: Program) -> NormalForm:
         """Return the output of a Program as a form.
@@ -50,6 +51,7 @@ class FormReader:
         for symbol in program.variables:
             self.forms[symbol] = self.algebra.variable(str(symbol), self.shapes[symbol])
         for line in program.lines:
+            self.calls[line.symbol] = line.call
             self.forms[line.symbol] = self._line(line.call, self.shapes.get(line.symbol, ()))
         return self.form(program.output)
 
@@ -83,7 +85,7 @@ class FormReader:
             case "mul":
                 return algebra.multiply(*inside)
             case "div":
-                return algebra.multiply(inside[0], algebra.power(inside[1], Fraction(-1)))
+                return algebra.multiply(inside[0], self._inverse(call.operands[1]))
             case "sqrt":
                 return algebra.power(inside[0], Fraction(1, 2))
             case "pow":
@@ -127,6 +129,15 @@ class FormReader:
         if call.op.kind is Kind.MOVEMENT:
             return self._moved(call, inside[0], shape)
         raise GaveUpError
+
+    def _inverse(self, operand: Operand) -> NormalForm:
+        """Return 1 over a line; that of a power or a product is one of what it is made of, before it is written out."""
+        call = self.calls.get(operand)
+        if call is not None and call.op.name == "mul":
+            return self.algebra.multiply(*map(self._inverse, call.operands))
+        if call is not None and call.op.name == "pow" and (power := self.form(call.operands[1]).number) is not None:
+            return self.algebra.power(self.form(call.operands[0]), -power)
+        return self.algebra.power(self.form(operand), Fraction(-1))
 
     def _power(self, base: NormalForm, power: NormalForm) -> NormalForm:
         if (number := power.number) is not None:

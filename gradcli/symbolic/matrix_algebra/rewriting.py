@@ -119,9 +119,9 @@ class Rewriting:
                     ]
                 case "inverse" if one.power == 1:
                     found = self._next_to_inverse(coefficient, factors, one)
-                case "sum" if self.expands and one.power >= 1:
+                case "added" if self.expands and one.power >= 1:
                     found = self._written_out(coefficient, factors, one)
-                case "sum" if self.splits and one.power < 0 and one.at:
+                case "added" if self.splits and one.power < 0 and one.at:
                     found = self._divided(coefficient, factors, one)
             if found is not None:
                 return found

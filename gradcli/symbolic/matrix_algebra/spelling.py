@@ -38,6 +38,7 @@ class Written:
         shown: How tightly the other two bind.
         turned: The same, transposed, where that has a spelling of its own; `inv(X).T` is `X⁻ᵀ`.
         is_long: Whether its name has several letters, so that it needs a sign between it and the next one.
+        is_symmetric: Whether it is its own transpose.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Written:
     shown: int = ONE
     turned: Written | None = None
     is_long: bool = False
+    is_symmetric: bool = False
 
     def within(self, level: int) -> Written:
         """Put into brackets where something that binds like this would take it apart."""
@@ -60,8 +62,10 @@ class Written:
     @property
     def transposed(self) -> Written:
         """The transpose."""
+        if self.is_symmetric:
+            return self
         if self.turned is not None:
-            return self.turned
+            return replace(self.turned, turned=self)
         one = self.within(ONE)
         return Written(f"{one.text}.T", f"{one.pretty}ᵀ", rf"{one.latex}^\top", shown=POWER, turned=self)
 
@@ -127,8 +131,7 @@ def inverse(one: Written) -> Written:
     """Write the inverse of a matrix."""
     inside = one.within(ONE)
     back = Written(f"inv({one.text}).T", f"{inside.pretty}⁻ᵀ", rf"{inside.latex}^{{-\top}}", shown=POWER)
-    found = Written(f"inv({one.text})", f"{inside.pretty}⁻¹", f"{inside.latex}^{{-1}}", shown=POWER, turned=back)
-    return replace(found, turned=replace(back, turned=found))
+    return Written(f"inv({one.text})", f"{inside.pretty}⁻¹", f"{inside.latex}^{{-1}}", shown=POWER, turned=back)
 
 
 def root(one: Written) -> Written:

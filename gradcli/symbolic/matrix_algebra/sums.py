@@ -82,7 +82,8 @@ def has_positive_base(one: Factor) -> bool:
     atom = one.atom
     if atom.kind == "network":
         return all(o.power % 2 == 0 or has_positive_base(o) for o in next(iter(atom.inside[0].terms)))
-    return atom.is_positive or one.power.denominator % 2 == 0
+    is_positive = atom.kind in ("size", "number") or (atom.kind == "function" and atom.name in ("exp", "cosh"))
+    return is_positive or one.power.denominator % 2 == 0
 
 
 def wrapped(kind: AtomKind, name: str, form: NormalForm) -> tuple[Atom, tuple[int, ...]]:

@@ -7,7 +7,7 @@ import pytest
 from gradcli import Function
 from gradcli.language.program.named_shapes import NamedShape
 from gradcli.symbolic.matrix_algebra.factoring import FormulaWriter
-from gradcli.symbolic.matrix_algebra.spelling import called
+from gradcli.symbolic.matrix_algebra.spelling import WholeTensors, called
 
 CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ("a@x", {}, {"a": "x", "x": "a"}),
@@ -36,9 +36,9 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ),
     ("norm(x)", {}, {"x": "x/norm(x)"}),
     ("det(A)", {}, {"A": "det(A)*inv(A).T"}),
-    # no product of matrices, and no sum
-    ("x**2", {}, {}),
-    ("sum(sin(x))", {}, {}),
+    ("sum(sin(x))", {}, {"x": "cos(x)"}),
+    ("exp(trace(A@X))", {"A": ("m", "n"), "X": ("n", "m")}, {"A": "exp(trace(A@X))*X.T", "X": "exp(trace(A@X))*A.T"}),
+    ("x**2", {}, {}),  # the formula for one element says it all
 ]
 
 
@@ -47,6 +47,48 @@ def test_the_classics(text: str, shapes: dict[str, NamedShape], expected: dict[s
     found = Function(text).closed_form("grad", shape=shapes).matrices
     assert {name: one.pretty for name, one in found.items()} == expected
     assert all(one.text == one.pretty for one in found.values())
+
+
+OTHERS: list[tuple[str, str, dict[str, NamedShape], dict[str, str]]] = [
+    ("jacobian", "A@x", {"A": ("m", "n"), "x": ("n",)}, {"x": "A"}),
+    ("jacobian", "softmax(x)", {"x": ("n",)}, {"x": "diag(softmax(x)) - outer(softmax(x), softmax(x))"}),
+    ("jacobian", "x/norm(x)", {"x": ("n",)}, {"x": "(eye(n) - outer(x, x)/norm(x)**2)/norm(x)"}),
+    ("jacobian", "exp(A@x)", {"A": ("m", "n"), "x": ("n",)}, {"x": "diag(exp(A@x))@A"}),
+    ("hessian", "x.T@A@x", {"A": ("n", "n"), "x": ("n",)}, {"x": "A + A.T"}),
+    ("hessian", "norm(A@x - b)**2", {"A": ("m", "n"), "x": ("n",), "b": ("m",)}, {"x": "2*A.T@A", "b": "2*eye(m)"}),
+    ("vjp", "A@x", {"A": ("m", "n"), "x": ("n",)}, {"A": "outer(v, x)", "x": "A.T@v"}),
+]
+
+
+@pytest.mark.parametrize(("command", "text", "shapes", "expected"), OTHERS, ids=[f"{c} {t}" for c, t, _, _ in OTHERS])
+def test_other_derivatives(command: str, text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
+    """Jacobians of vectors as matrices, Hessians by one vector, and the products with any v."""
+    found = Function(text).closed_form(command, shape=shapes).matrices
+    assert {name: one.text for name, one in found.items() if name in expected} == expected
+
+
+MATHEMATICS = [
+    ("norm(A@x - b)**2", "x", "2·Aᵀ(Ax − b)", r"2 A^\top (A x - b)"),
+    ("(x - mu)@inv(S)@(x - mu)", "x", "(S⁻¹ + S⁻ᵀ)(x − μ)", r"(S^{-1} + S^{-\top}) (x - \mu)"),
+    ("x@A@x/(x@x)", "A", "xxᵀ/(xᵀx)", r"\frac{x x^\top}{x^\top x}"),
+    ("det(X)", "X", "det(X)·X⁻ᵀ", r"\det(X) X^{-\top}"),
+    ("norm(x - mu)", "x", "(x − μ)/‖x − μ‖", r"\frac{x - \mu}{\lVert x - \mu \rVert}"),
+    ("a@X@b", "X", "abᵀ", r"a b^\top"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "pretty", "latex"), MATHEMATICS, ids=[text for text, *_ in MATHEMATICS])
+def test_mathematics(text: str, name: str, pretty: str, latex: str) -> None:
+    """The same formula is written as people do who write mathematics."""
+    found = Function(text).closed_form("grad", wrt=[name]).matrices[name]
+    assert isinstance(found, WholeTensors)
+    assert (found.mathematics.pretty, found.latex) == (pretty, latex)
+
+
+def test_conditions_are_said() -> None:
+    """An inverse needs a matrix that has one."""
+    answer = Function("logdet(X.T@X)").closed_form("grad", shape={"X": ("m", "n")})
+    assert answer.remarks == ("formulas of whole tensors hold where X.T@X is invertible",)
 
 
 def test_json_and_latex_have_them() -> None:
