@@ -23,7 +23,7 @@ from gradcli.symbolic.matrix_algebra.spelling import WholeTensors, Written
 LONGEST_FORMULA = 240
 """Most characters of a formula that is worth showing."""
 
-MOST_FACTORED = 24
+MOST_FACTORED = 16
 """Most terms of a sum in which common factors are looked for."""
 
 
@@ -115,11 +115,9 @@ def _written(number: Fraction, scalars: Mapping[Written, Fraction], rest: Sequen
     if len(found) == 1:
         (one,) = found
         return _signed(WordTerm(number * one.number, _product(scalars, one.scalars), one.word))
+    if abs(number) == 1 and not scalars:
+        return _plain_sum([replace(one, number=one.number * number) for one in found])
     sign, body = _body(found)
-    if number * sign == 1 and not scalars:
-        return body
-    if number * sign == -1 and not scalars:
-        return _plain_sum([replace(one, number=-one.number) for one in found])
     if number * sign < 0 and (flipped := _flipped(found, sign)) is not None:
         sign, body = -sign, flipped
     kinds = {kind_of(one.word) for one in found if one.word}
@@ -148,14 +146,14 @@ def _plain_sum(terms: Sequence[WordTerm]) -> Written:
     def place(one: WordTerm) -> tuple[bool, int, int]:
         return one.number < 0, -len(one.word), len(spelled(one.word).text) if one.word else 0
 
-    ordered = sorted((_without_ones(one) if len(terms) > 1 else one for one in terms), key=place)
+    has_others = not all(_is_of_ones(one) for one in terms)
+    ordered = sorted((replace(one, word=()) if has_others and _is_of_ones(one) else one for one in terms), key=place)
     return spelling.added([(one.number < 0, _signed(replace(one, number=abs(one.number)))) for one in ordered])
 
 
-def _without_ones(term: WordTerm) -> WordTerm:
-    """Leave out a vector of ones, which a number stretches to next to other vectors."""
-    is_ones = len(term.word) == 1 and term.word[0].written.text.startswith("ones(")
-    return replace(term, word=()) if is_ones else term
+def _is_of_ones(term: WordTerm) -> bool:
+    """Tell whether a term is a vector of ones, to which a number stretches next to other vectors."""
+    return len(term.word) == 1 and term.word[0].written.text.startswith("ones(")
 
 
 def _signed(term: WordTerm) -> Written:
