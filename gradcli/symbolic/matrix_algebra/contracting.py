@@ -9,7 +9,7 @@ from fractions import Fraction
 from gradcli.symbolic.matrix_algebra import spelling
 from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, GaveUpError, NormalForm
 from gradcli.symbolic.matrix_algebra.spelling import Written
-from gradcli.symbolic.matrix_algebra.sums import renamed_axes
+from gradcli.symbolic.matrix_algebra.sums import negative_of, renamed_axes
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,15 @@ class WordPart:
         written: The matrix, or a vector as a column.
         kind: A matrix, a column, or a row, which is written as the column.
         negative: Its negative, of a sum with both signs.
+        elements: The tensors that it is the product of by element, with their powers.
+        diagonal: The vector that it is the diagonal matrix of.
     """
 
     written: Written
     kind: str = "matrix"
     negative: Written | None = None
+    elements: tuple[tuple[Written, Fraction], ...] = ()
+    diagonal: tuple[WordPart, ...] = ()
 
     @property
     def key(self) -> str:
@@ -34,9 +38,11 @@ class WordPart:
     @property
     def transposed(self) -> WordPart:
         """The transpose."""
-        if self.kind == "matrix":
-            return WordPart(self.written.transposed, negative=self.negative and self.negative.transposed)
-        return WordPart(self.written, "row" if self.kind == "column" else "column", self.negative)
+        if self.kind != "matrix":
+            return replace(self, kind="row" if self.kind == "column" else "column")
+        elements = tuple((one.transposed, power) for one, power in self.elements)
+        negative = self.negative and self.negative.transposed
+        return replace(self, written=self.written.transposed, negative=negative, elements=elements)
 
 
 Word = tuple[WordPart, ...]
@@ -63,12 +69,18 @@ def spelled(word: Sequence[WordPart]) -> Written:
         return spelling.outer(spelled(left), spelled(row))
     if right and not left:  # a row alone is a vector, too
         return spelling.chain([letter.transposed.written for letter in reversed(right)])
-    return spelling.chain([letter.written for letter in word])
+    whole = spelling.chain([letter.written for letter in word])
+    if len(word) > 1 and word[-1].written.text.startswith("ones("):
+        inside = spelling.chain([letter.written for letter in word[:-1]])
+        is_turned = inside.level == spelling.ONE and inside.text.endswith(".T")
+        axis, turned = (0, inside.transposed) if is_turned else (1, inside)
+        return replace(whole, text=f"sum({turned.text}, {axis})", level=spelling.ONE)
+    return whole
 
 
 @dataclass(frozen=True)
 class WordTerm:
-    """WordTerm of a sum.
+    """Term of a sum.
 
     Attributes:
         number: The rational number.
@@ -140,6 +152,10 @@ class Contraction:
                 return self.size(int(atom.name))
             case "variable" | "number":
                 return spelling.named(atom.name)
+            case "function" if len(atom.sizes) == 2 and len(atom.inside) == 1:
+                other = renamed_axes(atom.inside[0], {0: 1, 1: 0}, atom.sizes[::-1])
+                inside, turned = self._elementwise(atom.name, atom.inside[0]), self._elementwise(atom.name, other, 1)
+                return turned.transposed if len(turned.text) < len(inside.text) else inside
             case "function":
                 return spelling.called(atom.name, *map(self.write, atom.inside))
             case "added":
@@ -157,30 +173,32 @@ class Contraction:
                 return spelling.called("eigvalsh", self.write(atom.inside[0]))
         raise GaveUpError
 
+    def _elementwise(self, name: str, inside: NormalForm, turns: int = 0) -> Written:
+        """Write a function of a matrix; that of whole rows or columns has the axis behind its name."""
+        function, _, axis = name.partition(" along ")
+        along = [spelling.integer(abs(int(axis) - turns))] if axis else []
+        return spelling.called(function, self.write(inside), *along)
+
     def _factors_at(self, factors: Sequence[Factor], axes: tuple[int, ...]) -> _Tensor:
         """Write factors at the same indices as one tensor."""
-        above: list[Written] = []
-        below: list[Written] = []
-        for one in factors:
-            written = self.atom(one.atom)
-            if one.at != axes and not one.atom.is_symmetric:
-                if len(axes) != 2 or one.at != axes[::-1]:
-                    raise GaveUpError
-                written = written.transposed
-            (above if one.power > 0 else below).append(spelling.raised(written, abs(one.power)))
         kind = "matrix" if len(axes) == 2 else "column"
-        order = sorted(above, key=lambda w: (w.level, len(w.text)))
-        negative = None
-        if (
-            flipped := next((one for one in factors if one.power == 1 and _has_both_signs(one.atom)), None)
-        ) is not None:
-            inside = flipped.atom.inside[0]
-            opposite = self.write(NormalForm(inside.sizes, {own: -n for own, n in inside.terms.items()}))
-            is_turned = flipped.at != axes and not flipped.atom.is_symmetric
-            old = self.atom(flipped.atom)
-            old, new = (old.transposed, opposite.transposed) if is_turned else (old, opposite)
-            negative = spelling.by_element([new if one == old else one for one in order], below)
-        return _Tensor(axes, (WordPart(spelling.by_element(order, below), kind, negative),))
+        elements = [(self._turned_to(one.atom, one.at, axes), one.power) for one in factors]
+        part = of_elements(elements, kind)
+        for n, one in enumerate(factors):
+            if one.power == 1 and _has_both_signs(one.atom):
+                opposite = self._turned_to(negative_of(one.atom), one.at, axes)
+                others = [*elements[:n], (opposite, one.power), *elements[n + 1 :]]
+                part = replace(part, negative=of_elements(others, kind).written)
+                break
+        return _Tensor(axes, (part,))
+
+    def _turned_to(self, atom: Atom, at: tuple[int, ...], axes: tuple[int, ...]) -> Written:
+        """Write a tensor with its axes in some order."""
+        if at == axes or atom.is_symmetric:
+            return self.atom(atom)
+        if len(axes) != 2 or at != axes[::-1]:
+            raise GaveUpError
+        return self.atom(atom).transposed
 
     def _along(self, one: _Tensor, axes: tuple[int, ...]) -> _Tensor:
         return one if one.axes == axes else _Tensor(axes, transposed(one.word))
@@ -189,8 +207,19 @@ class Contraction:
         """Multiply tensors with the same axes by element."""
         if len(tensors) == 1:
             return self._along(tensors[0], axes)
-        parts = sorted((spelled(self._along(one, axes).word) for one in tensors), key=lambda w: (-w.level, len(w.text)))
-        return _Tensor(axes, (WordPart(spelling.by_element(parts, []), "matrix" if len(axes) == 2 else "column"),))
+        kind = "matrix" if len(axes) == 2 else "column"
+        words = [self._along(one, axes).word for one in tensors]
+        each = [
+            word[0].elements if len(word) == 1 and word[0].elements else ((spelled(word), Fraction(1)),)
+            for word in words
+        ]
+        whole = of_elements([pair for own in each for pair in own], kind)
+        for n, word in enumerate(words):
+            if len(word) == 1 and word[0].negative is not None:
+                others = [pair for m, own in enumerate(each) for pair in own if m != n]
+                negative = of_elements([*others, (word[0].negative, Fraction(1))], kind).written
+                return _Tensor(axes, (replace(whole, negative=negative),))
+        return _Tensor(axes, (whole,))
 
     def _contracted(self, factors: Sequence[Factor]) -> list[_Tensor]:
         """Sum over the indices below 0, one after the other."""
@@ -234,7 +263,7 @@ class Contraction:
             diagonal = self._joined(vectors, (k,)) if vectors else None
             if len(matrices) == 2:
                 left, right = matrices
-                middle = () if diagonal is None else (_diagonal(diagonal.word),)
+                middle = () if diagonal is None else (diagonal_of(diagonal.word),)
                 axes = left.axes[0], right.axes[0]
                 return [*rest, _Tensor(axes, (*left.word, *middle, *transposed(right.word)))]
             if len(matrices) == 1:
@@ -307,7 +336,7 @@ class Contraction:
         if units:
             if len(matrices) > 1 or columns:
                 raise GaveUpError
-            return (_diagonal(self._joined(rows, (first,)).word),) if rows else units[0].word
+            return (diagonal_of(self._joined(rows, (first,)).word),) if rows else units[0].word
         sides = [self._joined(own, own[0].axes).word if own else None for own in (rows, columns)]
         if not matrices:
             ones = [
@@ -315,7 +344,7 @@ class Contraction:
                 for side, axis in zip(sides, axes, strict=True)
             ]
             return (*ones[0], *transposed(ones[1]))
-        left, right = ((_diagonal(side),) if side else () for side in sides)
+        left, right = ((diagonal_of(side),) if side else () for side in sides)
         return (*left, *self._joined(matrices, (first, second)).word, *right)
 
     def _ones(self, size: int) -> Written:
@@ -326,9 +355,28 @@ class Contraction:
         return Written(f"eye({self.size(size).text})", "I", "I", is_symmetric=True)
 
 
-def _diagonal(vector: Word) -> WordPart:
+def diagonal_of(vector: Word) -> WordPart:
     """Write the diagonal matrix of a vector."""
-    return WordPart(replace(spelling.called("diag", spelled(vector)), is_symmetric=True))
+    return WordPart(replace(spelling.called("diag", spelled(vector)), is_symmetric=True), diagonal=vector)
+
+
+def of_elements(elements: Sequence[tuple[Written, Fraction]], kind: str) -> WordPart:
+    """Write a product by element.
+
+    Raises:
+        GaveUpError: Nothing is left of it.
+    """
+    powers: dict[Written, Fraction] = {}
+    for one, power in elements:
+        powers[one] = powers.get(one, Fraction(0)) + power
+    elements = [(one, power) for one, power in powers.items() if power]
+    if not elements:
+        raise GaveUpError
+    above = sorted(
+        (spelling.raised(one, power) for one, power in elements if power > 0), key=lambda w: (-w.level, len(w.text))
+    )
+    below = [spelling.raised(one, -power) for one, power in elements if power < 0]
+    return WordPart(spelling.by_element(above, below), kind, elements=tuple(elements))
 
 
 def _most_common_axes(factors: Sequence[Factor]) -> tuple[int, ...]:

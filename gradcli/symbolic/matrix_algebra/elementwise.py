@@ -44,10 +44,10 @@ class ElementwiseAlgebra(TensorAlgebra):
             if power < 0 or not is_whole:
                 self._give_up()
         form = self.opened(form)
-        number, shared, rest = content(form, only_positive=not is_whole)
+        number, shared, rest = content(form, only_positive=not is_whole, only_common=not self.expands)
         flat = self.flattened(rest)
         if flat is not rest and flat.terms:
-            own, more, rest = content(flat, only_positive=not is_whole)
+            own, more, rest = content(flat, only_positive=not is_whole, only_common=not self.expands)
             number, shared = number * own, [*shared, *more]
         raised = [one.raised(power) for one in shared]
         coefficient = Fraction(1)

@@ -11,7 +11,16 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from gradcli.symbolic.matrix_algebra import spelling
-from gradcli.symbolic.matrix_algebra.contracting import Contraction, WordPart, WordTerm, kind_of, spelled, transposed
+from gradcli.symbolic.matrix_algebra.contracting import (
+    Contraction,
+    WordPart,
+    WordTerm,
+    diagonal_of,
+    kind_of,
+    of_elements,
+    spelled,
+    transposed,
+)
 from gradcli.symbolic.matrix_algebra.known_functions import (
     with_known_functions,
     with_positive_arguments,
@@ -115,6 +124,8 @@ def _written(number: Fraction, scalars: Mapping[Written, Fraction], rest: Sequen
     if len(found) == 1:
         (one,) = found
         return _signed(WordTerm(number * one.number, _product(scalars, one.scalars), one.word))
+    if (whole := _joined_by_element(found)) is not None:
+        return _signed(WordTerm(number * whole.number, _product(scalars, whole.scalars), whole.word))
     if abs(number) == 1 and not scalars:
         return _plain_sum([replace(one, number=one.number * number) for one in found])
     sign, body = _body(found)
@@ -239,6 +250,8 @@ def _by_scalars(terms: list[WordTerm]) -> list[WordTerm]:
 
 def _sum_as_term(own: Sequence[WordTerm]) -> WordTerm:
     """Add up terms to one, whose word is the sum."""
+    if (whole := _joined_by_element(own)) is not None:
+        return whole
     number, scalars, inner = _shared(own)
     # Two equal sums must look alike, whatever their sign is.
     first = min(inner, key=lambda one: spelled(one.word).text)
@@ -246,7 +259,54 @@ def _sum_as_term(own: Sequence[WordTerm]) -> WordTerm:
         number, inner = -number, [replace(one, number=-one.number) for one in inner]
     is_mixed = len({one.number > 0 for one in inner}) > 1
     negative = _plain_sum([replace(one, number=-one.number) for one in inner]) if is_mixed else None
-    return WordTerm(number, scalars, (WordPart(_plain_sum(inner), kind_of(inner[0].word), negative),))
+    written = replace(_plain_sum(inner), is_symmetric=_is_symmetric(inner))
+    return WordTerm(number, scalars, (WordPart(written, kind_of(inner[0].word), negative),))
+
+
+def _is_symmetric(terms: Sequence[WordTerm]) -> bool:
+    """Tell whether a sum of matrices is its own transpose, as A + A.T."""
+    if not all(kind_of(one.word) == "matrix" for one in terms):
+        return False
+    straight, turned = (
+        sorted(f"{one.number}{one.scalars}{[part.key for part in turn(one.word)]}" for one in terms)
+        for turn in (tuple, transposed)
+    )
+    return straight == turned
+
+
+def _joined_by_element(own: Sequence[WordTerm]) -> WordTerm | None:
+    """Add up diagonal matrices, or products by element that share a factor: s*a - s*b is s*(a - b)."""
+    if len(own) < 2 or any(len(one.word) != 1 for one in own):
+        return None
+    parts = [one.word[0] for one in own]
+    if all(part.diagonal for part in parts):
+        number, scalars, inner = _shared([replace(one, word=one.word[0].diagonal) for one in own])
+        whole = factored(inner)
+        vector = whole[0] if len(whole) == 1 else _sum_as_term(whole)
+        scalars = _product(scalars, vector.scalars)
+        return WordTerm(number * vector.number, scalars, (diagonal_of(vector.word),))
+    powers = [dict(part.elements) for part in parts]
+    shared: dict[Written, Fraction] = {}
+    for one in powers[0]:
+        every = [own_powers.get(one, Fraction(0)) for own_powers in powers]
+        if all(p > 0 for p in every) or all(p < 0 for p in every):
+            shared[one] = min(every, key=abs)
+    if not shared or len({part.kind for part in parts}) > 1:
+        return None
+    kind, inverted = parts[0].kind, {one: -power for one, power in shared.items()}
+    rest = []
+    for term, own_powers in zip(own, powers, strict=True):
+        left = tuple(_product(own_powers, inverted).items())
+        rest.append(replace(term, word=(of_elements(left, kind),) if left else ()))
+    number, scalars, inner = _shared(rest)
+    if sum(one.number < 0 for one in inner) * 2 > len(inner):
+        number, inner = -number, [replace(one, number=-one.number) for one in inner]
+    elements = [*shared.items(), (_plain_sum(inner), Fraction(1))]
+    part = of_elements(elements, kind)
+    if len({one.number > 0 for one in inner}) > 1:
+        opposite = _plain_sum([replace(one, number=-one.number) for one in inner])
+        part = replace(part, negative=of_elements([*shared.items(), (opposite, Fraction(1))], kind).written)
+    return WordTerm(number, scalars, (part,))
 
 
 def _joined_group(own: list[WordTerm], place: int) -> list[WordTerm]:

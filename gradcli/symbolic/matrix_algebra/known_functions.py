@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, NormalForm, canonical, merged
-from gradcli.symbolic.matrix_algebra.sums import names_variable, wrapped
+from gradcli.symbolic.matrix_algebra.sums import names_variable, negative_of, wrapped
 
 
 def with_known_functions(form: NormalForm) -> NormalForm:
@@ -30,13 +30,13 @@ def with_variables_added(form: NormalForm, names: Sequence[str]) -> NormalForm:
         for one in factors:
             if one.atom.kind == "network":
                 inside = next(iter(one.atom.inside[0].terms))
-                turned = [(_negative(o.atom), o) for o in inside if o.power % 2 == 0 and _subtracts(o.atom, names)]
+                turned = [(negative_of(o.atom), o) for o in inside if o.power % 2 == 0 and _subtracts(o.atom, names)]
                 rest = [o for o in inside if all(o is not other for _, other in turned)]
                 network = NormalForm((), {canonical([*rest, *(o._replace(atom=a) for a, o in turned)]): Fraction(1)})
                 found.append(one._replace(atom=Atom("network", "", (), (network,))))
             elif one.power.denominator == 1 and _subtracts(one.atom, names):
                 sign *= -1 if one.power % 2 else 1
-                found.append(one._replace(atom=_negative(one.atom)))
+                found.append(one._replace(atom=negative_of(one.atom)))
             else:
                 found.append(one)
         terms[canonical(found)] = number * sign
@@ -53,13 +53,6 @@ def _subtracts(atom: Atom, names: Sequence[str]) -> bool:
             if names_variable(NormalForm(inside.sizes, {own: Fraction(1)}), name):
                 return inside.terms[own] < 0
     return False
-
-
-def _negative(atom: Atom) -> Atom:
-    """Return the negative of a sum as one tensor."""
-    inside = atom.inside[0]
-    opposite = NormalForm(inside.sizes, {own: -number for own, number in inside.terms.items()})
-    return Atom(atom.kind, atom.name, atom.sizes, (opposite,), is_symmetric=atom.is_symmetric)
 
 
 def with_positive_arguments(form: NormalForm) -> NormalForm:
@@ -89,7 +82,7 @@ def _is_of_negative(one: Factor) -> bool:
 
 
 def _named_functions(factors: list[Factor]) -> list[Factor]:
-    for rule in (_softmax, _sigmoid, _log_sum, _mean):
+    for rule in (_softmax, _softmax_of_rows, _sigmoid, _tanh, _log_sum, _mean):
         while (found := rule(factors)) is not None:
             factors = merged(found)
     return factors
@@ -124,6 +117,41 @@ def _softmax(factors: list[Factor]) -> list[Factor] | None:
                     new += [place._replace(power=place.power - 1), Factor(softmax, place.at)]
                     network = NormalForm((), {canonical(merged(new)): Fraction(1)})
                     return [*left, Factor(Atom("network", "", (), (network,)))]
+    return None
+
+
+def _softmax_of_rows(factors: list[Factor]) -> list[Factor] | None:
+    """Replace exp(x)/sum(exp(x), 1) by softmax(x, 1)."""
+    for total in factors:
+        terms = total.atom.inside[0].terms if total.atom.kind == "added" and len(total.at) == 1 else {}
+        own = next(iter(terms), ())
+        if total.power > -1 or total.power.denominator != 1 or len(terms) != 1 or len(own) != 1 or terms[own] != 1:
+            continue
+        (exponential,) = own
+        if exponential.atom.name != "exp" or exponential.power != 1 or len(exponential.at) != 2:
+            continue
+        kept = exponential.at.index(0) if 0 in exponential.at else -1
+        for one in factors:
+            if kept >= 0 and one.atom == exponential.atom and one.power >= 1 and one.at[kept] == total.at[0]:
+                inside = one.atom.inside
+                rows = Atom("function", f"softmax along {1 - kept}", one.atom.sizes, inside)
+                rest = [o for o in factors if o is not one and o is not total]
+                left = [one._replace(power=one.power - 1), total._replace(power=total.power + 1)]
+                return [*rest, *left, Factor(rows, one.at)]
+    return None
+
+
+def _tanh(factors: list[Factor]) -> list[Factor] | None:
+    """Replace sinh(x)/cosh(x) by tanh(x)."""
+    for one in factors:
+        if one.atom.kind != "function" or one.atom.name != "sinh" or one.power < 1:
+            continue
+        below = next((o for o in factors if o.at == one.at and o.atom.name == "cosh" and o.power <= -1), None)
+        if below is not None and below.atom.inside == one.atom.inside:
+            rest = [o for o in factors if o is not one and o is not below]
+            atom = Atom("function", "tanh", one.atom.sizes, one.atom.inside, is_symmetric=one.atom.is_symmetric)
+            left = [one._replace(power=one.power - 1), below._replace(power=below.power + 1)]
+            return [*rest, *left, Factor(atom, one.at)]
     return None
 
 

@@ -121,6 +121,8 @@ class Rewriting:
                     found = self._next_to_inverse(coefficient, factors, one)
                 case "added" if self.expands and one.power >= 1:
                     found = self._written_out(coefficient, factors, one)
+                case "added" if one.power < 0 and len(one.atom.inside[0].terms) == 1:
+                    found = self._without_divisor(coefficient, factors, one)
                 case "added" if self.splits and one.power < 0 and one.at:
                     found = self._divided(coefficient, factors, one)
             if found is not None:
@@ -162,6 +164,18 @@ class Rewriting:
                 to = dict(enumerate(one.at)) | {i: i + least for i in summed(own)}
                 found.append((coefficient * number, [*rest, *(other.moved(to) for other in own)]))
         return found
+
+    def _without_divisor(self, coefficient: Fraction, factors: list[Factor], one: Factor) -> list[Raw] | None:
+        """Divide a product by a word that it has at the same index: (A @ x)*(A @ x)**-1 is 1."""
+        rest = [other for other in factors if other is not one]
+        names = {index: axis for axis, index in enumerate(one.at)}
+        ((wanted, number),) = one.atom.inside[0].terms.items()
+        for part in _hanging(rest, one.at):
+            if canonical([other.moved(names) for other in part]) == wanted:
+                left = [other for other in rest if all(other is not own for own in part)]
+                raised = one._replace(power=one.power + 1)
+                return [self._with_sizes([one], coefficient / number, merged([*left, raised]))]
+        return None
 
     def _divided(self, coefficient: Fraction, factors: list[Factor], one: Factor) -> list[Raw] | None:
         """Replace a*(a + b)**-1 by 1 - b*(a + b)**-1, for the leading term a of a sum at the same indices."""
@@ -274,3 +288,18 @@ def _leading_word(form: NormalForm) -> tuple[Factors, list[tuple[Atom, bool]]] |
         if best is None or rank > best[0]:
             best = rank, own, pattern
     return best and best[1:]
+
+
+def _hanging(factors: list[Factor], at: tuple[int, ...]) -> list[list[Factor]]:
+    """Split off the parts of a product that are joined to the rest at some indices alone."""
+    inner = [Factor(one.atom, tuple(i for i in one.at if i not in at), one.power) for one in factors]
+    groups: list[tuple[set[int], list[Factor]]] = []
+    for place, one in zip(inner, factors, strict=True):
+        own, rest = (set(place.at), [one]), []
+        for group in groups:
+            if group[0] & own[0]:
+                own = (own[0] | group[0], own[1] + group[1])
+            else:
+                rest.append(group)
+        groups = [*rest, own]
+    return [part for indices, part in groups if indices and all(index < 0 for index in indices)]

@@ -113,3 +113,10 @@ def names_variable(form: NormalForm, name: str) -> bool:
         (atom.kind == "variable" and atom.name == name) or any(names_variable(inside, name) for inside in atom.inside)
         for atom in atoms
     )
+
+
+def negative_of(atom: Atom) -> Atom:
+    """Return the negative of a sum as one tensor."""
+    inside = atom.inside[0]
+    opposite = NormalForm(inside.sizes, {own: -number for own, number in inside.terms.items()})
+    return Atom(atom.kind, atom.name, atom.sizes, (opposite,), is_symmetric=atom.is_symmetric)
