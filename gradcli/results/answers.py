@@ -118,7 +118,7 @@ class ClosedForm(Reply, FormulaTexts, kw_only=True):
         blocks: The confirmed formulas, by the variables of row and column; the row's is "" except for a Hessian, and
             both are "" for Ju.
         omitted: The reasons why other blocks have no formula.
-        matrices: Gradients as expressions of whole tensors, by variable, where they are proved to be the same.
+        matrices: Derivatives as expressions of whole tensors, by variable, where they are proved to be the same.
         check: The check of the formulas.
         remarks: Remarks about the answer itself.
 

@@ -7,7 +7,8 @@ equations                        claims in index notation: left-hand sides, and 
 differentials                    claims as differentials, df = trace(G.T@dX)
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
-proof                            a proof in index notation, which asks for each region and entry; and of equal functions
+algebraic_proof                  a proof in the algebra of whole tensors, for all sizes
+proof                            the same, or else in index notation, for each region and entry; and of equal functions
 regions                          the regions between branches, and the comparison of truth and claim in each
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
@@ -85,8 +86,17 @@ def structures_of_variables(assume: Mapping[str, str] | None, names: tuple[str, 
     return named_variables(structures_of(assume), names)
 
 
-def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:
-    """Tell whether a text is proved to be the gradient of a Program by a variable; false if no proof is found.
+def is_proved_derivative(
+    program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, of: str = "gradient"
+) -> bool:
+    """Tell whether a text is proved to be a derivative of a Program by a variable; false if no proof is found.
+
+    Args:
+        program: The function.
+        shapes: Of its variables.
+        variable: The name of one of them.
+        text: The derivative.
+        of: What it is to be read as: the gradient, or the Jacobian.
 
     Raises:
         GradcliError: The text is no formula of it.
@@ -96,4 +106,14 @@ def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variabl
 
     function = subject.Subject.from_program(program, shapes, variable, None)
     reading = claim_readings.read(function, text)
-    return reading.of == "gradient" and proof.prove(function, reading) is not None
+    return reading.of == of and not reading.is_transposed and proof.prove(function, reading) is not None
+
+
+def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:
+    """Tell whether a text is proved to be the gradient of a Program by a variable; false if no proof is found.
+
+    Raises:
+        GradcliError: The text is no formula of it.
+        OverTimeError: The time is over.
+    """
+    return is_proved_derivative(program, shapes, variable, text)

@@ -1,16 +1,19 @@
 """A claim proved equal to the closed form of the derivative, for all points where both exist; and equal functions.
 
-First with symbolic indices, where sizes above `element.LARGE` are symbols, so that the proof holds for all such sizes;
-else entry by entry with all sums written out, for the sizes at hand.  `regions` tells the cases apart.
+First in whole tensors, by `algebraic_proof`.  Then with symbolic indices, where sizes above `element.LARGE` are
+symbols, so that the proof holds for all such sizes; else entry by entry with all sums written out, for the sizes at
+hand.  `regions` tells the cases apart.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -19,6 +22,7 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.crosscheck.point import unravel
 from gradcli.errors import Span
+from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Multiplied
@@ -33,11 +37,17 @@ from gradcli.symbolic.identity import MOST_NODES, rewritten, size
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned
 
+if TYPE_CHECKING:
+    from gradcli.parts.claims.algebraic_proof import AlgebraicProof
+
 MOST_WRITTEN = 25
 """Entries that are proved one by one."""
 
 LONGEST_SUM = 64
 """Terms of a sum that is written out."""
+
+_SIZE = re.compile(r"\b(len|shape|size|numel|nelement|dim|ndim)\b(?!\s*=)")
+"""Words for sizes of values."""
 
 IMAGINED = sympy.Symbol("the gradient vector", real=True)
 """Symbol of the gradient vector where the function has a variable v."""
@@ -60,6 +70,10 @@ class Proof:
 
 def prove(subject: Subject, reading: Reading) -> Proof | None:
     """Prove a claim: return the derivative that it is; None if no proof was found in time."""
+    if _joins_elements(subject.program):
+        with _no_proof(), suppress(OverTimeError), time_limit():
+            if (found := _by_algebra(subject, reading)) is not None:
+                return Proof(_shapes_with_any(subject, found), is_open=False, has_kinks=False)
     with _no_proof(), suppress(OverTimeError), time_limit():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
@@ -206,6 +220,37 @@ def _fraction(number: float) -> Expr:
     if not math.isfinite(number):
         raise NoFormulaError("v is not finite")
     return exact(sympy.Float(number, precision=53))
+
+
+def _joins_elements(program: Program) -> bool:
+    """Tell whether a function has sums or products of several elements; else one element says it all."""
+    joining = (Kind.CONTRACTION, Kind.MATRIX, Kind.REDUCTION, Kind.SPECTRAL)
+    return any(line.call.op.kind in joining for line in for_formulas(program).lines)
+
+
+def _by_algebra(subject: Subject, reading: Reading) -> AlgebraicProof | None:
+    """Prove a claim in whole tensors."""
+    from gradcli.parts.claims.algebraic_proof import algebraic_proof
+
+    is_of_all = reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
+    if not is_of_all or reading.program is None:
+        return None
+    program, shapes = _function(subject, reading)
+    known = {**subject.known, **{symbol: shapes[symbol] for symbol in program.variables}}
+    claim = as_written(for_formulas(reading.program))
+    found = algebraic_proof(program, claim, known, subject.variable, is_jacobian=reading.of == "Jacobian")
+    # A size that is read off a value is a number in a Program, as are those of code that ran.
+    has_sizes = any(one.called or _SIZE.search(one.text) for one in (subject.program, reading.program))
+    return replace(found, sizes=frozenset()) if found is not None and has_sizes else found
+
+
+def _shapes_with_any(subject: Subject, found: AlgebraicProof) -> str:
+    """Write the shapes at hand, the sizes in place of which any others may stand, and what must be so."""
+    held = {n for shape in subject.shapes.values() for n in shape} & found.sizes
+    more = f", and with any size in place of {', '.join(map(str, sorted(held)))}" if held else ""
+    shown = _shapes(subject, None)
+    where = f", where {' and '.join(found.conditions)}" if found.conditions else ""
+    return f"{shown}{more}{where}" if shown else ""
 
 
 def _shapes(subject: Subject, entries: Entries | None) -> str:

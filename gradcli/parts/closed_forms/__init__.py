@@ -1,7 +1,8 @@
 """Formulas without a point: a derivative in closed form, for shapes that are given or inferred.
 
 formula_document  the formulas as a document, as bare text, and as rows
-closed_form    the formulas, confirmed at random points; gradients in whole tensors, where they are proved
+tensor_formulas  derivatives in whole tensors, where they are proved
+closed_form    the formulas, confirmed at random points
 """
 
 from __future__ import annotations

@@ -9,17 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import sympy
 from sympy import Symbol
 
 from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
-from gradcli.errors import GradcliError, InputError, Span
+from gradcli.errors import InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, cut_remarks, require_named
-from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.named_shapes import (
     NamedReading,
@@ -28,29 +26,25 @@ from gradcli.language.program.named_shapes import (
     named_shapes,
     shape_text,
 )
+from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, TextBeside
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
-from gradcli.notation import Notation
 from gradcli.option_words import option
-from gradcli.parts import is_listed
+from gradcli.parts.closed_forms.tensor_formulas import (
+    SizedFunction,
+    gradient_formula,
+    hessian_formula,
+    jacobian_formula,
+    joins_elements,
+)
 from gradcli.questions.naming import chosen_variables, no_such_variable
 from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, Question
-from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
-from gradcli.symbolic.matrices import matrix_form
+from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 from gradcli.symbolic.printing import with_names
-
-if is_listed("claims"):
-    from gradcli.parts.claims import is_proved_gradient
-else:
-
-    def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:
-        """Prove nothing."""
-        return False
-
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
@@ -117,13 +111,12 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     formulas, check = _confirmed(point, typed, derived, named)
     check = _with_cut(check, point, derived)
     products: Mapping[str, Formula] = {}
-    if command == "vjp" and math.prod(shape) != 1:
-        weighted = _weighted(typed)
+    weighted = _weighted(typed) if command == "vjp" and math.prod(shape) != 1 else None
+    if weighted is not None:
         products, check = _products(weighted, typed, named, wrt, shape, check)
     together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
-    matrices: Mapping[str, Notation] = {}
-    if command in ("grad", "vjp") and math.prod(shape) == 1:
-        matrices = matrix_forms(typed, named, formulas.derivatives)
+    matrices = _tensor_formulas(command, named, wrt, weighted)
+    conditions = dict.fromkeys(one for found in matrices.values() for one in found.conditions)
     return ClosedForm(
         command=command,
         expression=program.expression,
@@ -138,6 +131,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         products={name: together[name] for name in products},
         matrices=matrices,
         check=check,
+        remarks=tuple([f"formulas of whole tensors hold where {' and '.join(conditions)}"] if conditions else ()),
         warnings=(*program.warnings, *cut_remarks(program), *[NOT_EULER] * ("e" in nameless)),
     )
 
@@ -316,43 +310,33 @@ def _weighted(program: Program) -> Program:
 # -- in whole tensors
 
 
-_OF_WHOLE_TENSORS = (Kind.CONTRACTION, Kind.MATRIX)
-
-
-def matrix_forms(
-    program: Program, named: NamedShapes, derivatives: Mapping[tuple[str, str], Derivative]
-) -> dict[str, Notation]:
-    """Return the gradients that have a form in whole tensors, by variable, with sizes by their names.
+def _tensor_formulas(
+    command: str, named: NamedShapes, wrt: Sequence[str], weighted: Program | None
+) -> dict[str, WholeTensors]:
+    """Return the derivatives that have a formula in whole tensors, of a Hessian the blocks of one variable.
 
     Args:
-        program: The function, as typed; it has one output.
-        named: Its shapes.
-        derivatives: The formulas that hold.
+        command: What is asked for.
+        named: The function, with its shapes.
+        wrt: The variables.
+        weighted: The sum of v*y, where the products with v are asked for.
     """
-    is_of_matrices = any(line.call.op.kind in _OF_WHOLE_TENSORS for line in named.program.lines)
-    found = {}
-    for (_, name), derivative in derivatives.items():
-        if derivative.of != "jacobian" or derivative.rows or len(derivative.cases) != 1 or not derivative.columns:
-            continue
-        ((_, gradient),) = derivative.cases
-        if not (is_of_matrices or gradient.has(sympy.Sum)):
-            continue
-        numbers = {symbol: str(size) for symbol, size in derivative.sizes.items()}
-        claim = matrix_form(gradient, derivative.columns, numbers)
-        if claim is not None and _is_proved(program, named, derivative, claim.text):
-            names = {symbol: str(named.sizes.get(size, size)) for symbol, size in derivative.sizes.items()}
-            shown = matrix_form(
-                gradient, derivative.columns, {s: f"({n})" if " " in n else n for s, n in names.items()}
-            )
-            found[name] = shown or claim
-    return found
-
-
-def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text: str) -> bool:
-    """Tell whether a text is proved to be the gradient by one variable."""
-    try:
-        with time_limit():
-            shapes = {symbol: named.shapes[symbol] for symbol in program.variables}
-            return is_proved_gradient(program, shapes, gradient.variable, text)
-    except (GradcliError, OverTimeError):
-        return False
+    program = for_formulas(weighted) if weighted is not None else named.program
+    y = named.shapes.get(named.program.output, ())
+    shapes = {symbol: named.shapes.get(symbol, y) for symbol in program.variables}  # of v, too
+    function = SizedFunction(program, shapes, {number: str(size) for number, size in named.sizes.items()})
+    found: dict[str, WholeTensors | None] = {}
+    if not joins_elements(named.program):
+        return {}
+    for symbol in (symbol for symbol in program.variables if str(symbol) in wrt):
+        name = str(symbol)
+        match command:
+            case "grad" | "vjp":
+                found[name] = gradient_formula(function, symbol)
+            case "jacobian" if not y:
+                found[name] = gradient_formula(function, symbol)
+            case "jacobian":
+                found[name] = jacobian_formula(function, symbol)
+            case "hessian":
+                found[name] = hessian_formula(function, symbol, symbol)
+    return {name: one for name, one in found.items() if one is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
-from gradcli.notation import HU, JU, PARTIAL, Named, second
+from gradcli.notation import HU, JU, PARTIAL, Named, Signs, second
 from gradcli.option_words import Words, option
 from gradcli.report import document as doc
 from gradcli.report.appearance import Appearance
@@ -30,6 +30,9 @@ from gradcli.report.numbers import printable
 from gradcli.report.render.csv import table_text
 from gradcli.report.wording import NO_VARIABLE, statement
 from gradcli.results import Cell, ClosedForm
+
+WEIGHTED = Signs("grad_%s (v@%s)", "∇%s (vᵀ%s)", r"\nabla_{%s} (v^\top %s)")
+"""Gradient of the product of the gradient vector with y."""
 
 
 def plain(answer: ClosedForm, shown: Appearance) -> Iterator[str]:
@@ -85,5 +88,7 @@ def _blocks(answer: ClosedForm) -> Iterator[Block]:
         known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
         label = known.get(command) or PARTIAL(y, Named(column))
         yield formula_or_reason(label, answer.blocks.get((row, column)), answer.omitted.get((row, column)))
-        if column in answer.matrices:
-            yield doc.EquationCell(GRADIENT(Named(column), y), doc.FormulaText(answer.matrices[column]))
+        if column in answer.matrices and (row in ("", column)):
+            shown = {"jacobian": PARTIAL(y, Named(column)), "hessian": label}
+            of = shown.get(command) or (WEIGHTED(Named(column), y) if answer.products else GRADIENT(Named(column), y))
+            yield doc.EquationCell(of, doc.FormulaText(answer.matrices[column]))

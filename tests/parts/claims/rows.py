@@ -22,6 +22,7 @@ ENTERED = {
 }
 
 GRADIENTS = {
+    "parts/claims/algebraic_proof.py": "proofs in whole tensors",
     "parts/claims/differentials.py": "what a claimed differential says of the derivative",
 }
 

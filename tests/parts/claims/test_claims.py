@@ -121,8 +121,15 @@ SAID: list[Any] = [
         "proved",
         "with any size above 16 in place of 20, 32;",
     ),
-    ("sum(x**2)", "2*x", {"x": np.ones(20)}, {}, "proved", "with any size above 16 in place of 20;"),
-    ("sum(x**2)", "2*x", {"x": np.ones(3)}, {}, "proved", "gradient; ; the proof is for x of shape (3,);"),
+    ("sum(x**2)", "2*x", {"x": np.ones(20)}, {}, "proved", "with any size in place of 20;"),
+    (
+        "sum(x**2)",
+        "2*x",
+        {"x": np.ones(3)},
+        {},
+        "proved",
+        "gradient; ; the proof is for x of shape (3,), and with any size in place of 3;",
+    ),
     ("x**2", "2*x", {"x": 3}, {}, "proved", "gradient; ; ;"),
     pytest.param(
         *("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": [1] * 20, "t": [0] * 20}, _FEW, "proved", "gradient; ;"),

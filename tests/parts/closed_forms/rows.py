@@ -7,3 +7,7 @@ VALIDATED = {
     "closed hessian": lambda: Function("norm(x)").closed_form("hessian"),
     "closed vjp": lambda: Function("A@x").closed_form("vjp"),
 }
+
+GRADIENTS = {
+    "parts/closed_forms/tensor_formulas.py": "formulas of whole tensors",
+}

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-import sympy
 
 from gradcli import Function
 from gradcli.language.program.shape_readings import NamedShape
-from gradcli.symbolic.matrices import matrix_form
+from gradcli.symbolic.matrix_algebra.factoring import FormulaWriter
+from gradcli.symbolic.matrix_algebra.spelling import WholeTensors, called
 
 CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ("a@x", {}, {"a": "x", "x": "a"}),
@@ -22,7 +22,7 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
         {"a": (3,), "X": (3, 3), "b": (3,)},
         {"a": "inv(X)@b", "X": "-outer(inv(X).T@a, inv(X)@b)", "b": "inv(X).T@a"},
     ),
-    ("-sum(t*log_softmax(x))", {}, {"t": "log(sum(exp(x))) - x", "x": "sum(t)*softmax(x) - t"}),
+    ("-sum(t*log_softmax(x))", {}, {"t": "logsumexp(x) - x", "x": "sum(t)*softmax(x) - t"}),
     (
         "sum(softplus(X@w) - y*(X@w))",
         {},
@@ -36,9 +36,9 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ),
     ("norm(x)", {}, {"x": "x/norm(x)"}),
     ("det(A)", {}, {"A": "det(A)*inv(A).T"}),
-    # no product of matrices, and no sum
-    ("x**2", {}, {}),
-    ("sum(sin(x))", {}, {}),
+    ("sum(sin(x))", {}, {"x": "cos(x)"}),
+    ("exp(trace(A@X))", {"A": ("m", "n"), "X": ("n", "m")}, {"A": "exp(trace(A@X))*X.T", "X": "exp(trace(A@X))*A.T"}),
+    ("x**2", {}, {}),  # the formula for one element says it all
 ]
 
 
@@ -49,17 +49,56 @@ def test_the_classics(text: str, shapes: dict[str, NamedShape], expected: dict[s
     assert all(one.text == one.pretty for one in found.values())
 
 
+OTHERS: list[tuple[str, str, dict[str, NamedShape], dict[str, str]]] = [
+    ("jacobian", "A@x", {"A": ("m", "n"), "x": ("n",)}, {"x": "A"}),
+    ("jacobian", "softmax(x)", {"x": ("n",)}, {"x": "diag(softmax(x)) - outer(softmax(x), softmax(x))"}),
+    ("jacobian", "x/norm(x)", {"x": ("n",)}, {"x": "(eye(n) - outer(x, x)/norm(x)**2)/norm(x)"}),
+    ("jacobian", "exp(A@x)", {"A": ("m", "n"), "x": ("n",)}, {"x": "diag(exp(A@x))@A"}),
+    ("hessian", "x.T@A@x", {"A": ("n", "n"), "x": ("n",)}, {"x": "A + A.T"}),
+    ("hessian", "norm(A@x - b)**2", {"A": ("m", "n"), "x": ("n",), "b": ("m",)}, {"x": "2*A.T@A", "b": "2*eye(m)"}),
+    ("vjp", "A@x", {"A": ("m", "n"), "x": ("n",)}, {"A": "outer(v, x)", "x": "A.T@v"}),
+]
+
+
+@pytest.mark.parametrize(("command", "text", "shapes", "expected"), OTHERS, ids=[f"{c} {t}" for c, t, _, _ in OTHERS])
+def test_other_derivatives(command: str, text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
+    """Jacobians of vectors as matrices, Hessians by one vector, and the products with any v."""
+    found = Function(text).closed_form(command, shape=shapes).matrices
+    assert {name: one.text for name, one in found.items() if name in expected} == expected
+
+
+MATHEMATICS = [
+    ("norm(A@x - b)**2", "x", "2·Aᵀ(Ax − b)", r"2 A^\top (A x - b)"),
+    ("(x - mu)@inv(S)@(x - mu)", "x", "(S⁻¹ + S⁻ᵀ)(x − μ)", r"(S^{-1} + S^{-\top}) (x - \mu)"),
+    ("x@A@x/(x@x)", "A", "xxᵀ/(xᵀx)", r"\frac{x x^\top}{x^\top x}"),
+    ("det(X)", "X", "det(X)·X⁻ᵀ", r"\det(X) X^{-\top}"),
+    ("norm(x - mu)", "x", "(x − μ)/‖x − μ‖", r"\frac{x - \mu}{\lVert x - \mu \rVert}"),
+    ("a@X@b", "X", "abᵀ", r"a b^\top"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "pretty", "latex"), MATHEMATICS, ids=[text for text, *_ in MATHEMATICS])
+def test_mathematics(text: str, name: str, pretty: str, latex: str) -> None:
+    """The same formula is written as people do who write mathematics."""
+    found = Function(text).closed_form("grad", wrt=[name]).matrices[name]
+    assert isinstance(found, WholeTensors)
+    assert (found.mathematics.pretty, found.latex) == (pretty, latex)
+
+
+def test_conditions_are_said() -> None:
+    """An inverse needs a matrix that has one."""
+    answer = Function("logdet(X.T@X)").closed_form("grad", shape={"X": ("m", "n")})
+    assert answer.remarks == ("formulas of whole tensors hold where X.T@X is invertible",)
+
+
 def test_json_and_latex_have_them() -> None:
     answer = Function("a@inv(X)@b").closed_form("grad", shape={"a": (3,), "X": (3, 3), "b": (3,)})
     assert json.loads(answer.to_json())["matrix"]["X"] == "-outer(inv(X).T@a, inv(X)@b)"
-    assert answer.matrices["X"].latex == r"-X^{-T} \, a \, (X^{-1} \, b)^{T}"
+    assert answer.matrices["X"].latex == r"-X^{-\top} a (X^{-1} b)^\top"
 
 
 def test_what_is_not_proved_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A candidate is only a reading of the indices."""
-
-    def twice(gradient: sympy.Expr, *rest: object) -> object:
-        return matrix_form(2 * gradient, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("gradcli.parts.closed_forms.closed_form.matrix_form", twice)
+    """A formula is read back and proved, whatever the algebra says."""
+    right = FormulaWriter.write
+    monkeypatch.setattr(FormulaWriter, "write", lambda self, form: called("exp", right(self, form)))
     assert Function("x@A@x").closed_form("grad").matrices == {}

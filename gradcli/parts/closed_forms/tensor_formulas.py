@@ -1,0 +1,179 @@
+"""Derivatives as expressions of whole tensors, `2*A.T@(A@x - b)`: each is proved to be the derivative, or is not shown.
+
+A Jacobian is found from the product of a vector of weights with it, which is a gradient: what stands next to the
+weights is J.  A Hessian is the Jacobian of the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import sympy
+from sympy import Symbol
+
+from gradcli.adjoint.gradient import gradient
+from gradcli.adjoint.slopes import NoAdjointError
+from gradcli.errors import GradcliError, Span
+from gradcli.language.ops import Kind
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Builder, Program, Shape
+from gradcli.parts import is_listed
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.symbolic.matrix_algebra import networks
+from gradcli.symbolic.matrix_algebra.factoring import FormulaWriter
+from gradcli.symbolic.matrix_algebra.inverses import MatrixAlgebra
+from gradcli.symbolic.matrix_algebra.networks import Factor, Factors, GaveUpError, NormalForm
+from gradcli.symbolic.matrix_algebra.program_forms import FormReader
+from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
+
+if is_listed("claims"):
+    from gradcli.parts.claims import is_proved_derivative
+else:
+
+    def is_proved_derivative(
+        program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, of: str = "gradient"
+    ) -> bool:
+        """Prove nothing."""
+        return False
+
+
+_WEIGHTS = "weights of y"
+"""Name of the vector that a Jacobian is multiplied by."""
+
+_WAYS = ((False, False), (True, False), (True, True))
+"""Ways to multiply out: not at all, products of sums, and functions and quotients, too."""
+
+_JOINING = (Kind.CONTRACTION, Kind.MATRIX, Kind.SPECTRAL, Kind.REDUCTION)
+
+
+def joins_elements(program: Program) -> bool:
+    """Tell whether a function has sums of elements, or of products; else its formula for one element says it all."""
+    return any(line.call.op.kind in _JOINING for line in program.lines)
+
+
+@dataclass(frozen=True)
+class SizedFunction:
+    """Function in primitives, whose sizes have names.
+
+    Attributes:
+        program: The function.
+        shapes: Of its variables, in numbers.
+        names: Of numbers that stand for any size.
+    """
+
+    program: Program
+    shapes: Mapping[Symbol, Shape]
+    names: Mapping[int, str]
+
+    @cached_property
+    def y(self) -> Shape:
+        """The shape of the value."""
+        return infer(self.program, dict(self.shapes), bounded=False).get(self.program.output, ())
+
+
+def gradient_formula(function: SizedFunction, variable: Symbol) -> WholeTensors | None:
+    """Return the gradient of a function of one element in whole tensors; None if there is none that is proved."""
+    return _formula(function, variable, "gradient")
+
+
+def jacobian_formula(function: SizedFunction, variable: Symbol) -> WholeTensors | None:
+    """Return the Jacobian of a vector by a vector or a number, as a matrix or a vector."""
+    is_matrix = len(function.y) == 1 and len(function.shapes[variable]) < 2
+    return _formula(function, variable, "Jacobian") if is_matrix else None
+
+
+def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> WholeTensors | None:
+    """Return a block of the Hessian of a function of one element, by two vectors."""
+    program = function.program
+    try:
+        known = infer(program, dict(function.shapes), bounded=False)
+        found = gradient(program, known, [row], {program.output: sympy.S.One}, by_inverses=True).function(row)
+    except (GradcliError, NoAdjointError):
+        return None
+    if column not in found.variables:
+        return None
+    own = {symbol: function.shapes[symbol] for symbol in found.variables}
+    return jacobian_formula(SizedFunction(found, own, function.names), column)
+
+
+def _formula(function: SizedFunction, variable: Symbol, of: str) -> WholeTensors | None:
+    """Return the shortest formula that is proved."""
+    x = str(variable)
+    order = (x, *function.program.names)
+    names = {number: f"({name})" if " " in name else name for number, name in function.names.items()}
+    try:
+        with time_limit():
+            texts = {}
+            for form in _forms(function, variable, of):
+                with suppress(GaveUpError):
+                    texts[FormulaWriter({}, order).formula(form).text] = FormulaWriter(names, order).formula(form)
+            for text in sorted(texts, key=len):
+                if is_proved_derivative(function.program, function.shapes, x, text, of):
+                    return texts[text]
+    except (GradcliError, NoAdjointError, OverTimeError, RecursionError):
+        pass
+    return None
+
+
+def _forms(function: SizedFunction, variable: Symbol, of: str) -> Iterator[NormalForm]:
+    """Generate the derivative as forms, multiplied out in different ways."""
+    program, y = function.program, function.y
+    seed: Atom = sympy.S.One
+    known: dict[Atom, Shape] = dict(function.shapes)
+    if of == "Jacobian":
+        seed = Symbol(_WEIGHTS, real=True)
+    elif y:
+        builder = Builder(program.text, program.source, lines=list(program.lines))
+        total = builder.emit("sum", (program.output,), Span(0, len(program.text)), (None, False))
+        program = replace(program, lines=tuple(builder.lines), output=total)
+    known = dict(infer(program, known, bounded=False))
+    known[seed] = y
+    found = gradient(program, known, [variable], {program.output: seed}, keeps_defined=True, by_inverses=True)
+    backward = found.function(variable)
+    own = infer(backward, {symbol: found.shapes[symbol] for symbol in backward.variables}, bounded=False)
+    sizes = {n: str(n) for shape in known.values() for n in shape if n > 1}
+    for expands, splits in _WAYS:
+        algebra = MatrixAlgebra(sizes, expands=expands, splits=splits, linear=_WEIGHTS if of == "Jacobian" else "")
+        try:
+            form = FormReader(algebra, own, has_kinks=True).read(backward)
+            yield _without_weights(algebra, form, (*y, *form.sizes)) if of == "Jacobian" else form
+        except GaveUpError:
+            continue
+
+
+def _without_weights(algebra: MatrixAlgebra, form: NormalForm, sizes: Shape) -> NormalForm:
+    """Return the Jacobian of a product of weights with it.
+
+    Raises:
+        GaveUpError: A term is not the weights times something.
+    """
+    raw = []
+    for factors, number in form.terms.items():
+        opened = _opened(factors)
+        moved = [one.moved({0: 1}) for one in opened]
+        weights = [one for one in moved if one.atom.kind == "variable" and one.atom.name == _WEIGHTS]
+        if len(weights) != 1 or weights[0].power != 1 or len(weights[0].at) != 1:
+            raise GaveUpError
+        (place,) = weights[0].at
+        rest = [one for one in moved if one is not weights[0]]
+        if place < 0:
+            raw.append((number, [one.moved({place: 0}) for one in rest]))
+        else:  # each element of y by the one of x at its own place
+            n = weights[0].atom.sizes[0]
+            raw.append((number, [*rest, Factor(networks.Atom("unit", "", (n, n), is_symmetric=True), (0, place))]))
+    return algebra.normal(sizes, raw)
+
+
+def _opened(factors: Factors) -> Sequence[Factor]:
+    """Put the factors of the number that the weights are in next to the others."""
+    for one in factors:
+        if one.atom.kind == "network" and one.power == 1:
+            inside = next(iter(one.atom.inside[0].terms))
+            if any(other.atom.name == _WEIGHTS for other in inside):
+                least = min([0, *(index for other in factors for index in other.at)])
+                moved = [other.moved({i: i + least for i in other.at}) for other in inside]
+                return [*(other for other in factors if other is not one), *moved]
+    return factors
