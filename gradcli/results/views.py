@@ -106,6 +106,20 @@ def _loss_that_agrees(answer: Explanation) -> Loss | None:
     return answer.loss and replace(answer.loss, agrees=answer.loss_agrees)
 
 
+class DifferentialLine(Record, kw_only=True):
+    """One line of a differential: how a value changes where what it depends on changes a little.
+
+    Attributes:
+        name: The name of the value.
+        of: The text of the value, where the text of the function has no name for it; else empty.
+        change: The change, to first order, in the changes `dx` of what it depends on.
+    """
+
+    name: str
+    of: str = json_field(omit=if_empty, default="")
+    change: Notation
+
+
 class Explanation(Differentiation, kw_only=True):
     """The chain rule step by step: forward, v, backward, vᵀJ.
 
@@ -117,6 +131,8 @@ class Explanation(Differentiation, kw_only=True):
         adjoints_count: How many there are.
         loss: The loss that v is the derivative of, if one was given.
         loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
+        differential: The differential of a function of vectors and matrices, from the value to the variables.
+        gradients: What it says the gradients are, by variable, in whole tensors.
     """
 
     asks = "vjp"
@@ -129,6 +145,8 @@ class Explanation(Differentiation, kw_only=True):
     adjoints_count: int = json_field(omit=if_whole("adjoints"))
     loss: Loss | None = json_field(omit=if_none, made=_loss_that_agrees, default=None)
     loss_agrees: bool | None = json_field(None, default=None)
+    differential: tuple[DifferentialLine, ...] = json_field(omit=if_empty, default=())
+    gradients: Mapping[str, Notation] = json_field("matrix", omit=if_empty, default_factory=dict)
 
     @property
     @json_property(before="steps")

@@ -16,8 +16,9 @@ from gradcli.parts.renderer import Renderer, data_formats
 if TYPE_CHECKING:
     from gradcli.language.program.named_shapes import NamedReading
     from gradcli.language.program.shape_readings import GivenShape, TextBeside
-    from gradcli.language.program.wengert import Shape
+    from gradcli.language.program.wengert import Atom, Program, Shape
     from gradcli.questions.question import Inquiry
+    from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 
 
 class ClosedFormsPart(Part):
@@ -69,3 +70,19 @@ def readings(
     from gradcli.parts.closed_forms import closed_form
 
     return closed_form.readings(inquiry, given, beside, cost_of)
+
+
+def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str) -> WholeTensors | None:
+    """Return the gradient of a function of one element in whole tensors; None if there is none that is proved.
+
+    Args:
+        program: The function, as typed.
+        shapes: Of its variables at least.
+        variable: The name of one of them.
+    """
+    from gradcli.language.program.passes import for_formulas
+    from gradcli.parts.closed_forms.tensor_formulas import SizedFunction, gradient_formula
+
+    own = {symbol: shapes[symbol] for symbol in program.variables}
+    symbol = next(one for one in own if str(one) == variable)
+    return gradient_formula(SizedFunction(for_formulas(program), own, {}), symbol)

@@ -1,6 +1,7 @@
 """The chain rule step by step, and the backward graph as torch builds it.
 
 explain          each line with its value, each adjoint with the line of the gradient that makes it
+differential     the differential of vectors and matrices, line by line
 graph            the nodes and the tensors after the backward pass
 shell            the commands, their helps and their options
 chain_rule       the chain rule as a document, a row an adjoint

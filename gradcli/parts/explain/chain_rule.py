@@ -12,7 +12,7 @@ import numpy as np
 from gradcli import notation
 from gradcli.report import document as doc
 from gradcli.report.compose.answers import Composer
-from gradcli.report.compose.formula_tables import note, standing
+from gradcli.report.compose.formula_tables import GRADIENT, note, standing
 from gradcli.report.document import line, lines
 from gradcli.report.numbers import Writer, cut, doubts_of_product
 from gradcli.results import Adjoint, Answer, Explanation, Term
@@ -46,6 +46,7 @@ class ExplanationComposer(Composer):
         """Compose the chain rule, the product, and unfolded the matrix that it weighs."""
         if not isinstance(answer, Explanation):
             return
+        yield from board(answer)
         yield from chain_rule(answer, self)
         for name in answer.wrt:
             numbers = self.marked(answer.vjp[name], doubts_of_product(answer, name, answer.v))
@@ -53,6 +54,16 @@ class ExplanationComposer(Composer):
         if self.is_full and answer.wrt:
             yield from [] if answer.loss is None else [self.product(answer, answer.v)]
             yield self.matrix(answer, answer.v)
+
+
+def board(answer: Explanation) -> Iterator[doc.Node]:
+    """Compose the differential line by line, and the gradients that follow from it."""
+    for one in answer.differential:
+        change = line(doc.Symbol(notation.Named(f"d{one.name}")), " = ", doc.FormulaText(one.change))
+        yield doc.Note(line(*change, *([f"   with {one.name} = {one.of}"] if one.of else [])))
+    y = notation.Named(answer.output)
+    for name, formula in answer.gradients.items():
+        yield doc.Note(line("so ", doc.Symbol(GRADIENT(notation.Named(name), y)), " = ", doc.FormulaText(formula)))
 
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:

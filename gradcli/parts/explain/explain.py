@@ -13,15 +13,18 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
+from gradcli.language.program.named_shapes import NamedReading
 from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Line, cut, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
+from gradcli.parts import is_listed
+from gradcli.parts.explain.differential import Differential, differential
 from gradcli.progress import tracked
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.questions.question import Question
+from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.remarks import remarks_on_v
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Check, Explanation, Formula, Step, Term, Verdict
@@ -30,6 +33,15 @@ from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
+
+if is_listed("closed_forms"):
+    from gradcli.parts.closed_forms import at_random_values
+else:
+
+    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+        """Draw no values, which are then missing."""
+        return inquiry
+
 
 _Item = TypeVar("_Item")
 
@@ -83,6 +95,8 @@ def explain(
     [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
     """
     inquiry = self._asked(at, **options)
+    if inquiry.recording is None and not (inquiry.at or inquiry.snippet.values or inquiry.snippet.v):
+        inquiry = at_random_values(inquiry, 0)
     require_readable(inquiry.snippet.program, "each line of an explanation is a call with its rule")
     vs = () if v is None else (v,)
     question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_STEP_ELEMENTS)
@@ -103,6 +117,9 @@ def explain(
     ]
     shared = {one.name: getattr(product, one.name) for one in fields(VJP) if one.name != "accumulates"}
     shared |= {"command": "explain", "warnings": tuple(word for word in product.warnings if word not in told)}
+    board = Differential()
+    if question.recording is None and question.reread_at is None:
+        board = differential(question.program, question.shapes, question.wrt)
     return Explanation(
         **shared | {"remarks": tuple(remarked)},
         steps=tuple(walk.step(*line) for line in ends(lines)),
@@ -110,6 +127,8 @@ def explain(
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss_agrees=None if product.loss is None else agrees(product.loss, product.vjp, question.dtype),
+        differential=board.lines,
+        gradients=board.gradients,
     )
 
 

@@ -287,6 +287,8 @@ class Contraction:
         for one in factors:
             for index in set(one.at):
                 counts[index] = counts.get(index, 0) + 1
+        if is_of_matrices and len(factors) > 2 and set(counts.values()) == {2}:
+            return self._cycle(factors)
         # All but one index are summed over; the last one closes the word.
         last = self._last_index(factors, counts)
         opened = [one.moved({last: 0}) for one in factors]
@@ -304,6 +306,27 @@ class Contraction:
         if left.at == right.at and not (left.atom.is_symmetric or right.atom.is_symmetric):
             return spelling.called("sum", spelling.by_element([one, other], []))
         return spelling.trace(spelling.chain([one, other]))
+
+    def _cycle(self, factors: Factors) -> Written:
+        """Write the trace of a product of matrices that are joined in a circle, with the fewest transposes.
+
+        Raises:
+            GaveUpError: They are several circles.
+        """
+        found: list[tuple[int, Written]] = []
+        for first in factors:
+            for start in first.at:
+                rest, place, parts, turns = [*factors], start, list[Written](), 0
+                while (one := next((one for one in rest if place in one.at), None)) is not None:
+                    rest.remove(one)
+                    is_turned = one.at[0] != place and not one.atom.is_symmetric
+                    written = self.atom(one.atom)
+                    parts.append(written.transposed if is_turned else written)
+                    place, turns = next(i for i in one.at if i != place), turns + is_turned
+                if rest:
+                    raise GaveUpError
+                found.append((turns, spelling.trace(spelling.chain(parts))))
+        return min(found, key=lambda pair: (pair[0], len(pair[1].text), pair[1].text))[1]
 
     def _last_index(self, factors: Factors, counts: Mapping[int, int]) -> int:
         vectors = {one.at[0] for one in factors if len(one.at) == 1}
