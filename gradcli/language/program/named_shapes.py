@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,6 +187,7 @@ def named_readings(
     read: Read | None = None,
     beside: Sequence[TextBeside] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    square: Collection[str] = (),
 ) -> Iterator[NamedReading]:
     """Generate the shapes with which a text makes sense, the likeliest first.
 
@@ -196,6 +197,7 @@ def named_readings(
         read: Reads the text for shapes, where they decide how it is read.
         beside: Texts whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
+        square: Variables that are square matrices.
 
     Raises:
         GradcliError: No shapes fit.
@@ -207,7 +209,7 @@ def named_readings(
     refused: GradcliError | None = None
     is_any = False
     try:
-        for one in shape_readings(program, given, wanted, exact, read, beside, cost_of):
+        for one in shape_readings(program, given, wanted, exact, read, beside, cost_of, square):
             named = _called(one.shapes, given, {*program.names, *program.assigned})
             try:
                 found = _numbered(for_formulas(one.program), named)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -57,6 +57,9 @@ UNLIKE_TERMS = 2.0
 
 MISSING, MISSING_GREEK = 3.5, 0.5
 """Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
+
+CAPITAL_NUMBER = 2.5
+"""Cost of a number that has a capital letter in mathematics."""
 
 UNWANTED = 3.0
 """Cost of a text beside the function that has another shape than is expected of it."""
@@ -115,6 +118,7 @@ def shape_readings(
     read: Read | None = None,
     beside: Sequence[TextBeside] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    square: Collection[str] = (),
 ) -> Iterator[ShapeReading]:
     """Generate the shapes of variables with which a text makes sense, the likeliest first.
 
@@ -126,13 +130,17 @@ def shape_readings(
         read: Reads the text for shapes, where they decide how it is read.
         beside: Texts whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
+        square: Variables that are square matrices.
 
     Raises:
         ShapeError: No shapes fit; for the likeliest dimensions, what does not.
     """
-    search = _Search(program, given, exact, read, beside, cost_of)
+    search = _Search(program, given, exact, read, beside, cost_of, square)
     unknown = [name for name in program.names if name not in given and name not in exact]
-    options = [_costs(name, *wanted.get(name, (0, 0))) for name in unknown]
+    options = [
+        [(0.0, 2)] if name in square else _costs(name, *wanted.get(name, (0, 0)), is_mathematics=program.is_of_matrices)
+        for name in unknown
+    ]
     found: list[tuple[float, int, ShapeReading]] = []
     refused: GradcliError | None = None
     order = itertools.count()
@@ -152,14 +160,19 @@ def shape_readings(
         raise refused
 
 
-def _costs(name: str, fewest: int, passed: int) -> list[tuple[float, int]]:
+def _costs(name: str, fewest: int, passed: int, *, is_mathematics: bool = False) -> list[tuple[float, int]]:
     """List the dimensions that a variable may have with their costs, the cheapest first.
+
+    In mathematics a capital is a matrix, and seldom a number.
 
     >>> _costs("x", 0, 0), _costs("A", 1, 1), _costs("lam", 0, 0)
     ([(0.0, 0), (1.0, 1), (6.0, 2)], [(2.0, 2), (6.0, 1)], [(0.0, 0), (1.2, 1), (6.0, 2)])
     """
     first = name.rstrip("0123456789_")
-    known = (0.0, 6.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 6.0) if first.lower() in _GREEK else (0.0, 1.0, 6.0)
+    number = CAPITAL_NUMBER if is_mathematics else 0.0
+    known = (
+        (number, 6.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 6.0) if first.lower() in _GREEK else (0.0, 1.0, 6.0)
+    )
     missing = MISSING_GREEK if first.lower() in _GREEK and first[:1].islower() else MISSING
     ranks = range(fewest, max(2, fewest, passed) + 1)
     costs = ((known[rank] if rank < len(known) else 2.0 * rank, rank) for rank in ranks)
@@ -279,6 +292,7 @@ class _Search:
     read: Read | None
     beside: Sequence[TextBeside]
     cost_of: Callable[[Shape], float | None]
+    square: Collection[str] = ()
     known: dict[tuple[tuple[str, Shape], ...], Program] = field(default_factory=dict)
 
     def of_ranks(self, ranks: Mapping[str, int]) -> Iterator[ShapeReading]:
@@ -321,6 +335,7 @@ class _Search:
                 shapes[name] = (self.exact[name],)
             else:
                 shapes[name] = tuple(f"?{next(counted)}" for _ in range(ranks[name]))
+                shapes[name] = shapes[name][:1] * 2 if name in self.square else shapes[name]
         names = list(dict.fromkeys(size for shape in shapes.values() for size in shape if isinstance(size, str)))
         taken = {size for shape in shapes.values() for size in shape if isinstance(size, int)}
         primes = (number for number in _NUMBERS if number not in taken)

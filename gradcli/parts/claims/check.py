@@ -115,7 +115,7 @@ def check(
     if claim and not has_values:
         from gradcli.parts.claims.open_claims import at_likely_shapes
 
-        found = at_likely_shapes(inquiry, shape or {}, claim, seed, asked.answer)
+        found = at_likely_shapes(inquiry, shape or {}, claim, assume or {}, seed, asked.answer)
         if found is not None:
             return found
     inquiry, ranges = inquiry.within(box or {})

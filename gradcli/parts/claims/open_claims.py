@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -21,6 +21,7 @@ from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import StatedFunction, parse
 from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.structures import named_variables, structures_of
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.question import Inquiry
@@ -39,6 +40,7 @@ else:
         given: Mapping[str, GivenShape],
         beside: Sequence[TextBeside] = (),
         cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+        square: Collection[str] = (),
     ) -> Iterator[NamedReading]:
         """Find no shapes."""
         return iter(())
@@ -117,6 +119,7 @@ def at_likely_shapes(
     inquiry: Inquiry,
     shape: Mapping[str, GivenShape],
     claim: Mapping[str, str | StatedFunction],
+    assume: Mapping[str, str],
     seed: int,
     answer: AnswerAtValues,
 ) -> Checking | None:
@@ -126,13 +129,16 @@ def at_likely_shapes(
         inquiry: The function, without values.
         shape: Shapes that are given.
         claim: The claims by variable; the empty name stands for the one that is found by the shape.
+        assume: Structures by variable.
         seed: Of the values.
         answer: Answers at values.
 
     Raises:
         GradcliError: No shapes fit, or the likeliest reading cannot be answered.
     """
-    found = open_readings(inquiry, shape, claim)
+    names = inquiry.snippet.program.names
+    assumed = named_variables(structures_of(assume), names)
+    found = open_readings(inquiry, shape, claim, [name for name, one in assumed.items() if one.is_of_matrices])
     if not found:
         return None
     return answer_open(found, lambda one: answer(at_random_values(inquiry, seed, one.found), None, one.claims))
@@ -151,6 +157,7 @@ def open_readings(
     inquiry: Inquiry,
     shape: Mapping[str, GivenShape],
     claim: Mapping[str, str | StatedFunction],
+    square: Collection[str] = (),
 ) -> list[OpenReading]:
     """List the readings of a function and of claims of it, the likeliest first; none where no shapes are looked for.
 
@@ -171,10 +178,14 @@ def open_readings(
         claims = named if unnamed is None else {**named, variable: unnamed}
         beside = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
         with suppress(GradcliError):
-            found += (OpenReading(one, claims) for one in _few(readings(inquiry, shape, beside, _cost_of_several)))
+            found += (
+                OpenReading(one, claims) for one in _few(readings(inquiry, shape, beside, _cost_of_several, square))
+            )
     found.sort(key=lambda one: one.found.cost)
     likely = [one for one in found if one.found.cost <= found[0].found.cost + MOST_UNLIKELY]
-    return likely[:MOST_READINGS] or [OpenReading(one, claim) for one in _first(readings(inquiry, shape))]
+    return likely[:MOST_READINGS] or [
+        OpenReading(one, claim) for one in _first(readings(inquiry, shape, square=square))
+    ]
 
 
 def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Checking]) -> Checking:

@@ -7,7 +7,7 @@ closed_form    the formulas, confirmed at random points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.parts.part import Part
@@ -61,6 +61,7 @@ def readings(
     given: Mapping[str, GivenShape],
     beside: Sequence[TextBeside] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    square: Collection[str] = (),
 ) -> Iterator[NamedReading]:
     """Generate the shapes with which a text makes sense, the likeliest first, as `closed_form.readings` does.
 
@@ -69,7 +70,7 @@ def readings(
     """
     from gradcli.parts.closed_forms import closed_form
 
-    return closed_form.readings(inquiry, given, beside, cost_of)
+    return closed_form.readings(inquiry, given, beside, cost_of, square)
 
 
 def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str) -> WholeTensors | None:

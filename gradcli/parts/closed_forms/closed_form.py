@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
-from gradcli.errors import InputError, Span
+from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, cut_remarks, require_named
 from gradcli.language.program.expansion import without_detach
@@ -179,6 +179,7 @@ def readings(
     given: Mapping[str, GivenShape],
     beside: Sequence[TextBeside] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    square: Collection[str] = (),
 ) -> Iterator[NamedReading]:
     """Generate the shapes with which a text makes sense, the likeliest first; those given, and of values, stay.
 
@@ -187,6 +188,7 @@ def readings(
         given: Shapes by variable; the empty name stands for the only variable.
         beside: Texts whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
+        square: Variables that are square matrices.
 
     Raises:
         GradcliError: A shape is malformed, or of no variable, or no shapes fit.
@@ -199,7 +201,7 @@ def readings(
     def again(sizes: Mapping[str, Shape]) -> Program:
         return inquiry.read(hidden, shapes=sizes).program
 
-    return named_readings(program, shapes, again, beside, cost_of)
+    return named_readings(program, shapes, again, beside, cost_of, square)
 
 
 def _given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str, NamedShape]:
@@ -235,7 +237,9 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple
     known = _given_shapes(snippet, given)
     nameless = [name for name in snippet.program.names if name not in known]
     require_named(snippet.program, nameless, known)
-    found = next(readings(inquiry, given, cost_of=_cost_of_one) if of in OF_ONE_ELEMENT else iter(()), None)
+    found: NamedReading | None = None
+    with suppress(GradcliError):  # what is wrong is said of shapes that y may have for any question
+        found = next(readings(inquiry, given, cost_of=_cost_of_one), None) if of in OF_ONE_ELEMENT else None
     found = found or next(readings(inquiry, given))
     named = found.named
     if not snippet.program.needs_shapes:
