@@ -58,6 +58,9 @@ UNLIKE_TERMS = 2.0
 MISSING, MISSING_GREEK = 3.5, 0.5
 """Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
 
+TURNED_NUMBER = 2.0
+"""Cost of a number that is transposed: somebody means a vector."""
+
 CAPITAL_NUMBER = 2.5
 """Cost of a number that has a capital letter in mathematics."""
 
@@ -384,7 +387,7 @@ class _Search:
         more = self.cost_of(run.shape)
         if more is None:
             return None
-        cost = more + run.cost + EQUAL * here.equal
+        cost = more + run.cost + EQUAL * here.equal + TURNED_NUMBER * program.turned_numbers
         for text, own in beside:
             other = _Run(own, {**shapes, **_vector(run.shape, own, shapes)}, free.__contains__)
             if other.misfit is not None:

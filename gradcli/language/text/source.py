@@ -180,6 +180,8 @@ class SourceText:
         if token.kind == "end" or token.text == "\n":
             goes_on = any(other.text not in ("\n", "") for other in self.tokens[position:])
             hint = "put parentheses around the whole expression" if goes_on else None
+            if self.text.count("|") == 2:  # what stands before the first was taken for a factor
+                hint = "write abs(...) of a number, det(...) of a matrix"
             return self.error("the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""
         hint = self._hint(position, is_inside=is_inside)
