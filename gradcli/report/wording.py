@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from gradcli import results
 from gradcli.errors import TooLargeError
+from gradcli.language.text.signs import plain
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
 from gradcli.option_words import option
 
@@ -115,7 +116,9 @@ def statement(answer: results.Answer | results.ClosedForm | results.Improvement 
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
-    is_named = "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+    name = expression.partition("=")[0].strip()
+    is_name = name.isidentifier() and (name.isascii() or plain(name) == name)  # xᵀ is one to Python alone
+    is_named = "\n" in expression or ";" in expression or is_name
     return expression if is_named else f"{answer.output} = {expression}"
 
 

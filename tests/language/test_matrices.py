@@ -469,6 +469,7 @@ def test_an_answer_repeats_what_was_typed(gradcli: Command) -> None:
     """And an error marks it there."""
     run = gradcli("eval", "‖Ax−b‖²", "--at", "A=[[1,2],[3,4]]", "--at", "x=1,2", "--at", "b=1,1")
     assert run.out.startswith("y = ‖Ax−b‖²\n")
+    assert gradcli("eval", "xᵀx", "--at", "1,2").out.startswith("y = xᵀx\n")
     error = gradcli("eval", "√x₁·² + q)", "--at", "x1=1").err
     assert "  √x₁·² + q)\n      ^" in error
 
