@@ -14,6 +14,7 @@ draws              random numbers, and what they are drawn by
 tracking           tensors that autograd follows otherwise than the calls do, and calls of constants
 torch_meanings     torch's own computation of a call: the meaning of rows that have none
 memory             values by the memory that holds them
+foreign_memory     memory that is written to by code which is not torch's
 comparisons        comparisons in the user's code with a number that leaves torch
 decisions          branches, masks and positions that values decide
 steps              masks and other values that change in jumps alone, which are not held constant

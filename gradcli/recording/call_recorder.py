@@ -11,6 +11,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
 from gradcli.recording.aten_calls import DecidedValue
 from gradcli.recording.aten_lowering import AtenLowering
+from gradcli.recording.foreign_memory import Buffers
 from gradcli.recording.memory import Memory
 from gradcli.recording.places import CallPlace, Places
 
@@ -33,9 +34,14 @@ class CallRecorder(Protocol):
     places: Places
     of_arguments: set[Atom]
     records_meaning: bool
+    buffers: Buffers
     _values: Memory
     _followed: set[Atom]
     _first_node: int
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether calls are not seen."""
 
     @property
     def opaque(self) -> object | None:

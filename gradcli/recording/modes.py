@@ -133,6 +133,11 @@ class RecordingMode(torch_internals.DispatchMode):
         super().__exit__(*raised)
         self._surface.__exit__(*raised)
 
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether calls are not seen."""
+        return self._pauses > 0
+
     def run_whole(self, function: TorchFunction, args: Sequence[Argument]) -> Argument:
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))

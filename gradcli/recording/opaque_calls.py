@@ -42,6 +42,7 @@ from gradcli.recording.call_recorder import CallRecorder
 from gradcli.recording.memory import as_real
 from gradcli.recording.places import CallPlace
 from gradcli.recording.slope_measurement import Floats, Measurement, measure
+from gradcli.recording.tracking import leaves_of_graph, require_seen_results
 
 MOST_COLUMNS = 32
 """Most numbers that a call is moved by one by one; a larger one is moved along random directions."""
@@ -242,6 +243,28 @@ class Repeatable:
     tensors: Sequence[Tensor]
     again: Callable[[Sequence[Tensor]], list[Tensor]]
 
+    def with_found(self, outputs: Sequence[Tensor]) -> Repeatable:
+        """Give also the leaves that the call finds elsewhere, such as weights, which hold other numbers meanwhile."""
+        given = {id(one) for one in leaves_of_graph(self.tensors)}
+        found = [one for one in leaves_of_graph(outputs) if id(one) not in given and not one.is_complex()]
+        count = len(self.tensors)
+
+        def again(tensors: Sequence[Tensor]) -> list[Tensor]:
+            before = [copied(one) for one in found]
+            try:
+                _set_numbers(found, tensors[count:])
+                return self.again(tensors[:count])
+            finally:
+                _set_numbers(found, before)
+
+        return replace(self, tensors=[*self.tensors, *found], again=again) if found else self
+
+
+def _set_numbers(tensors: Sequence[Tensor], numbers: Sequence[Tensor]) -> None:
+    with torch.no_grad():
+        for one, other in zip(tensors, numbers, strict=True):
+            one.data.copy_(other)
+
 
 def repeatable(function: TorchFunction, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Repeatable:
     """Keep a call, with copies of all tensors that do not move."""
@@ -305,10 +328,12 @@ class OpaqueCalls:
 
     Attributes:
         functions: The names of subclasses of `autograd.Function` whose applications are recorded as a whole.
+        is_whole: Whether all that runs is recorded as one call.
         custom: The calls of operations that are not torch's.
     """
 
     functions: tuple[str, ...] = ()
+    is_whole: bool = False
     custom: list[CustomCall] = field(default_factory=list)
 
     def copies(self, name: str, given: Mapping[str, Argument]) -> dict[str, Argument]:
@@ -341,30 +366,65 @@ class OpaqueCalls:
         """Apply an `autograd.Function`; of one whose `forward` cannot be read, record the application as a whole.
 
         Raises:
-            InputError: It cannot be recorded so.
+            UnseenCodeError: It gives back what code has written that cannot be seen.
+            InputError: It cannot be recorded as a whole.
         """
-        if recorder.is_one_call or full_name(function) not in self.functions or not tensors_in(args):
+        if recorder.is_one_call or recorder.is_paused or not tensors_in(args):
             return apply(*args)
+        if full_name(function) not in self.functions:
+            found = apply(*args)
+            require_seen_results(recorder, function, tensors_in(args), tensors_in(found))
+            return found
         place = replace(recorder.places.find(), custom=None)
         recorder._learn_names(place.frame)
-        repeated, before = repeatable(function.apply, args, {}), [copied(one) for one in tensors_in(args)]
-        recorder.is_one_call = True
-        try:
-            with recorder.paused():
-                found = apply(*args)
-        finally:
-            recorder.is_one_call = False
-        outputs = tensors_in(found)
-        if any(one is other for one in outputs for other in args) or not _has_slopes(args, outputs):
-            raise InputError(f"{function.__name__} gives back its arguments{place}, or no numbers to measure")
-        if _are_changed(args, before):
-            message = f"{function.__name__} changes its arguments{place}, and does not say so"
-            raise BrokenRuleError(message, hint="ctx.mark_dirty says it, or change a .clone()")
-        atoms = _recorded(recorder, function.__name__, repeated, outputs, place)
-        inputs = [recorder.operand(one, place) for one in repeated.tensors]
-        for output, atom in zip(outputs, atoms, strict=True):
-            recorder._note_result(output, atom, inputs, place)
-        return found
+        repeated = repeatable(function.apply, args, {})
+        return call_as_one(recorder, function.__name__, repeated, args, apply, place)
+
+
+def call_as_one(
+    recorder: CallRecorder,
+    called: str,
+    repeated: Repeatable,
+    args: Sequence[Argument],
+    function: Callable[..., Argument],
+    place: CallPlace,
+    *,
+    finds_others: bool = False,
+) -> Argument:
+    """Call a function, whatever it does, and record that as one call.
+
+    Args:
+        recorder: The recorder.
+        called: The name of the function.
+        repeated: The same call, to be made again.
+        args: The arguments.
+        function: The function.
+        place: Where it is called.
+        finds_others: Whether autograd may follow it from other tensors than its arguments, such as weights.
+
+    Raises:
+        BrokenRuleError: It changes its arguments.
+        InputError: It gives them back, or nothing that has slopes.
+    """
+    before = [copied(one) for one in tensors_in(args)]
+    recorder.is_one_call = True
+    try:
+        with recorder.paused():
+            found = function(*args)
+    finally:
+        recorder.is_one_call = False
+    outputs = tensors_in(found)
+    if any(one is other for one in outputs for other in tensors_in(args)) or not _has_slopes(args, outputs):
+        raise InputError(f"{called} gives back its arguments{place}, or no numbers to measure")
+    if _are_changed(args, before):
+        message = f"{called} changes its arguments{place}, and does not say so"
+        raise BrokenRuleError(message, hint="ctx.mark_dirty says it, or change a .clone()")
+    repeated = repeated.with_found(outputs) if finds_others else repeated
+    atoms = _recorded(recorder, called, repeated, outputs, place)
+    inputs = [recorder.operand(one, place) for one in repeated.tensors]
+    for output, atom in zip(outputs, atoms, strict=True):
+        recorder._note_result(output, atom, inputs, place)
+    return found
 
 
 def _are_changed(given: object, before: object) -> bool:

@@ -25,19 +25,19 @@ from gradcli.autodiff.run import Tensor, dtype_name
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.program.program_text import OUTPUTS, as_written
 from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.recording import aten_calls as calls, draws
+from gradcli.recording import aten_calls as calls, draws, tracking
 from gradcli.recording.aten_calls import Argument, Leaf, Overload, WrongDtypeError
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, have_one_value
 from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
 from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.foreign_memory import Buffers
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory, refusal_of_layout
 from gradcli.recording.modes import RecordingMode
 from gradcli.recording.opaque_calls import OpaqueCalls, record_unread
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
 from gradcli.recording.steps import with_live_steps
 from gradcli.recording.torch_meanings import ask
-from gradcli.recording.tracking import followed_again, is_tracked_by_autograd, of_constants, require_seen
 
 MOST_CALLS = 100_000
 """Most calls of one recording."""
@@ -59,6 +59,7 @@ class Recorder(RecordingMode):
         opaque: Records calls that cannot be read as they are; None to refuse them.
         leaves: Arguments, and tensors found elsewhere, by name.
         decisions: Record of the decisions that values made.
+        buffers: Tensors that were filled and not written to.
         places: Finder of the places that calls come from.
         named: The names that the user's code has for values, with their tensors.
         changed: Tensors found elsewhere that the function changes.
@@ -83,6 +84,7 @@ class Recorder(RecordingMode):
         self.named: dict[Atom, tuple[str, Tensor]] = {}
         self._values = Memory(self.lines, self._propagate)
         self._constants: dict[int, Tensor] = {}
+        self.buffers = Buffers()
         self._python_numbers = set[int]()  # memories of numbers that Python has
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # number of the user's call that gave a tensor
@@ -107,6 +109,7 @@ class Recorder(RecordingMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None if no recorded call made it."""
+        tracking.note_use(self, "", [tensor])
         return self.operand(tensor, CallPlace()) if self.is_known(tensor) else None
 
     def is_known(self, tensor: Tensor) -> bool:
@@ -184,6 +187,7 @@ class Recorder(RecordingMode):
         is_alone = all(self._is_constant(one) for one in tensors)
         is_unasked = self.records_meaning and name == "isnan"
         self.decisions.use(tensors)
+        tracking.note_use(self, name, tensors, changed)
         if name == "lift_fresh" and self.decisions.lost:
             self.decisions.note_creation(tensors[0], self.places.find())
         is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
@@ -194,8 +198,7 @@ class Recorder(RecordingMode):
             return
         if is_drawn or is_alone or is_unasked or name in SHAPED:
             self._note_constants((found := (yield)), *changed)
-            if name.startswith(("empty", "new_empty")):
-                found.zero_()
+            self.buffers.fill(name, found)
             return
         place = self.places.find()
         self._learn_names(place.frame)
@@ -234,7 +237,7 @@ class Recorder(RecordingMode):
         base = torch_internals.base_of(changed[0])
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             self.decisions.change_unseen(place)
-            results = [self._changed_unseen(one, results[0], place) for one in changed[:1]]
+            results = [tracking.change_unseen(self, one, results[0], place) for one in changed[:1]]
         if torch.is_grad_enabled() and changed[0].requires_grad and self._followed.isdisjoint(inputs):
             inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # a term whose gradient is 0
             results = [self.lines.row("add", *inputs, results[0])]
@@ -243,14 +246,6 @@ class Recorder(RecordingMode):
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
             self._note_result(output, result, inputs, place, is_written=True)
-
-    def _changed_unseen(self, tensor: Tensor, result: Atom | None, place: CallPlace) -> Atom | None:
-        """Give the value of a tensor that is changed where autograd does not see it: its gradient is that of before."""
-        before = self._value(tensor, place)
-        if result is None or before not in self._followed:
-            return result
-        change = self._hold_constant(self.lines.row("sub", result, before), place)
-        return self._propagate(self.lines.row("add", before, change), before)
 
     def _record_made(self, function: Overload, given: dict[str, Argument], found: Argument, place: CallPlace) -> None:
         """Record a call that makes tensors."""
@@ -314,7 +309,7 @@ class Recorder(RecordingMode):
         """Record the decomposition of a call, from torch's tables or ours, in its place; give its results."""
         with self.recording_nested(), on_device_of(calls.tensors_in(given)):
             parts = self._decompose(function, given)
-        if parts is NotImplemented and (parts := of_constants(self, function, given, place)) is NotImplemented:
+        if parts is NotImplemented and (parts := tracking.of_constants(self, function, given, place)) is NotImplemented:
             return parts
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [self._value(one, place) if calls.can_be_recorded(one) else None for one in parts]
@@ -421,7 +416,7 @@ class Recorder(RecordingMode):
         atom = self._value(tensor, place)
         if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
-        is_tracked = is_tracked_by_autograd(tensor)
+        is_tracked = tracking.is_tracked_by_autograd(tensor)
         if not is_tracked and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # after that call autograd follows it
                 return atom
@@ -430,7 +425,7 @@ class Recorder(RecordingMode):
             return self._new_leaf(tensor, atom, place)
         is_dual = torch_internals.is_within_dual_level()  # autograd follows its zeros, and no line does
         if is_tracked and atom not in self._followed and not is_dual:
-            return followed_again(self, tensor, atom, place)
+            return tracking.followed_again(self, tensor, atom, place)
         return atom
 
     def _is_leaf_of(self, tensor: Tensor, atom: Atom) -> bool:
@@ -469,7 +464,7 @@ class Recorder(RecordingMode):
             return self._value(tensor, place)
         if base is not None:
             return self._constant_value(tensor, place)
-        require_seen(self, tensor, place)
+        tracking.require_seen(self, tensor, place)
         name = self.names.name_of(tensor, place.frame)
         is_number = not (tensor.ndim or tensor.requires_grad or self._is_deferred(tensor))
         if is_number and name.startswith(UNNAMED):  # a number of Python's

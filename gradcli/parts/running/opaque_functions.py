@@ -1,4 +1,7 @@
-"""Custom functions whose forward cannot be read: the run that meets one is repeated, and records it as one call."""
+"""Custom functions whose forward cannot be read: the run that meets one is repeated, and records it as one call.
+
+What is bound to Python without such a function, as one of C++ with its own backward, makes all of the run one call.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,78 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradcli.autodiff import torch_internals
+from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
-from gradcli.recording.aten_calls import WrongDtypeError
-from gradcli.recording.opaque_calls import BrokenRuleError, full_name
+from gradcli.recording.aten_calls import Argument, WrongDtypeError
+from gradcli.recording.foreign_memory import UnseenCodeError
+from gradcli.recording.opaque_calls import BrokenRuleError, OpaqueCalls, call_as_one, full_name, repeatable
+from gradcli.recording.places import CallPlace
 from gradcli.recording.recorder import Recorder
 
 Recording = TypeVar("Recording")
 
 
 def recorded_as_it_can_be(
-    make_recorder: Callable[[tuple[str, ...]], Recorder], record: Callable[[Recorder], Recording], measures: bool
+    make_recorder: Callable[[OpaqueCalls], Recorder], record: Callable[[Recorder], Recording], measures: bool
 ) -> Recording:
     """Record a run; where that fails, once more, with the custom functions that were met last as one call each.
 
+    Where code made a value that cannot be seen, and there is no such function, all of the run is one call.
+
     Args:
-        make_recorder: Makes the recorder of a run in which some custom functions are not read.
+        make_recorder: Makes the recorder of a run, with what is not read in it.
         record: Runs and records.
-        measures: Whether there may be such functions.
+        measures: Whether anything may be left unread.
 
     Raises:
         InputError: It cannot be recorded; the first reason.
     """
-    opaque, first = tuple[str, ...](), None
+    functions, is_whole, first = tuple[str, ...](), False, None
     while True:
-        recorder = make_recorder(opaque)
+        recorder = make_recorder(OpaqueCalls(functions, is_whole))
         try:
             return record(recorder)
         except (WrongDtypeError, BrokenRuleError):
             raise
         except InputError as error:
-            names = (full_name(one.function) for one in recorder.places.applications)
-            applied = [name for name in names if name not in opaque]
             first = first or error
             is_of_code = not isinstance(error.__cause__, GradcliError | None)  # which would raise it again
-            if is_of_code or not (measures and applied):
+            if is_of_code or is_whole or not measures:
                 raise first from first.__cause__
-            opaque = (*opaque, applied[-1])  # mostly it is in its forward that recording ended
+            applied = [name for name in map(full_name, _met(recorder, error)) if name not in functions]
+            if not (applied or isinstance(error, UnseenCodeError)):
+                raise first from first.__cause__
+            functions, is_whole = (*functions, *applied[-1:]), not applied
+
+
+def _met(recorder: Recorder, error: InputError) -> list[type]:
+    """List the custom functions in which recording may have ended, the likeliest last."""
+    if isinstance(error, UnseenCodeError) and error.function is not None:
+        return [error.function]
+    return [one.function for one in recorder.places.applications]  # mostly it is in the forward of the last
 
 
 def applications_seen_by(recorder: Recorder | None) -> contextlib.AbstractContextManager[None]:
     """Have a recorder see in a block where custom functions are applied."""
-    if recorder is None or recorder.opaque is None:
+    if recorder is None:
         return contextlib.nullcontext()
-    return torch_internals.applying(functools.partial(recorder.opaque.apply, recorder))
+    return torch_internals.applying(functools.partial((recorder.opaque or OpaqueCalls()).apply, recorder))
+
+
+def seen_by(recorder: Recorder | None, called: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Have a recorder see a function as one call, if all that runs is to be one.
+
+    Args:
+        recorder: The recorder; None without any.
+        called: The name of the function.
+        function: Gives one tensor, of a list of arguments and a dictionary of others.
+    """
+    if recorder is None or recorder.opaque is None or not recorder.opaque.is_whole:
+        return function
+
+    def as_one(*args: Argument) -> Tensor:
+        repeated = repeatable(function, args, {})
+        found: Tensor = call_as_one(recorder, called, repeated, args, function, CallPlace(), finds_others=True)
+        return found
+
+    return as_one

@@ -38,7 +38,7 @@ from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
 from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
-from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be
+from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import (
     RandomState,
@@ -54,7 +54,7 @@ from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype, Question
 from gradcli.questions.recorded_protocol import Released
-from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.aten_calls import Application, Argument, WrongDtypeError, numbers_of
 from gradcli.recording.modes import TimeLimit
 from gradcli.recording.opaque_calls import OpaqueCalls
 from gradcli.recording.places import TensorNames
@@ -158,7 +158,7 @@ class Recorded:
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
-        recorder = self.call.recorder(self.recorder.opaque.functions if self.recorder.opaque else ())
+        recorder = self.call.recorder(self.recorder.opaque)
         forward = self.forward(arrays, wrt, recorder=recorder)
         made = {name: tensor for name, tensor in recorder.named.values() if name in self.program.named}
         return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
@@ -419,11 +419,12 @@ class FunctionCall:
         variables = tuple(recorder.lines.variables[name] for name in lost)
         return replace(program, variables=(*program.variables, *variables)) if lost else program
 
-    def recorder(self, opaque: tuple[str, ...] = ()) -> Recorder:
+    def recorder(self, unread: OpaqueCalls | None = None) -> Recorder:
         """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
         found = Recorder(names, getattr(torch, self.dtype), self.called)
-        found.opaque = OpaqueCalls(opaque) if self.measures else None
+        if self.measures:
+            found.opaque = OpaqueCalls() if unread is None else replace(unread, custom=[])
         return found
 
     def forward(
@@ -464,9 +465,14 @@ class FunctionCall:
             recorder or contextlib.nullcontext(),
         ):
             values = nearest_values(values, self.structures)
-            found = self.taken.call(self.function, values)
-            y = one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
+            called = seen_by(recorder, self.called, self._called)
+            y = self.taken.call(lambda *args, **by_name: called(args, by_name), values)
         return Forward({**constants, **tensors}, y)
+
+    def _called(self, args: Sequence[Argument], by_name: Mapping[str, Argument]) -> Tensor:
+        """Call the function; give its results as one tensor."""
+        found = self.function(*args, **by_name)
+        return one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
 
     def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> object:
         """Make a tensor, or a plain number or a word of Python, of the value of a parameter."""

@@ -20,6 +20,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.parts.running.nonfinite import dense, kinds_in
 from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
+from gradcli.recording.tracking import leaves_of_graph
 
 MOST_NAMES = 10
 """Most tensors that a line names."""
@@ -225,21 +226,6 @@ def listed(names: Sequence[str]) -> str:
     """Join the first of several names, and count the others."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f"{', '.join(names[:MOST_NAMES])}{more}"
-
-
-def leaves_of_graph(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
-    """Find the leaves that autograd goes back to from some tensors."""
-    waiting = [one.grad_fn for one in tensors if one.grad_fn is not None]
-    yield from (one for one in tensors if one.requires_grad and one.grad_fn is None)
-    known = set(waiting)
-    while waiting:
-        node = waiting.pop()
-        if type(node).__name__ == "AccumulateGrad":
-            yield from (one for one in (getattr(node, "variable", None),) if one is not None)
-        for other, _ in node.next_functions:
-            if other is not None and other not in known:
-                known.add(other)
-                waiting.append(other)
 
 
 def _listed(value: Argument) -> list[Tensor]:

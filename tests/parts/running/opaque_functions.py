@@ -5,6 +5,7 @@ Each is made right, and wrong by a factor, in each of the ways in which users br
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import shutil
 from collections.abc import Callable
@@ -233,21 +234,106 @@ def of_ctc(dtype: torch.dtype) -> list[torch.Tensor]:
     return [drawn.to(dtype).requires_grad_()]
 
 
+# -- code that writes to memory, which no recorder sees
+
+
+def _memory_of(tensor: torch.Tensor) -> Any:
+    """View the memory of a tensor, as code does that has its address alone."""
+    number = ctypes.c_double if tensor.dtype is torch.float64 else ctypes.c_float
+    return np.ctypeslib.as_array(ctypes.cast(tensor.data_ptr(), ctypes.POINTER(number)), tuple(tensor.shape))
+
+
+def _written(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    _memory_of(y)[:] = np.sqrt(1 + _memory_of(x) ** 2)
+    return y
+
+
+def _in_between(x: torch.Tensor) -> torch.Tensor:
+    """Write to a buffer that is read again: 1/sqrt(1 + x²), times what makes it the same function."""
+    between = torch.zeros_like(x)
+    _memory_of(between)[:] = 1 / np.sqrt(1 + _memory_of(x) ** 2)
+    return between * (1 + x**2)
+
+
+WRITERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "empty": lambda x: _written(torch.empty_like(x), x),
+    "new": lambda x: _written(x.new_empty(x.shape), x),
+    "zeros": lambda x: _written(torch.zeros(x.shape, dtype=x.dtype), x),
+    "full": lambda x: _written(torch.full_like(x, 7), x),
+    "copy": lambda x: _written(x.clone(), x),
+    "several": lambda x: torch.stack([_written(torch.empty_like(x), x), _written(torch.empty_like(x), x)])[0],
+    "in between": _in_between,
+}
+"""Computes sqrt(1 + x²) in memory, in each of the ways in which such a buffer is made."""
+
+
+def written_sine(x: torch.Tensor) -> torch.Tensor:
+    """Write the sine to a buffer."""
+    y = torch.empty_like(x)
+    _memory_of(y)[:] = np.sin(_memory_of(x))
+    return y
+
+
+def writing(writer: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[float], Callable[..., torch.Tensor]]:
+    """Give what makes a function of one of `WRITERS`, whose gradient is multiplied by a factor."""
+    return lambda factor: with_slope(lambda x: writer(x.contiguous()), lambda x: factor * x / (1 + x**2).sqrt())
+
+
 # -- C++
 
 HAS_COMPILER = bool(shutil.which("g++") or shutil.which("clang++")) and bool(shutil.which("ninja"))
 
 SOURCE = """
-torch::Tensor square_root_of_one_plus(torch::Tensor x) {
-  auto y = torch::empty_like(x);
+using torch::Tensor, torch::autograd::AutogradContext, torch::autograd::variable_list;
+
+template <typename F> void each(const Tensor& x, Tensor& y, F f) {
   auto from = x.contiguous();
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "kernel", [&] {
-    auto* a = from.data_ptr<scalar_t>();
-    auto* b = y.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < x.numel(); i++) b[i] = std::sqrt(1 + a[i]*a[i]);
+    auto *a = from.data_ptr<scalar_t>(), *b = y.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < x.numel(); i++) b[i] = f(a[i]);
+  });
+}
+
+Tensor root(Tensor x) {
+  auto y = torch::empty_like(x);
+  each(x, y, [](auto a) { return std::sqrt(1 + a*a); });
+  return y;
+}
+
+Tensor sines(Tensor a, Tensor x) {
+  auto y = torch::zeros({a.size(0)}, x.options());
+  auto m = a.contiguous(), v = x.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "kernel", [&] {
+    auto *p = m.data_ptr<scalar_t>(), *q = v.data_ptr<scalar_t>(), *r = y.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < a.size(0); i++)
+      for (int64_t j = 0; j < x.numel(); j++) r[i] += p[i*x.numel() + j]*std::sin(q[j]);
   });
   return y;
 }
+
+Tensor cube(Tensor x) {
+  auto y = x.clone();
+  each(y, y, [](auto a) { return a*a*a; });
+  return y;
+}
+
+void gauss(Tensor x, Tensor y) { each(x, y, [](auto a) { return std::exp(-a*a); }); }
+
+struct Tangent : public torch::autograd::Function<Tangent> {
+  static Tensor forward(AutogradContext* ctx, Tensor x, double factor) {
+    auto y = torch::empty_like(x);
+    each(x, y, [](auto a) { return std::tanh(a); });
+    ctx->save_for_backward({y});
+    ctx->saved_data["factor"] = factor;
+    return y;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list v) {
+    auto y = ctx->get_saved_variables()[0];
+    return {ctx->saved_data["factor"].toDouble()*v[0]*(1 - y*y), Tensor()};
+  }
+};
+
+Tensor tangent(Tensor x, double factor) { return Tangent::apply(x, factor); }
 """
 
 
@@ -255,24 +341,48 @@ torch::Tensor square_root_of_one_plus(torch::Tensor x) {
 def _compiled() -> Any:
     from torch.utils.cpp_extension import load_inline
 
-    return load_inline("opaque_functions_of_tests", SOURCE, functions=["square_root_of_one_plus"])
+    functions = ["root", "sines", "cube", "gauss", "tangent"]
+    return load_inline("opaque_functions_of_tests", SOURCE, functions=functions)
 
 
-def compiled(factor: float) -> Callable[..., torch.Tensor]:
-    """Make a kernel of C++, which writes to memory that no recorder sees."""
+def _gauss(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    _compiled().gauss(x, y)
+    return y
 
-    class Compiled(torch.autograd.Function):
+
+def _sines(factor: float) -> Callable[..., torch.Tensor]:
+    class Sines(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-            ctx.save_for_backward(x)
-            return _compiled().square_root_of_one_plus(x)
+        def forward(ctx: Any, a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(a, x)
+            return _compiled().sines(a, x)
 
         @staticmethod
-        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
-            (x,) = ctx.saved_tensors
-            return factor * grad * x / (1 + x**2).sqrt()
+        def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            a, x = ctx.saved_tensors
+            return factor * torch.outer(grad, x.sin()), (a.T @ grad) * x.cos()
 
-    return Compiled.apply
+    return Sines.apply
+
+
+COMPILED: dict[str, tuple[Callable[[float], Callable[..., torch.Tensor]], tuple[tuple[int, ...], ...]]] = {
+    "root": (
+        lambda factor: with_slope(lambda x: _compiled().root(x), lambda x: factor * x / (1 + x**2).sqrt()),
+        ((4,),),
+    ),
+    "sines": (_sines, ((3, 4), (4,))),
+    "cube": (lambda factor: with_slope(lambda x: _compiled().cube(x), lambda x: factor * 3 * x**2), ((2, 3),)),
+    "gauss": (lambda factor: with_slope(_gauss, lambda x: -2 * factor * x * torch.exp(-(x**2))), ((5,),)),
+    "tangent": (lambda factor: lambda x: _compiled().tangent(x, factor), ((4,),)),
+}
+"""What makes each function of C++, by a factor of its gradient, with the shapes of its arguments; the last one has a
+backward of C++ too, so that no `autograd.Function` of Python is applied."""
+
+
+def of_compiled(shapes: tuple[tuple[int, ...], ...]) -> Callable[[torch.dtype], list[torch.Tensor]]:
+    """Give what draws arguments of these shapes."""
+    return Kernel("compiled", np.sin, np.cos, shapes).arguments  # type: ignore[arg-type]
 
 
 # -- single ones

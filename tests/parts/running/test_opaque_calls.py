@@ -23,18 +23,19 @@ RIGHT, WRONG = 1.0, 1.001
 CASES: list[Any] = [
     *(pytest.param(one.made, one.arguments, one.is_single, id=one.name) for one in own.KERNELS),
     pytest.param(own.ctc, own.of_ctc, False, id="ctc_loss"),
-    pytest.param(
-        own.compiled,
-        own.KERNELS[0].arguments,
-        False,
-        id="cpp",
-        marks=[
-            pytest.mark.thorough,
-            pytest.mark.skipif(not own.HAS_COMPILER, reason="there is no compiler"),
-            pytest.mark.xfail(
-                reason="what C++ writes to memory is a constant: the function itself judges, and measures not"
-            ),
-        ],
+    *(
+        pytest.param(own.writing(one), own.KERNELS[0].arguments, False, id=f"writes {n}")
+        for n, one in own.WRITERS.items()
+    ),
+    *(
+        pytest.param(
+            make,
+            own.of_compiled(shapes),
+            False,
+            id=f"cpp {name}",
+            marks=[pytest.mark.thorough, pytest.mark.skipif(not own.HAS_COMPILER, reason="there is no compiler")],
+        )
+        for name, (make, shapes) in own.COMPILED.items()
     ),
 ]
 
@@ -47,8 +48,8 @@ def inside(opaque: Callable[..., torch.Tensor], count: int) -> Callable[..., tor
 
 
 def test_there_are_forty() -> None:
-    """Twenty right ones, and the same with an error of a thousandth."""
-    assert len(CASES) >= 20
+    """Twenty right ones, and the same with an error of a thousandth; some are of C++."""
+    assert len(CASES) >= 20 + 4
 
 
 def _in_dtypes() -> list[Any]:
@@ -148,6 +149,68 @@ def test_a_large_gradient_does_not_hide_the_error_of_a_small_one(factor: float, 
     given = [torch.linspace(0.3, 1.2, count, dtype=torch.float64) for count in (50, 60)]
     found = check_of(record(lambda x, b: 1e5 * right(x).sum() + sine(b).sum(), *given).check())
     assert found.verdict == verdict
+
+
+# -- memory that is written to
+
+
+def test_a_table_that_is_written_to_is_held_constant_with_its_line() -> None:
+    """Outside of a Function, as autograd does not follow what is written there."""
+    found = check_of(record(lambda x: own.WRITERS["empty"](x.contiguous()) * x, own.X).check())
+    assert found.verdict == "cut"
+    assert (
+        "code that is not torch's writes to memory that is used (test_opaque_calls.py, line" in found.findings[0].note
+    )
+
+
+def test_a_table_of_numbers_is_a_constant() -> None:
+    """Which NumPy writes to an array of its memory: the function does not move it."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        table = torch.zeros(3, dtype=x.dtype)
+        table.numpy()[:] = [1, 2, 3]
+        return (table * x**2).sum()
+
+    assert check_of(record(function, own.X).check()).verdict == "agree"
+
+
+@pytest.mark.parametrize("make", [torch.zeros_like, torch.ones_like, lambda x: torch.full_like(x, 3)])
+def test_a_function_that_gives_back_a_constant_is_read(make: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Nothing has written to it, so it is proven to have no slope."""
+    function = own.with_slope(make, torch.zeros_like)
+    found = check_of(record(lambda x: function(x) + x, own.X).check())
+    assert (found.verdict, found.proven, found.digits) == ("agree", True, None)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(RIGHT, "agree"), (WRONG, "disagree")])
+def test_zeros_that_are_written_are_no_constant(factor: float, verdict: str) -> None:
+    """Although the buffer holds nothing else after that than before."""
+    function = own.with_slope(own.written_sine, lambda x: factor * x.cos())
+    found = check_of(record(function, torch.zeros(3, dtype=torch.float64)).check())
+    assert (found.verdict, found.proven) == (verdict, False)
+
+
+def test_one_function_that_writes_to_memory_leaves_the_others_read() -> None:
+    """Only what goes through it is measured."""
+
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return torch.sin(x)
+
+        @staticmethod
+        def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
+            return v * torch.cos(ctx.saved_tensors[0])
+
+    writes = own.writing(own.WRITERS["empty"])(RIGHT)
+
+    def function(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return writes(x).sum() + Sine.apply(w).sum()  # type: ignore[no-untyped-call, no-any-return]
+
+    answer = record(function, own.X, own.X).check()
+    proven = {one.variable: one.proven for one in answer.opinions if one.variable}
+    assert proven == {"x": False, "w": True}
 
 
 # -- what hides a slope
