@@ -258,7 +258,7 @@ class Entry(Record):
     @property
     @json_property("measured_digits", omit=if_none)
     def digits(self) -> int | None:
-        """The digits to which the truth was measured, of a call that cannot be read; None if it is enclosed."""
+        """The digits to which the truth was measured, of a call or a function; None if it is enclosed."""
         return self.assessment.digits
 
     @property

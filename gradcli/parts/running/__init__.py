@@ -10,9 +10,10 @@ checkpoints        reentrant checkpoints, run as the other kind
 cuts               a check that a gradient is the function's, with nothing held constant
 measured_slopes    slopes of a function on either side of a point, with their errors
 function_slopes    those of a function that is called next to its point, and what they contradict
+moved_function     the values next to its point, and which entries they deny
 last_judge         verdicts that do not stand against what the function does there
 measured_directions  all of it along random directions, where a large call cannot be read
-opaque_functions   custom functions whose forward cannot be read, recorded as one call
+opaque_functions   functions that cannot be read, recorded as one call
 operation_rules    what a custom operation has to keep besides its derivative
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward

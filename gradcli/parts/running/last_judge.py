@@ -7,15 +7,14 @@ there stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from gradcli.autodiff.jacobians import gradients, vjp
-from gradcli.autodiff.run import Forward, array_of, derivative_of
+from gradcli.autodiff.jacobians import vjp
+from gradcli.autodiff.run import array_of
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.judge import Judgement
@@ -23,28 +22,18 @@ from gradcli.crosscheck.point import Numbers, flat
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import holds_constant, is_padded
 from gradcli.parts.running.cuts import HeldConstant
-from gradcli.parts.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative, MovedFunction
-from gradcli.parts.running.measured_directions import with_directions
-from gradcli.parts.running.measured_slopes import SEED
+from gradcli.parts.running.function_slopes import ROUNDINGS, Contradiction, KnownDerivative
+from gradcli.parts.running.measured_directions import compared_along, with_directions
+from gradcli.parts.running.moved_function import Movement, rows_of
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.results import Array, Entry, Mode, Verdict
+from gradcli.results import Entry, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Question
     from gradcli.questions.recorded_protocol import Released
 
-NOT_SEEN: tuple[Verdict, ...] = ("inaccurate", "kink", "undefined", "disagree")
-"""Verdicts on entries that do not stand where the function has torch's slopes.
-
-Lost digits of a slope can be seen only where y itself has lost none: an error of y changes from point to point by no
-more than its size.
-"""
-
 KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "undefined", "disagree")
 """Verdicts on entries whose numbers are known not to be the slopes of the function."""
-
-LOW_DIGITS = 2.0**-8
-"""Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
 
 SMALLEST_JUMP = 0.01
 """Smallest jump on one side that is reported, relative to the one on the other side."""
@@ -53,6 +42,12 @@ IS_CONFIRMED = "{} on both sides of the point, has torch's slopes there, althoug
 """Remark where a finding of the recording is not the function's."""
 
 
+LEAST_DIGITS = 3
+"""Fewest digits to which the function has to have torch's slope, to be told to agree."""
+
+FEW_DIGITS = "the function itself has torch's slope to {} digits, which would hide a mistake: check it in float64"
+"""Reason why nothing is said of an entry of which too little is seen."""
+
 SAYS: Mapping[Verdict, str] = {
     "inaccurate": "by its recording digits were lost",
     "kink": "its recording has a kink",
@@ -60,168 +55,6 @@ SAYS: Mapping[Verdict, str] = {
     "disagree": "its recording has other slopes",
 }
 """What a recording has in place of the slopes of the function."""
-
-
-@dataclass
-class Movement:
-    """A function next to its point, and the derivatives that torch has of it.
-
-    Attributes:
-        function: The function, which is called where it is first asked for.
-        known: Torch's derivatives.
-        entries: The derivative that the entries of an answer are of, by whether they are of vᵀJ.
-        shape: The shape of the numbers that are seen: of y, or of the flat gradient.
-        witness: What it is, in words.
-    """
-
-    function: MovedFunction
-    known: Sequence[KnownDerivative]
-    entries: Mapping[bool, KnownDerivative]
-    shape: tuple[int, ...]
-    witness: str = "the function itself, called"
-
-    @cached_property
-    def has_slopes_of_torch(self) -> bool:
-        """True if the function has torch's slopes on both sides, so sharply that a kink would be seen."""
-        return all(self.function.resolves(one) for one in self.known if one.blocks)
-
-    def denies(self, entry: Entry) -> bool:
-        """Tell whether the function has torch's slope where an entry says that it has another one."""
-        if entry.verdict not in NOT_SEEN or entry.variable is None or entry.of or not np.isfinite(number_of(entry)):
-            return False
-        known = self.entries.get(entry.row is None)
-        if known is None:
-            return False
-        others = entry.one_sided or (known_truth(entry.truth),)
-        gap = max((abs(one - number_of(entry)) for one in others if one is not None), default=np.nan)
-        if not gap > 0:  # a jump, or no number at all
-            return entry.verdict in ("kink", "undefined") and self.has_slopes_of_torch
-        row = 0 if entry.row is None else flat(entry.row, self.shape)
-        column = np.ravel_multi_index(entry.column or (), self.function.here[entry.variable].shape)
-        effects = []
-        for direction in self.function.directions:
-            effect = np.zeros(self.function.value.size if known.weights is None else 1)
-            effect[row] = gap * direction.u[entry.variable].ravel()[column]
-            effects.append(effect)
-        return self.function.resolves(known, effects)
-
-
-def movement(
-    values: Callable[[Mapping[str, Array]], Forward],
-    numbers: Numbers,
-    forward: Forward,
-    here: Mapping[str, Array],
-    *,
-    digits: float,
-    largest: Array,
-    rounding: Callable[[Array], float],
-    is_lost: bool,
-    known: MovedFunction | None = None,
-) -> Movement | None:
-    """Prepare the comparison of a function with torch's numbers; None if they are of no derivative.
-
-    Args:
-        values: Runs the function where some variables have other numbers.
-        numbers: Torch's numbers.
-        forward: The function at the point, with its graph.
-        here: The numbers of the variables to differentiate by.
-        digits: The machine epsilon of what computes the function.
-        largest: For each number of y, the largest one that it is a sum of.
-        rounding: Estimates the rounding error of the sum of the numbers of y with some weights.
-        is_lost: Whether numbers leave torch, so that elements by which the gradient is 0 may move y.
-        known: The function, if it was called next to the same point before.
-    """
-    value = array_of(forward.output).astype(np.float64)
-    if not (here and value.size and all(np.isfinite(one).all() for one in (value, *here.values()))):
-        return None
-    if numbers.order == 2:
-        return _of_gradient(values, numbers, forward, here, digits, known)
-    if numbers.order == 0:
-        return None
-    sizes = largest.ravel() if largest.shape == value.shape else largest.max(initial=0.0)
-    function = known or MovedFunction(
-        lambda x: array_of(values(x).output).ravel(),
-        here,
-        value.ravel(),
-        digits,
-        sizes,
-        rounding,
-        _effects(numbers, here, np.maximum(np.abs(value.ravel()), sizes), is_lost=is_lost),
-    )
-    entries: dict[bool, KnownDerivative] = {}
-    vjp_of_torch, jacobian = numbers.derivatives.get("vjp"), numbers.derivatives.get("jacobian")
-    if vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
-        blocks = {name: _rows(vjp_of_torch["", name], 1) for name in here}
-        entries[True] = KnownDerivative(blocks, numbers.v.ravel().astype(np.float64))
-    if jacobian is not None:
-        entries[False] = KnownDerivative({name: _rows(jacobian["", name], value.size) for name in here})
-        return Movement(function, list(entries.values()), entries, value.shape)
-    weights = np.random.default_rng(SEED).normal(size=value.shape)
-    found = vjp(forward, weights, tuple(here))
-    of_sum = KnownDerivative({name: _rows(found[name], 1) for name in here}, weights.ravel())
-    return Movement(function, [*entries.values(), of_sum, KnownDerivative({})], entries, value.shape)
-
-
-def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lost: bool) -> dict[str, Array] | None:
-    """Estimate how much each element moves y, relative to its size; NaN for one that may move it and has a slope of 0.
-
-    Args:
-        numbers: Torch's numbers.
-        here: The numbers of the variables.
-        sizes: The size of each number of y.
-        is_lost: Whether a slope of 0 may be one that autograd does not follow.
-    """
-    vjp_of_torch, jacobian = numbers.derivatives.get("vjp"), numbers.derivatives.get("jacobian")
-    if jacobian is not None:
-        blocks, weights = jacobian, sizes
-    elif vjp_of_torch is not None and numbers.v is not None and not numbers.passes:
-        blocks, weights = vjp_of_torch, np.array([np.abs(numbers.v).ravel() @ sizes])
-    else:
-        return None
-    found = {}
-    with np.errstate(all="ignore"):
-        for name, x in here.items():
-            rows = np.abs(_rows(blocks["", name], weights.size)) / np.maximum(weights, np.finfo(float).tiny)[:, None]
-            moved = np.where(x == 0, min(1.0, float(np.abs(x).max(initial=0.0))) or 1.0, np.abs(x))
-            effect = np.nan_to_num(rows.max(0, initial=0.0)).reshape(x.shape) * moved
-            found[name] = np.where((effect == 0) & is_lost, np.nan, effect)
-    return found
-
-
-def _of_gradient(
-    values: Callable[[Mapping[str, Array]], Forward],
-    numbers: Numbers,
-    forward: Forward,
-    here: Mapping[str, Array],
-    digits: float,
-    known_function: MovedFunction | None,
-) -> Movement:
-    """Prepare the comparison of a gradient with torch's second derivatives."""
-
-    def flat_gradient(ran: Forward) -> Array:
-        leaves = [ran.leaves[name] for name in here]
-        found = gradients(ran.output, leaves, ran.output.new_ones(ran.output.shape))
-        return np.concatenate([derivative_of(one).ravel() for one in found]).astype(np.float64)
-
-    if "hvp" in numbers.derivatives:
-        products = numbers.derivatives["hvp"]
-        zeros = {name: np.zeros(x.size) for name, x in here.items()}
-        u = zeros | {name: np.ravel(array) for name, array in numbers.u.items()}
-        known = KnownDerivative({n: _rows(products["", n], 1) for n in here}, np.concatenate([u[n] for n in here]))
-    else:
-        hessian = numbers.derivatives["hessian"]
-        sizes = {name: x.size for name, x in here.items()}
-        blocks = {b: [hessian[a, b].astype(np.float64).reshape(sizes[a], sizes[b]) for a in here] for b in here}
-        known = KnownDerivative({name: np.concatenate(rows) for name, rows in blocks.items()})
-    function = known_function or MovedFunction(lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits)
-    return Movement(function, [known, KnownDerivative({})], {}, (function.value.size,))
-
-
-def _rows(block: Array, rows: int) -> Array:
-    return np.asarray(block, np.float64).reshape(rows, -1)
-
-
-# -- what is said of it
 
 
 class JudgedFunction(RecordedFunction, Protocol):
@@ -252,7 +85,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
     if moved is not None and numbers.order == 1:
         judgement = with_directions(judgement, recorded, moved.function, moved.known)
     if moved is not None:
-        judgement = _confirmed(judgement, moved)
+        judgement = _confirmed(judgement, recorded, moved)
         unseen = [one for one in boundaries if _is_seen_from_both_sides(recorded, one, moved)]
         if unseen and moved.has_slopes_of_torch:
             notes += [IS_CONFIRMED.format(moved.witness, one.note) for one in unseen]
@@ -282,23 +115,36 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
     return judgement
 
 
-def _confirmed(judgement: Judgement, moved: Movement) -> Judgement:
-    """Take back what is said against torch's numbers that the function itself has, with a remark."""
+def _confirmed(judgement: Judgement, recorded: RecordedFunction, moved: Movement) -> Judgement:
+    """Take back what is said against torch's numbers that the function itself has, to the digits that are seen."""
     of_y = [entry for entry in judgement.entries if entry.variable is None and not entry.of]
     is_exact = all(entry.verdict == "agree" for entry in of_y)
     suspects = [entry for entry in judgement.entries if is_exact or entry.verdict != "inaccurate"]
-    denied = {entry for entry in suspects if moved.denies(entry)}
-    if not denied:
+    digits = {entry: moved.digits(entry) for entry in suspects if moved.denies(entry)}
+    if not digits:
         return judgement
+    against: Boundary | None = None
+    least = min(digits.values())
+    if least < LEAST_DIGITS:  # so few would hide a mistake, and more calls show more of it
+        with contextlib.suppress(GradcliError):
+            found = compared_along(moved.function, moved.known)
+            if not isinstance(found, Boundary):
+                least = max(least, found)
+            elif found.verdict == "disagree":
+                against = found
 
     def confirmed(entry: Entry) -> Entry:
-        if entry not in denied:
+        if entry not in digits:
             return entry
-        plain = entry.judged(verdict="agree", note="", one_sided=None, relative_error=None)
-        return plain.judged(truth=None, proven=False)
+        plain = entry.judged(truth=None, proven=False, one_sided=None, relative_error=None)
+        known = max(digits[entry], least)
+        if known < LEAST_DIGITS:
+            return plain.judged(verdict="unchecked", digits=None, note=FEW_DIGITS.format(known))
+        return plain.judged(verdict="agree", digits=known, note="")
 
-    notes = dict.fromkeys(IS_CONFIRMED.format(moved.witness, SAYS[entry.verdict]) for entry in denied)
-    return judgement.changed(confirmed).joined(notes=list(notes), is_fully_recorded=False)
+    notes = dict.fromkeys(IS_CONFIRMED.format(moved.witness, SAYS[entry.verdict]) for entry in digits)
+    findings = findings_of([] if against is None else [against], recorded.value)
+    return judgement.changed(confirmed).joined(findings, list(notes), is_fully_recorded=False)
 
 
 def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
@@ -306,8 +152,8 @@ def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
     if moved.shape != question.shape:
         return False
     here = vjp(question.forward, cut.weights, question.wrt)
-    known = KnownDerivative({name: _rows(array, 1) for name, array in here.items()}, cut.weights.ravel())
-    missing = KnownDerivative({name: _rows(array, 1) for name, array in cut.missing.items()}, known.weights)
+    known = KnownDerivative({name: rows_of(array, 1) for name, array in here.items()}, cut.weights.ravel())
+    missing = KnownDerivative({name: rows_of(array, 1) for name, array in cut.missing.items()}, known.weights)
     effects = [missing.along(direction.u, 1) for direction in moved.function.directions]
     return moved.function.resolves(known, effects)
 

@@ -50,6 +50,29 @@ def with_directions(
     )
     if not (large and is_open):
         return judgement
+    try:
+        found = compared_along(function, known)
+    except GradcliError as error:
+        reason = f"{large[0]}, and along random directions {error.message}" + f" ({error.hint})" * bool(error.hint)
+        return _unchecked(judgement, recorded, reason)
+    if isinstance(found, Boundary):
+        return judgement.joined(findings_of([found], recorded.value), is_fully_recorded=False)
+    return _agreed(judgement, found)
+
+
+def compared_along(function: MovedFunction, known: Sequence[KnownDerivative]) -> int | Boundary:
+    """Compare torch's derivatives with slopes that are measured along random directions.
+
+    Args:
+        function: The function next to its point.
+        known: Torch's derivatives.
+
+    Returns:
+        The digits to which they agree, or what is found against them.
+
+    Raises:
+        GradcliError: The slopes cannot be measured.
+    """
     directions = _directions(function)
 
     def along(steps: Floats) -> Floats:
@@ -60,17 +83,10 @@ def with_directions(
         found = function.values({name: np.asarray(x, function.here[name].dtype) for name, x in moved.items()})
         return found.astype(np.float64)
 
-    try:
-        found = measure(along, np.zeros(len(directions)), function.value, function.digits)
-    except GradcliError as error:
-        reason = f"{large[0]}, and along random directions {error.message}" + f" ({error.hint})" * bool(error.hint)
-        return _unchecked(judgement, recorded, reason)
+    found = measure(along, np.zeros(len(directions)), function.value, function.digits)
     compared = [_compared(found, one, directions, function) for one in known if one.blocks]
-    if any(isinstance(one, Boundary) for one in compared):
-        boundaries = [one for one in compared if isinstance(one, Boundary)]
-        return judgement.joined(findings_of(boundaries[:1], recorded.value), is_fully_recorded=False)
-    digits = min((one for one in compared if isinstance(one, int)), default=0)
-    return _agreed(judgement, digits)
+    against = next((one for one in compared if isinstance(one, Boundary)), None)
+    return against or min((one for one in compared if isinstance(one, int)), default=0)
 
 
 def _directions(function: MovedFunction) -> list[Mapping[str, Array]]:

@@ -36,7 +36,8 @@ from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
-from gradcli.parts.running.last_judge import LOW_DIGITS, Movement, judged, movement
+from gradcli.parts.running.last_judge import judged
+from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement
 from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules

@@ -15,6 +15,7 @@ import gradcli
 from gradcli import record
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.summary import PartCheck
+from gradcli.parts.running.last_judge import LEAST_DIGITS
 from gradcli.recording.aten_calls import name_of
 from gradcli.recording.recorder import Recorder
 from gradcli.results import SEVERITY, Assessment, Entry, Position, Verdict
@@ -25,6 +26,9 @@ from tests.parts.running.functions_of_parts import build
 X = torch.tensor([0.0, 1.0, -0.5], dtype=torch.float64)
 TABLE = torch.tensor([0.0, 1.0, 4.0, 9.0], dtype=torch.float64)
 HELD = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+
+BETWEEN = torch.tensor([0.3, 1.7, 2.3], dtype=torch.float64)
+"""Numbers that no interval is halved at."""
 
 
 def _by_hand(x: torch.Tensor) -> torch.Tensor:
@@ -196,6 +200,37 @@ def test_random_functions_have_the_verdict_that_they_were_built_for(seed: int) -
     check = check_of(record(built.function, built.x).check())
     is_rounded = check.verdict == "inaccurate" and built.verdict == "agree" and built.x.dtype is torch.float32
     assert check.verdict == built.verdict or is_rounded, (built.text, check)
+
+
+def _bisection(factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    """The sum of square roots by bisection, whose gradient is multiplied by a factor."""
+
+    class Scaled(Bisection):
+        @staticmethod
+        def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+            return factor * Bisection.backward(ctx, *grads)
+
+    return lambda x: Scaled.apply(x).sum()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_what_the_function_alone_confirms_is_measured(dtype: torch.dtype) -> None:
+    """Its digits are said, and a mistake of a thousandth does not pass in either dtype."""
+    answer, wrong = (record(_bisection(factor), BETWEEN.to(dtype)).check() for factor in (1.0, 1.001))
+    check = check_of(answer)
+    assert (check.verdict, check.proven) == ("agree", False)
+    assert check.digits is not None
+    assert check.digits >= LEAST_DIGITS
+    assert f"agree (measured, to {check.digits} digits)" in str(answer)
+    assert {one.digits is None for one in answer.opinions if one.variable} == {False}
+    assert not wrong.passed
+
+
+def test_what_too_few_digits_confirm_is_unchecked() -> None:
+    """As they would hide a mistake: by so many rows float32 shows no more."""
+    check = check_of(record(Bisection.apply, BETWEEN.float()).check())
+    assert check.verdict == "unchecked"
+    assert any("check it in float64" in one.note for one in check.findings)
 
 
 # -- how often the function runs, and what is left of it
