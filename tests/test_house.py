@@ -226,6 +226,7 @@ DOORS = {
     ("parts/running/targets.py", "except Exception"),
     ("parts/running/script_process.py", "except BaseException"),
     ("parts/running/script_process.py", "except Exception"),
+    ("parts/running/late_recording.py", "except Exception"),
     ("parts/running/scripts.py", "except Exception"),
     ("parts/warm/server.py", "except BaseException"),
 }

@@ -9,7 +9,8 @@ aten_rules         calls whose row has another name or other arguments, or on co
 decompositions     calls that torch's tables do not decompose, in functions of torch
 windows, layers    of these, convolutions and pools; recurrent and other layers, and losses
 factors, selections  factors of matrices; elements chosen by their order, and folds over positions
-opaque_calls, slope_measurement  calls that are not read, called again; their slopes, by differences
+opaque_calls       calls that are not read, one line each
+repeated_calls, slope_measurement  what calls them again; their slopes, by differences
 draws              random numbers, and what they are drawn by
 tracking           tensors that autograd follows otherwise than the calls do, and calls of constants
 torch_meanings     torch's own computation of a call: the meaning of rows that have none

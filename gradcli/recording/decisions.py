@@ -73,6 +73,15 @@ class RecordedDecisions:
         self.folded: dict[Atom, tuple[str, Atom]] = {}
         self.ordered: dict[int, tuple[Tensor, str, Mapping[str, object], CallPlace]] = {}
 
+    def until_now(self) -> Callable[[], None]:
+        """Return a function that makes the record what it is now, as if nothing was noted after this."""
+        guards, lost, remarks, low, digits = [*self.guards], [*self.lost], {**self.remarks}, self.low, self.digits
+
+        def restore() -> None:
+            self.guards, self.lost, self.remarks, self.low, self.digits = guards, lost, remarks, low, digits
+
+        return restore
+
     def read(self, tensor: Tensor, number: object, place: CallPlace) -> None:
         """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
         if isinstance(number, bool):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradcli.parts.running.plain_functions import record
-from gradcli.recording.opaque_calls import OpaqueCall, Repeatable, repeatable
+from gradcli.recording.repeated_calls import OpaqueCall, Repeatable, repeatable
 from tests.benchmarks.conftest import ratio
 from tests.parts.running import opaque_functions as own
 

@@ -62,11 +62,13 @@ class LateRecorder(Recorder):
         untracked: The calls that autograd does not follow.
         is_late: Whether calls are run again that were not recorded when they ran.
         is_over: Whether a pass has ended, and none has begun since.
+        lost: The first error of recording since the last pass.
     """
 
     def __init__(self, names: TensorNames) -> None:
-        super().__init__(names, None)
+        super().__init__(names, None, "the script")
         self.is_late = self.is_over = False
+        self.lost: Exception | None = None
         self.untracked = UntrackedCalls(self._is_moving)
         self._aliases: dict[int, Any] = {}  # leaves whose memory other tensors have too, by that memory
         self._read_leaves: dict[str, tuple[Any, int]] = {}  # whose numbers left torch since a pass, by remark
@@ -74,6 +76,24 @@ class LateRecorder(Recorder):
         self._branches: list[tuple[MemoryView, int, CallPlace]] = []  # by truth values and positions among these
 
     # -- while the script runs
+
+    def on_error(self, error: Exception) -> None:
+        """Keep the first error for the next pass.
+
+        Raises:
+            Exception: The error itself, where calls are run again.
+        """
+        if self.is_late:
+            raise error
+        self.lost = self.lost or error
+
+    @contextlib.contextmanager
+    def keeping_errors(self) -> Iterator[None]:
+        """Keep the error of a block, which the script is not to see."""
+        try:
+            yield
+        except Exception as error:
+            self.on_error(error)
 
     def aliased(self, tensor: Tensor) -> None:
         """Note a leaf of whose memory the script takes a tensor that autograd does not follow."""

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff.run import Tensor
+from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.errors import GradcliError, InputError
-from gradcli.recording.aten_calls import Argument, WrongDtypeError
+from gradcli.parts.running.late_recording import LateRecorder
+from gradcli.recording.aten_calls import Argument, WrongDtypeError, tensors_in
 from gradcli.recording.foreign_memory import UnseenCodeError
-from gradcli.recording.opaque_calls import BrokenRuleError, OpaqueCalls, call_as_one, full_name, repeatable
+from gradcli.recording.memory import memory
+from gradcli.recording.opaque_calls import BrokenRuleError, OpaqueCalls, call_as_one, full_name, record_as_one
 from gradcli.recording.places import CallPlace
 from gradcli.recording.recorder import Recorder
+from gradcli.recording.repeated_calls import repeatable
+from gradcli.recording.tracking import require_seen_results
 
 Recording = TypeVar("Recording")
 
@@ -67,6 +73,45 @@ def applications_seen_by(recorder: Recorder | None) -> contextlib.AbstractContex
     if recorder is None:
         return contextlib.nullcontext()
     return torch_internals.applying(functools.partial((recorder.opaque or OpaqueCalls()).apply, recorder))
+
+
+def apply_in_script(
+    recorder: LateRecorder, function: TorchFunction, args: Sequence[Argument], apply: Callable[..., Argument]
+) -> Argument:
+    """Apply a custom function in a script, which runs once; record one whose forward cannot be read as one call."""
+    place = recorder.places.find()
+    if place.custom is None or not tensors_in(args):  # a transform wraps its tensors
+        return apply(*args)
+    earlier, recorder.lost, forget = recorder.lost, None, recorder.decisions.until_now()
+    try:
+        found = apply(*args)
+        with recorder.keeping_errors():
+            require_seen_results(recorder, function, tensors_in(args), tensors_in(found))
+        unread = recorder.lost
+        if unread is not None and not isinstance(unread, BrokenRuleError):
+            forget()
+            recorder.lost = None
+            with recorder.keeping_errors():
+                _record_application(recorder, function, args, found, place)
+            recorder.lost = recorder.lost and unread  # the first reason
+    finally:
+        recorder.lost = earlier or recorder.lost
+    return found
+
+
+def _record_application(
+    recorder: LateRecorder, function: TorchFunction, args: Sequence[Argument], found: Argument, place: CallPlace
+) -> None:
+    """Record an application that is over as one call, in the place of what was recorded of it."""
+    assert place.custom is not None  # noqa: S101
+    before = tensors_in(recorder.places.applications[place.custom].arguments)
+    of_arguments = {memory(one) for one in tensors_in(args)}
+    if any(memory(one) in of_arguments for one in tensors_in(found)):
+        raise InputError(f"{function.__name__} gives back its arguments{place}")
+    for one in tensors_in(found):
+        recorder._values.forget(one)
+    repeated = repeatable(function.apply, args, {})
+    record_as_one(recorder, function.__name__, repeated, args, before, found, replace(place, custom=None))
 
 
 def seen_by(recorder: Recorder | None, called: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:

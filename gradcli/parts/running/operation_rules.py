@@ -33,13 +33,12 @@ MOST_WORDS = 200
 
 def broken_rules(calls: OpaqueCalls | None) -> Iterator[str]:
     """Say which rules the custom operations of a recording break, each operation asked once."""
-    first = {one.name: one for one in reversed(calls.custom if calls else ())}
-    for name, one in reversed(first.items()):
+    for one in calls.custom if calls else ():
         given = replaced(dict(one.given), torch.Tensor, _leaf)
         for question, error in _asked(one, given).items():
             said = " ".join(str(getattr(error, "reason", error)).split())
             said = said if len(said) <= MOST_WORDS else f"{said[:MOST_WORDS]}..."
-            yield f"{name}: {QUESTIONS[question]} ({said})"
+            yield f"{one.name}: {QUESTIONS[question]} ({said})"
 
 
 def _leaf(tensor: Argument) -> Argument:

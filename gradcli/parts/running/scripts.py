@@ -12,11 +12,12 @@ import itertools
 import math
 import os
 import runpy
+import threading
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Self, cast
 
@@ -30,12 +31,14 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name
 from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
+from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
+from gradcli.parts.running.opaque_functions import apply_in_script
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
@@ -46,6 +49,7 @@ from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import Argument, Leaf, copied, name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import NUMBERS_LEAVE
 from gradcli.recording.memory import alias
+from gradcli.recording.opaque_calls import OpaqueCalls
 from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.results import Array, Pass
 
@@ -89,8 +93,8 @@ class ScriptRecorder(LateRecorder):
         super().__init__(TensorNames(runpy.run_path, ()))
         self.tell, self.check, self.seconds, self.wrt, self.only = tell, check, seconds, wrt, only
         self.watch = Watch()
-        self._process = os.getpid()
-        self._lost: Exception | None = None
+        self.opaque = OpaqueCalls()
+        self._process, self._thread, self._entered = os.getpid(), threading.get_ident(), ExitStack()
         self._formulas: dict[
             object, dict[tuple[str, ...], tuple[Formulas, Derived]]
         ] = {}  # of equal passes, which are confirmed once
@@ -101,12 +105,22 @@ class ScriptRecorder(LateRecorder):
     def __enter__(self) -> Self:
         """See calls, and steps of optimizers, from here on."""
         self.watch.__enter__()
+        self._entered.enter_context(torch_internals.applying(self._applied))
         return super().__enter__()
 
     def __exit__(self, *raised: Argument) -> None:
         """See no more."""
         super().__exit__(*raised)
+        self._entered.close()
         self.watch.__exit__(*raised)
+
+    def _applied(self, function: TorchFunction, args: Sequence[Argument], apply: Callable[..., Argument]) -> Argument:
+        """Apply a custom function, and record it while there may be answers."""
+        is_own = self._is_recording and threading.get_ident() == self._thread
+        if not is_own or self.is_paused or self._inside or self.is_late or self._way_back is not None:
+            return apply(*args)
+        self.begin()
+        return apply_in_script(self, function, args, apply)
 
     @property
     def _is_recording(self) -> bool:
@@ -146,20 +160,8 @@ class ScriptRecorder(LateRecorder):
         return found
 
     def _advance(self, *of_call: Argument) -> None:
-        try:
+        with self.keeping_errors():
             super()._advance(*of_call)
-        except Exception as error:
-            self.on_error(error)
-
-    def on_error(self, error: Exception) -> None:
-        """Keep the first error for the next pass.
-
-        Raises:
-            Exception: The error itself, where calls are run again.
-        """
-        if self.is_late:
-            raise error
-        self._lost = self._lost or error
 
     def begin(self) -> None:
         """Forget the values of the last pass, before the first call that may belong to the next one."""
@@ -170,7 +172,7 @@ class ScriptRecorder(LateRecorder):
     def _collect(self) -> None:
         """Forget all values except the differentiable ones that the script still holds."""
         if self.is_over:
-            self._lost, self.decisions.lost, self._count = None, [], 0
+            self.lost, self.decisions.lost, self._count = None, [], 0
             self.decisions.remarks = dict.fromkeys(self._read_leaves)
             self._notes.forget()
             self._aliases = {key: one for key, one in self._aliases.items() if one() is not None}
@@ -311,7 +313,8 @@ class ScriptRecorder(LateRecorder):
             *constants,
         )
         has_left = any(one.startswith(NUMBERS_LEAVE) for one in said)
-        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        unread = tuple(output.called for _, output in opaque_outputs(program))
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype, unread
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
@@ -422,7 +425,7 @@ class ScriptRecorder(LateRecorder):
         except NothingToAnswerError as error:
             told = replace(told, refusal=error, is_excused=True)
         except GradcliError as error:
-            told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
+            told = replace(told, refusal=self.lost if isinstance(self.lost, GradcliError) else error)
         except Exception as error:
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
