@@ -65,6 +65,12 @@ def device_name(tensor: torch.Tensor) -> str:
     return CPU if tensor.is_cpu else str(tensor.device)
 
 
+def has_tf32(device: str) -> bool:
+    """Tell whether a device may round the factors of products in float32 to three digits."""
+    backends = torch.backends
+    return device.startswith("cuda") and (backends.cuda.matmul.allow_tf32 or backends.cudnn.allow_tf32)
+
+
 def dtype_there(device: str, dtype: Dtype, *, is_asked: bool) -> tuple[Dtype, tuple[str, ...]]:
     """Choose the dtype of a computation on a device; say so if that is another one.
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, run
 from gradcli.errors import GradcliError
@@ -123,15 +125,21 @@ def _gradient(recorded: RecordedFunction, program: Program, wrt: Sequence[str]) 
     return np.concatenate([np.empty(0), *(found[name].ravel() for name in wrt)])
 
 
-def replay(program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> tuple[Array, Array]:
-    """Run a recording in torch.
+class ReplayedValue(NamedTuple):
+    """Value of a recording, and for each number of it the largest one that it is a sum of, which it rounds with."""
 
-    Returns:
-        Its value, and for each number of it the largest one that it is a sum of, which it rounds with.
-    """
+    value: Array
+    terms: Array
+
+
+def replay(
+    program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, device: str = CPU
+) -> ReplayedValue:
+    """Run a recording in torch."""
     ran = for_torch(program)
-    values = evaluate(ran, leaves_of(ran, arrays, wrt, dtype), dtype)
-    return array_of(output_of(ran, values, dtype)), _largest_terms(ran, values, dtype)
+    values = evaluate(ran, leaves_of(ran, arrays, wrt, dtype, device), dtype, device=device)
+    terms = _largest_terms(ran, values, dtype) if device == CPU else np.zeros(())
+    return ReplayedValue(array_of(output_of(ran, values, dtype, device)), terms)
 
 
 def _largest_terms(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Array:

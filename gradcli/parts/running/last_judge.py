@@ -79,6 +79,9 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         numbers: Torch's.
         question: The function at its point.
     """
+    if recorded.fault:  # a function that computes wrong numbers is no witness
+        findings = findings_of([Boundary("disagree", recorded.fault)], recorded.value)
+        return found.judgement.joined(findings, is_fully_recorded=False)
     moved, judgement, proven_cut = recorded.moved(question, numbers), found.judgement, found.cut
     cut = None if found.is_decided else recorded.cut(question.wrt)
     boundaries, notes = list(recorded.boundaries(question.wrt)), list[str]()

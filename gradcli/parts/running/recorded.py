@@ -20,6 +20,7 @@ import numpy as np
 
 from gradcli.arrays import are_same
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, move_in_place
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
@@ -79,6 +80,7 @@ class Recorded:
         ran: The graph of a tensor that a script made; None for a function.
         largest: For each number of the value, the largest one that it is a sum of, and so is rounded with.
         has_unseen: Whether constants of a script follow from leaves, in a way that stands in no line.
+        fault: A device on which the function has another value than on the CPU, in words; empty if there is none.
     """
 
     call: FunctionCall
@@ -92,6 +94,7 @@ class Recorded:
     ran: Forward | None = None
     largest: Array = field(default_factory=lambda: np.zeros(()), repr=False, compare=False)
     has_unseen: bool = False
+    fault: str = ""
     _known_cuts: dict[tuple[str, ...], HeldConstant | None] = field(default_factory=dict, repr=False, compare=False)
     _trials: dict[str, list[Trial]] = field(default_factory=dict, repr=False, compare=False)
     _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
@@ -370,7 +373,7 @@ class FunctionCall:
     is_numpy: bool = False
     measures: bool = True
     structures: Mapping[str, ArgumentStructure] = field(default_factory=dict)
-    device: str = "cpu"
+    device: str = CPU
     devices: Mapping[str, str] = field(default_factory=dict)
     _random: tuple[RandomState, ...] = field(default_factory=random_states, repr=False)
 
@@ -404,7 +407,10 @@ class FunctionCall:
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.remarks_on(program), *(() if self.is_numpy else remarks_on_numpy(self.function)))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
-        return replace(made, largest=require_same(made, ran.output))
+        on_cpu = replace(self, device=CPU, devices={})
+        with contextlib.redirect_stdout(io.StringIO()):
+            same = require_same(made, ran.output, lambda: on_cpu.forward(made.arrays, (), {}, None).output)
+        return replace(made, largest=same.largest, fault=same.fault)
 
     def _with_arguments(self, program: Program, recorder: Recorder) -> Program:
         """Add the arguments that y does not follow to the variables: by these, its derivative is 0.

@@ -91,6 +91,10 @@ class RecordedFunction(Protocol):
         """True if something that the function does is not in the recording."""
 
     @property
+    def fault(self) -> str:
+        """A device on which it has another value than on the CPU, in words; empty if there is none."""
+
+    @property
     def held_values(self) -> Mapping[Atom, str]:
         """The values that are held constant, in words."""
 

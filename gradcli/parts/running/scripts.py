@@ -318,7 +318,8 @@ class ScriptRecorder(LateRecorder):
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
         found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
-        found = replace(found, largest=require_same(found, y), has_unseen=bool(held) or has_left)
+        replayed = require_same(found, y)
+        found = replace(found, largest=replayed.largest, fault=replayed.fault, has_unseen=bool(held) or has_left)
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"{option('wrt')} names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)

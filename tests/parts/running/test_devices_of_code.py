@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,9 @@ import torch
 import gradcli
 from gradcli.autodiff import devices
 from gradcli.errors import InputError, UsageError, WrongGradientsError
+from gradcli.parts.running import replays
+from gradcli.recording.aten_calls import name_of
+from gradcli.recording.recorder import Recorder
 from tests.fake_device import DEVICES, require_device, require_fake_device, wrong_kernel
 
 
@@ -95,13 +99,53 @@ def test_a_device_that_is_asked_for_moves_a_copy_of_a_module(device: Any) -> Non
     assert net.w.is_cpu
 
 
-def test_a_wrong_kernel_is_found_in_code() -> None:
-    """In the backward pass by the verdict, and in the forward one as a recording that is not the function."""
+def _by_exponential(x: torch.Tensor) -> torch.Tensor:
+    return torch.exp(x) * 2
+
+
+WRONG: dict[str, tuple[str, Any, str]] = {
+    "backward": ("cos", _function, ""),
+    "forward": ("sin", _function, r"sin .* gives 0\.918\d* on fake:0, and 0\.909\d* on the CPU"),
+    "both ways": ("exp", _by_exponential, r"exp .* gives 20\.28\d* on fake:0, and 20\.08\d* on the CPU"),
+    "in a custom function": ("mul", _Square.apply, r"mul .* gives 9\.09 on fake:0, and 9\.0 on the CPU"),
+}
+"""A kernel, the function that calls it, and what is said of its line; the value of an exponential is its slope too."""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_kernel_is_found_in_code(name: str) -> None:
+    """Of the device alone: a forward kernel makes the value wrong, and the line is named with both numbers."""
+    kernel, function, said = WRONG[name]
     x = _x(require_fake_device())
-    with wrong_kernel("cos"), pytest.raises(WrongGradientsError, match="disagree"):
-        gradcli.check(_function, x)
-    with wrong_kernel("sin"), pytest.raises(InputError, match=r"replayed on the CPU, it gives 3\.08.*on fake:0 3\.11"):
-        gradcli.check(_function, x)
+    with wrong_kernel(kernel):
+        found: Any = gradcli.record(function, x).check()
+    assert (found.check.verdict, found.passed) == ("disagree", False)
+    (note, *_) = (one.note for one in found.check.findings)
+    assert re.match(said.replace(".*", r"\(test_devices_of_code\.py, line \d+\)"), note)
+
+
+def test_a_recording_that_is_wrong_on_the_cpu_too_blames_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused, with the values."""
+    lowered = Recorder._lowered
+
+    def doubled(self: Any, function: Any, *others: Any) -> Any:
+        (found, *more), inputs = lowered(self, function, *others)
+        return [self.lines.row("mul", 2, found) if name_of(function) == "sin" else found, *more], inputs
+
+    monkeypatch.setattr(Recorder, "_lowered", doubled)
+    x = _x(require_fake_device())
+    with pytest.raises(InputError, match=r"is not the function: replayed on the CPU, it gives .*on fake:0"):
+        gradcli.record(_function, x).check()
+
+
+def test_tf32_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that may compute in it is not blamed for its digits."""
+    x = _x(require_fake_device()).detach().float()
+    monkeypatch.setattr(replays, "has_tf32", lambda device: True)
+    with wrong_kernel("sin", 1.0005):
+        found: Any = gradcli.record(_function, x).check()
+    assert found.check.verdict == "unchecked"
+    assert any("some of it is computed in TF32 on fake:0" in one.note for one in found.check.findings)
 
 
 def test_a_device_without_float64_runs_code_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
