@@ -230,6 +230,16 @@ def has_result(function: TorchFunction) -> bool:
     return bool(function._schema.returns)
 
 
+def has_autograd(function: TorchFunction) -> bool:
+    """Tell whether an operation has a backward where autograd looks for one, or consists of others that have.
+
+    The keys of kernels are `Autograd`, `AutogradCPU` and `CompositeImplicitAutograd`
+    (`torch._C._dispatch_has_kernel_for_dispatch_key`).
+    """
+    keys = "Autograd", "AutogradCPU", "CompositeImplicitAutograd"
+    return any(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), key) for key in keys)
+
+
 def decompositions() -> Mapping[TorchFunction, Callable[..., Any]]:
     """Map operations to functions that compute them by others (`torch._decomp.decomposition_table`)."""
     table: Mapping[TorchFunction, Callable[..., Any]] = torch._decomp.decomposition_table

@@ -348,6 +348,18 @@ def test_an_operation_has_a_result_or_none() -> None:
     assert not torch_internals.has_result(aten._assert_async.default)
 
 
+def test_an_operation_has_a_backward_or_none() -> None:
+    """One that is registered with an implementation alone has none."""
+    with torch.library._scoped_library("torch_internals_tests", "DEF") as library:
+        library.define("plain(Tensor x) -> Tensor")
+        library.impl("plain", torch.clone, "CPU")
+        plain = torch.ops.torch_internals_tests.plain.default
+        assert not torch_internals.has_autograd(plain)
+        library.impl("plain", lambda x: x, "Autograd")
+        assert torch_internals.has_autograd(plain)
+    assert torch_internals.has_autograd(torch.ops.aten.sin.default)
+
+
 def test_decompositions_compute_what_the_operation_does() -> None:
     """By others."""
     x, grad = torch.tensor([-1.0, 2.0]), torch.ones(2)

@@ -376,6 +376,52 @@ def test_a_wrong_register_fake_is_a_fault(fake: Callable[..., torch.Tensor] | No
     assert answer.passed == (not said)
 
 
+@pytest.mark.parametrize(("fake", "is_asked"), [(torch.empty_like, False), (lambda x: x.new_empty((2,)), True)])
+def test_torch_is_asked_only_where_two_calls_leave_it_open(
+    fake: Callable[..., torch.Tensor], is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As what it asks with takes seconds to import."""
+    asked, operation = list[object](), own.operation(_sine, fake)
+    opcheck = torch.library.opcheck
+
+    def seen(*given: Any, **named: Any) -> Any:
+        asked.append(given)
+        return opcheck(*given, **named)
+
+    monkeypatch.setattr(torch.library, "opcheck", seen)
+    assert record(lambda x: operation(2 * x), own.X).check().passed != is_asked
+    assert bool(asked) == is_asked
+
+
+class _Sine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return torch.from_numpy(np.sin(x.detach().numpy()))
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
+        return v * torch.cos(ctx.saved_tensors[0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "said"),
+    [
+        (lambda x: x.view_as(x), "what its schema says is not what it does"),
+        (_Sine.apply, "its backward is not registered as autograd needs it"),
+    ],
+    ids=["a view", "a backward in the wrong place"],
+)
+def test_an_operation_of_a_library_that_breaks_a_rule_is_a_fault(kernel: Any, said: str) -> None:
+    """Torch says which one."""
+    with torch.library._scoped_library("opaque_tests", "DEF") as library:
+        library.define("own(Tensor x) -> Tensor")
+        library.impl("own", kernel, "CPU")
+        answer = record(lambda x: torch.ops.opaque_tests.own(2 * x).detach() + x, own.X).check()
+    assert any(said in one for one in answer.elsewhere), answer.elsewhere
+    assert not answer.passed
+
+
 # -- kernels
 
 
