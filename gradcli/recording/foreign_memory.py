@@ -55,6 +55,7 @@ class Buffers:
 
     def __init__(self) -> None:
         self._filled: dict[int, _Buffer] = {}
+        self._written: tuple[int, float] | None = None  # the last one that is none any more
 
     def fill(self, name: str, tensor: Tensor) -> None:
         """Note a tensor that an operation has made, if it is one number everywhere; one without numbers is made 0."""
@@ -73,8 +74,12 @@ class Buffers:
 
     def forget(self, tensor: Tensor) -> None:
         """Remember a buffer no more, as a call writes to it."""
-        if self._filled and not is_wrapped(tensor):
-            self._filled.pop(memory(tensor), None)
+        if self._filled and not is_wrapped(tensor) and (found := self._filled.pop(memory(tensor), None)) is not None:
+            self._written = memory(tensor), found.number
+
+    def number_before(self, tensor: Tensor) -> float | None:
+        """Give the one number that a tensor held before the present call wrote to it; None if it is not known."""
+        return self._written[1] if self._written is not None and self._written[0] == memory(tensor) else None
 
     def is_foreign(self, tensor: Tensor, *, is_result: bool = False) -> bool:
         """Tell whether code that is not torch's has written to a tensor.

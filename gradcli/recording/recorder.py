@@ -337,7 +337,9 @@ class Recorder(RecordingMode):
             return
         base = self._written_constant(output)
         if base is not None and output not in self._values and base.dtype is output.dtype:
-            self._values.put(base, self._constant_value(base, CallPlace()))
+            number = self.buffers.number_before(base)
+            before = None if number is None else self.lines.row("full", tuple(base.shape), number)
+            self._values.put(base, self._constant_value(base, CallPlace()) if before is None else before)
         self._values.write(output, result)
 
     def _written_constant(self, tensor: Tensor) -> Tensor | None:

@@ -288,12 +288,17 @@ def require_constants(given: Sequence[str], constants: Sequence[str], taken: Sig
             raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
 
 
+class ArrayResultError(InputError):
+    """Error of a function that gives back an array or a number of NumPy."""
+
+
 def one_tensor(found: Argument, called: str) -> Tensor:
     """Join the results of a function to one tensor: stack them if of one shape, else flatten and concatenate them.
 
     A last dimension of 2 has the real and the imaginary parts of complex results.
 
     Raises:
+        ArrayResultError: It gives back an array or a number of NumPy.
         InputError: It gives back something else.
     """
     if isinstance(found, torch.Tensor):
@@ -309,7 +314,8 @@ def one_tensor(found: Argument, called: str) -> Tensor:
             return torch.cat([one.reshape(-1) for one in parts])
     kind = type(found).__name__
     hint = "return the tensor that it is computed from" if isinstance(found, float | int) else "return a tensor"
-    raise InputError(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
+    error = ArrayResultError if isinstance(found, np.ndarray | np.generic) else InputError
+    raise error(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
 
 
 def _real(tensor: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +11,14 @@ import numpy as np
 from flint import arb
 
 from gradcli.autodiff.jacobians import gradients, vjp
-from gradcli.autodiff.run import Forward, array_of, derivative_of
+from gradcli.autodiff.run import Forward, array_of, derivative_of, trace
 from gradcli.crosscheck.compare import known_truth, number_of
 from gradcli.crosscheck.measured import digits_of
 from gradcli.crosscheck.point import Numbers, flat
+from gradcli.errors import GradcliError
 from gradcli.parts.running.function_slopes import KnownDerivative, MovedFunction, Slopes
 from gradcli.parts.running.measured_slopes import SEED
+from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.results import Array, Entry, Verdict
 
 NOT_SEEN: tuple[Verdict, ...] = ("inaccurate", "kink", "undefined", "disagree")
@@ -145,6 +148,19 @@ def movement(
     found = vjp(forward, weights, tuple(here))
     of_sum = KnownDerivative({name: rows_of(found[name], 1) for name in here}, weights.ravel())
     return Movement(function, [*entries.values(), of_sum, KnownDerivative({})], entries, value.shape)
+
+
+def rounding_of(recorded: RecordedFunction, weights: Array, wrt: tuple[str, ...]) -> float:
+    """Estimate the rounding error of the sum of y with some weights, of each line of a recording to first order."""
+    dtype = recorded.call.dtype
+    try:
+        found = trace(recorded.program, recorded.arrays, wrt, dtype, weights.reshape(recorded.value.shape))
+    except GradcliError:  # it has no gradient
+        return 0.0
+    with np.errstate(all="ignore"):
+        errors = [np.linalg.norm(found.values[atom] * adjoint) for atom, adjoint in found.adjoints.items()]
+    total = math.hypot(*(float(error) for error in errors if np.isfinite(error)))
+    return float(np.finfo(dtype).eps) * total
 
 
 def _effects(numbers: Numbers, here: Mapping[str, Array], sizes: Array, *, is_lost: bool) -> dict[str, Array] | None:

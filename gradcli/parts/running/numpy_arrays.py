@@ -1,14 +1,19 @@
 """Tensors that functions of NumPy take: `np.sum(np.sin(x))` is computed, and differentiated, by torch.
 
 NumPy lets a class answer its functions, by `__array_ufunc__` and `__array_function__`; torch has them all on tensors.
+What the code of the user makes without such an argument, `np.zeros(3)` or `np.asarray(x)`, is made of tensors too while
+it runs: an array of NumPy's own holds numbers alone, and what is assigned to it would leave torch.
 
 Source: NEP 13 and NEP 18 of NumPy.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -18,6 +23,26 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.recording.aten_calls import Argument
+from gradcli.recording.user_files import is_of_user
+
+REDUCED = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+"""Functions of whole arrays, by the function of two numbers that they repeat: `np.add.reduce` is `np.sum`."""
+
+ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
+"""Those that keep each result on the way."""
+
+OF_LISTS = ("array", "asarray", "asanyarray", "ascontiguousarray")
+"""Functions that make an array of what they are given."""
+
+MAKERS = (*OF_LISTS, "zeros", "ones", "empty", "full", "eye", "identity", "linspace", "arange")
+"""Functions that make an array of numbers."""
 
 
 class NumpyArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -35,9 +60,22 @@ class NumpyArray(np.lib.mixins.NDArrayOperatorsMixin):
         self._array = array
 
     def __array_ufunc__(self, function: np.ufunc, method: str, *args: Argument, **named: Argument) -> Argument:
-        if method != "__call__":  # `np.add.reduce`
+        owner, name = torch_internals.numpy_on_tensors(), str(function.__name__)
+        if method == "at" and name == "add" and isinstance(args[0], NumpyArray):
+            return args[0]._add_at(*args[1:])
+        if method == "outer" and len(args) == 2 and not named:
+            first, second = (_with_numpy(_array_of(one)) for one in args)
+            return function(first.reshape((*first.shape, *(1,) * second.ndim)), second)
+        repeated: Mapping[str, str] = {"reduce": REDUCED, "accumulate": ACCUMULATED}.get(method, {})
+        names = name if method == "__call__" else repeated.get(name, "")
+        into = named.pop("out", None)
+        if not names or not hasattr(owner, names) or (into and not isinstance(into[0], NumpyArray)):
             return NotImplemented
-        return _called(getattr(torch_internals.numpy_on_tensors(), function.__name__, None), args, named)
+        found = _called(getattr(owner, names), args, named if method == "__call__" else {"axis": 0, **named})
+        if into is None:
+            return found
+        into[0][...] = found
+        return into[0]
 
     def __array_function__(
         self, function: TorchFunction, types: object, args: Sequence[Argument], named: Mapping[str, Argument]
@@ -58,6 +96,14 @@ class NumpyArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __setitem__(self, index: Argument, value: Argument) -> None:
         self._array[_without_numpy(index)] = _without_numpy(value)
+
+    def _add_at(self, index: Argument, values: Argument) -> None:
+        """Add to elements, as often as each is named."""
+        places = torch.arange(self._array.tensor.numel()).reshape(tuple(self._array.shape))
+        chosen = places[_without_numpy(index)]
+        added = _array_of(values).tensor.to(self._array.tensor.dtype).expand(chosen.shape)
+        flat = self._array.tensor.reshape(-1).index_add(0, chosen.reshape(-1), added.reshape(-1))
+        self[...] = NumpyArray(torch_internals.numpy_on_tensors().ndarray(flat.reshape(places.shape)))
 
     def __len__(self) -> int:
         return len(self._array)
@@ -92,8 +138,10 @@ def is_of_numpy(error: BaseException | None) -> bool:
     """Tell whether a function fails with tensors as one of NumPy does, by the words or the place of the error."""
     if not isinstance(error, TypeError | RuntimeError | AttributeError | ValueError):
         return False
+    if isinstance(error, AttributeError) and isinstance(error.obj, torch.Tensor):  # x.copy()
+        return hasattr(np.ndarray, error.name or "")
     frames = traceback.extract_tb(error.__traceback__)
-    return "numpy" in str(error) or any("numpy" in frame.filename.split("torch")[0] for frame in frames)
+    return "numpy" in str(error).lower() or any("numpy" in frame.filename.split("torch")[0] for frame in frames)
 
 
 def remarks_on_numpy(function: TorchFunction) -> Iterator[str]:
@@ -107,18 +155,50 @@ def remarks_on_numpy(function: TorchFunction) -> Iterator[str]:
 def _called(function: TorchFunction | None, args: Sequence[Argument], named: Mapping[str, Argument]) -> Argument:
     if function is None:
         return NotImplemented
-    found = function(*_without_numpy(tuple(args)), **{name: _without_numpy(one) for name, one in named.items()})
+    found = function(*map(_without_numpy, args), **{name: _without_numpy(one) for name, one in named.items()})
     return _with_numpy(found)
 
 
-def _without_numpy(value: Argument) -> Argument:
-    """Replace arrays of NumPy, and ours, by those of torch."""
+def _without_numpy(value: Argument, *, is_inner: bool = False) -> Argument:
+    """Replace arrays of NumPy, and ours, by those of torch, and its types by their names.
+
+    Args:
+        value: An argument of a function.
+        is_inner: Whether it is an element of a list, which is an array too then: `np.concatenate(([x[0]], x))`.
+    """
+    if isinstance(value, NumpyArray | np.ndarray) or (is_inner and _has_tensors(value)):
+        return _array_of(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
+    if type(value) in (tuple, list):
+        return type(value)(_without_numpy(one, is_inner=True) for one in value)
+    return value
+
+
+def _array_of(value: Argument) -> Argument:
+    """Make an array of torch of an array of NumPy, of ours, or of numbers, lists and arrays inside of one another."""
     if isinstance(value, NumpyArray):
         return value._array
-    if isinstance(value, np.ndarray):
-        tensor = tensor_of_numpy(value) if value.dtype == object else torch.from_numpy(value)
-        return torch_internals.numpy_on_tensors().ndarray(tensor)
-    return type(value)(map(_without_numpy, value)) if type(value) in (tuple, list) else value
+    ndarray = torch_internals.numpy_on_tensors().ndarray
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return ndarray(torch.from_numpy(value if min(value.strides, default=0) >= 0 else value.copy()))
+    if not _has_tensors(value):
+        return ndarray(torch.as_tensor(value, dtype=torch.float64 if isinstance(value, float) else None))
+    return ndarray(torch.stack(_of_one_type([_array_of(one).tensor for one in value])))
+
+
+def _of_one_type(tensors: Sequence[Tensor]) -> list[Tensor]:
+    kind = functools.reduce(torch.promote_types, (one.dtype for one in tensors))
+    return [one.to(kind) for one in tensors]
+
+
+def _has_tensors(value: Argument) -> bool:
+    """Tell whether a list, or an array of objects, has elements that are tensors."""
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == object):
+        return any(isinstance(one, NumpyArray) or _has_tensors(one) for one in value)
+    return False
 
 
 def _with_numpy(found: Argument) -> Argument:
@@ -126,3 +206,39 @@ def _with_numpy(found: Argument) -> Argument:
     if isinstance(found, torch_internals.numpy_on_tensors().ndarray):
         return NumpyArray(found)
     return type(found)(map(_with_numpy, found)) if type(found) in (tuple, list) else found
+
+
+# -- arrays that code makes
+
+
+@contextlib.contextmanager
+def made_of_tensors() -> Iterator[None]:
+    """Make of tensors in a block what the user's code makes by functions of NumPy, if it holds numbers with a slope."""
+    before = {name: getattr(np, name) for name in MAKERS}
+    try:
+        for name, function in before.items():
+            setattr(np, name, _making(name, function))
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(np, name, function)
+
+
+def _making(name: str, function: Callable[..., Argument]) -> Callable[..., Argument]:
+    @functools.wraps(function)
+    def made(*args: Argument, **named: Argument) -> Argument:
+        if is_of_user(sys._getframe(1).f_code.co_filename):
+            with contextlib.suppress(TypeError, ValueError, RuntimeError, AttributeError, NotImplementedError):
+                found = _made(name, args, named)
+                if found._array.tensor.is_floating_point():
+                    return found
+        return function(*args, **named)
+
+    return made
+
+
+def _made(name: str, args: Sequence[Argument], named: Mapping[str, Argument]) -> Argument:
+    owner = torch_internals.numpy_on_tensors()
+    if name in OF_LISTS and args and _has_tensors(args[0]):
+        args = _with_numpy(_array_of(args[0])), *args[1:]
+    return _called(getattr(owner, "asarray" if name == "asanyarray" else name), args, named)

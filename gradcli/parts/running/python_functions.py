@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.running.calling import (
+    ArrayResultError,
     Called,
     argument,
     give_values,
@@ -269,19 +271,10 @@ class PythonFunction(Function):
 
     def _with_constants(self, call: FunctionCall, others: Mapping[str, Array]) -> Recorded:
         """Record a call, and once more if tensors that it finds elsewhere are given values."""
-        try:
-            made = call.recorded()
-        except InputError as error:
-            if not is_of_numpy(error.__cause__):
-                raise
-            try:
-                call = replace(call, is_numpy=True)
-                made = call.recorded()
-            except InputError:
-                raise error from error.__cause__
+        made = _recorded(call)
         require_constants(tuple(others), made.constants, self._taken, self.expression)
         constants = {name: made.recorder.leaves[name].tensor for name in others}
-        return call.recorded(constants, others) if others else made
+        return made.call.recorded(constants, others) if others else made
 
     def _whole_sets(
         self, given: Mapping[str, Argument], known: Mapping[str, Array], wrt: frozenset[str]
@@ -296,6 +289,19 @@ class PythonFunction(Function):
         for whole in sets_to_try(candidates):
             if floating - whole or not floating or wrt - {*tensors}:
                 yield whole
+
+
+def _recorded(call: FunctionCall) -> Recorded:
+    """Record a call; of a function of NumPy with arrays in place of tensors, of which it makes others if it can."""
+    try:
+        return call.recorded()
+    except InputError as error:
+        if not (isinstance(error, ArrayResultError) or is_of_numpy(error.__cause__)):
+            raise
+        for makes_tensors in (True, False):
+            with suppress(InputError):
+                return replace(call, is_numpy=True, makes_tensors=makes_tensors).recorded()
+        raise error from error.__cause__
 
 
 def stated_gradient(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,12 +21,12 @@ from gradcli.arrays import are_same
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, move_in_place
-from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
+from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
-from gradcli.errors import GradcliError, InputError
+from gradcli.errors import InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
@@ -38,8 +37,8 @@ from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import judged
-from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement
-from gradcli.parts.running.numpy_arrays import numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
+from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement, rounding_of
+from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import (
@@ -197,7 +196,7 @@ class Recorded:
             {name: self.arrays[name] for name in question.wrt},
             digits=LOW_DIGITS if self.recorder.decisions.low else digits,
             largest=self.largest,
-            rounding=lambda weights: self._rounding(weights, question.wrt),
+            rounding=lambda weights: rounding_of(self, weights, question.wrt),
             is_lost=bool(self.recorder.decisions.lost),
             known=self._movements.get(key),
         )
@@ -209,17 +208,6 @@ class Recorded:
     def forget(self) -> None:
         """Drop the values next to the point, with the graph that they hold, which may be large in a script."""
         self._movements.clear()
-
-    def _rounding(self, weights: Array, wrt: tuple[str, ...]) -> float:
-        """Estimate the rounding error of the sum of y with some weights, of each line to first order."""
-        try:
-            found = trace(self.program, self.arrays, wrt, self.call.dtype, weights.reshape(self.value.shape))
-        except GradcliError:  # it has no gradient
-            return 0.0
-        with np.errstate(all="ignore"):
-            errors = [np.linalg.norm(found.values[atom] * adjoint) for atom, adjoint in found.adjoints.items()]
-        total = math.hypot(*(float(error) for error in errors if np.isfinite(error)))
-        return float(np.finfo(self.call.dtype).eps) * total
 
     def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
@@ -356,6 +344,7 @@ class FunctionCall:
         maybe_whole: Others whose values are whole numbers, and were not given as floating-point ones by their type.
         borrowed: Gives back, when the question is over, the values of tensors found elsewhere that are given others.
         is_numpy: Whether it is a function of NumPy, to which tensors are given as arrays.
+        makes_tensors: Whether such a function makes arrays of tensors, by `np.zeros(3)`.
         measures: Whether calls that cannot be read are kept as they are, and measured.
         structures: The structures of arguments, of which the function is given the nearest values.
         device: The device of the arguments.
@@ -371,6 +360,7 @@ class FunctionCall:
     maybe_whole: frozenset[str] = frozenset()
     borrowed: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict, repr=False)
     is_numpy: bool = False
+    makes_tensors: bool = True
     measures: bool = True
     structures: Mapping[str, ArgumentStructure] = field(default_factory=dict)
     device: str = CPU
@@ -469,6 +459,7 @@ class FunctionCall:
             eager(),
             without_reentrance(),
             applications_seen_by(recorder),
+            made_of_tensors() if self.is_numpy and self.makes_tensors else contextlib.nullcontext(),
             recorder or contextlib.nullcontext(),
         ):
             values = nearest_values(values, self.structures)

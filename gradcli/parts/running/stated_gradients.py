@@ -7,6 +7,7 @@ where it can be read, and else called at each point.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,11 @@ from gradcli.parts.running.numpy_arrays import tensor_of_numpy
 from gradcli.parts.running.recorded import Recorded
 from gradcli.parts.running.targets import guarded
 from gradcli.recording.aten_calls import Argument
+from gradcli.recording.aten_lowering import MOST_LITERAL
 from gradcli.results import Array
+
+MOVED = 1.25
+"""Factor on all numbers of another point, where what is constant has to be the same."""
 
 
 class StatedGradient:
@@ -61,8 +66,24 @@ class StatedGradient:
         made = self._recording(inputs)
         if made is None or made.is_of_point:
             return None
-        is_known = all(name in inputs and np.array_equal(made.arrays[name], inputs[name]) for name in made.constants)
-        return made.program if is_known else None
+        own = [n for n in made.constants if not (n in inputs and np.array_equal(made.arrays[n], inputs[n]))]
+        return _with_numbers(made, own) if self._are_constant(made, own, inputs) else None
+
+    def _are_constant(self, made: Recorded, names: Sequence[str], inputs: Mapping[str, Array]) -> bool:
+        """Tell whether tensors that it makes, or finds elsewhere, are the same and few numbers at another point too."""
+        if not names:
+            return True
+        if not {*inputs} <= {*self.arguments}:  # they may be made of what is constant here, and moves in the function
+            return False
+        if any(made.arrays[n].size > MOST_LITERAL or made.recorder.leaves[n].tensor.requires_grad for n in names):
+            return False
+        try:
+            moved = {name: np.asarray(x * MOVED, x.dtype) for name, x in inputs.items()}
+            other = self._record_at({**self._given, **moved})
+        except InputError:
+            return False
+        is_same = other.program.text == made.program.text
+        return is_same and all(np.array_equal(other.arrays[n], made.arrays[n], equal_nan=True) for n in names)
 
     def numbers(self, inputs: Mapping[str, Array]) -> Array:
         """Call it with tensors, or, if it is of NumPy and cannot be recorded, with arrays.
@@ -85,14 +106,21 @@ class StatedGradient:
     def _recording(self, inputs: Mapping[str, Array]) -> Recorded | None:
         """Record it at a point; None if it cannot be."""
         if self._recorded is None or self._recorded[0] is not inputs:
-            values = {**self._given, **inputs}
             try:
-                of_part = self._function.with_names(self.arguments, part=self._part)
-                made = self._record(of_part, [values[name] for name in self.arguments])
+                made = self._record_at({**self._given, **inputs})
             except InputError:
                 made = None
             self._recorded = inputs, made
         return self._recorded[1]
+
+    def _record_at(self, values: Mapping[str, Argument]) -> Recorded:
+        """Record its part by the one variable.
+
+        Raises:
+            InputError: It cannot be recorded.
+        """
+        of_part = self._function.with_names(self.arguments, part=self._part)
+        return self._record(of_part, [values[name] for name in self.arguments])
 
     def _part(self, found: Argument) -> Argument:
         """Take the derivative by the one variable out of those by all: a list is an array where there is no other."""
@@ -111,6 +139,21 @@ class StatedGradient:
             return _stacked([*found])
         names = ", ".join(self._wrt)
         raise InputError(f"{self.text} gives {len(found)} derivatives, and those by {names} are asked for")
+
+
+def _with_numbers(made: Recorded, names: Sequence[str]) -> Program:
+    """Write the numbers of some variables of a recording in their place."""
+    program, lines = made.program, made.recorder.lines
+    instead = {
+        symbol: lines.literal(made.recorder.leaves[str(symbol)].value)
+        for symbol in program.variables
+        if str(symbol) in names
+    }
+    first, _ = lines.context.builder.backward_slice(*instead.values())
+    others = (replace(line, call=line.call.renamed(instead)) for line in program.lines)
+    kept = tuple(symbol for symbol in program.variables if symbol not in instead)
+    output = instead.get(program.output, program.output)
+    return replace(program, variables=kept, lines=(*first, *others), output=output) if names else program
 
 
 def _stacked(found: Argument) -> Argument:
