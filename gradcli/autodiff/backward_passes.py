@@ -20,6 +20,7 @@ from functools import partial
 from gradcli import progress
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.backward_errors import backward_error, raise_of_backward
+from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
@@ -103,6 +104,7 @@ def walk(
     retained: Iterable[str] = (),
     v: Array | None = None,
     live: Live | None = None,
+    device: str = CPU,
 ) -> Walked:
     """Run a Program in torch, walk its backward graph, and run the backward pass if there is a v.
 
@@ -116,6 +118,7 @@ def walk(
         retained: Which of these names keep their gradients, by `retain_grad()`.
         v: The gradient vector, of y's shape; without it there is no backward pass.
         live: The function to run in place of the Program.
+        device: Of every tensor.
 
     Raises:
         InputError: Torch refuses an operation or the backward pass.
@@ -132,7 +135,7 @@ def walk(
     met: dict[Node, tuple[str, str]] = {}
 
     def walked() -> Walked:
-        ran, forward, values = unshared(program, inputs, wrt, dtype)
+        ran, forward, values = unshared(program, inputs, wrt, dtype, device)
         atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
         if live is not None:
             forward, own = live(inputs, wrt)

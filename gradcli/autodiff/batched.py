@@ -23,6 +23,7 @@ from threading import Barrier
 import numpy as np
 
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.jacobians import fill, gradients
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, tensor_of
 from gradcli.errors import InputError
@@ -55,6 +56,7 @@ class Batch:
         dtype: `float64` or `float32`, of every tensor.
         points: The number of points.
         shape: The shape of y at one point.
+        device: Of every tensor.
         live: The function to run in place of the Program at each point: from values and variables to a Forward.
     """
 
@@ -65,6 +67,7 @@ class Batch:
     dtype: str
     points: int
     shape: Shape
+    device: str = CPU
     live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def part(self, first: int, last: int) -> Batch:
@@ -129,7 +132,8 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
 
     def one(*tensors: Tensor) -> Tensor:
         given = dict(zip(leaves, tensors, strict=True))
-        return output_of(program, evaluate(program, given, batch.dtype, by=_at_each), batch.dtype)
+        values = evaluate(program, given, batch.dtype, by=_at_each, device=batch.device)
+        return output_of(program, values, batch.dtype, batch.device)
 
     if all(dim is None for dim in dims):
         return Forward(leaves, one(*leaves.values()).expand(batch.points, *batch.shape))
@@ -159,7 +163,7 @@ def _shared(call: Call, x: Tensor) -> Tensor:
 
 def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:
     """Make the tensor of a variable, with the point axis if it differs between points or is one to differentiate by."""
-    tensor = tensor_of(batch.inputs[name], getattr(torch, batch.dtype))
+    tensor = tensor_of(batch.inputs[name], getattr(torch, batch.dtype), batch.device)
     if name in wrt and name not in batch.mapped:
         tensor = tensor.expand(batch.points, *tensor.shape)
     return tensor.requires_grad_(name in wrt)
@@ -171,12 +175,12 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
         forward = batch.live(batch.inputs_at(point), wrt)
         return Forward(forward.leaves, forward.output[None])
     leaves = {
-        name: tensor_of(array[None], getattr(torch, batch.dtype)).requires_grad_(name in wrt)
+        name: tensor_of(array[None], getattr(torch, batch.dtype), batch.device).requires_grad_(name in wrt)
         for name, array in batch.inputs_at(point).items()
     }
     program = for_torch(batch.program)
-    values = evaluate(program, {name: leaf[0] for name, leaf in leaves.items()}, batch.dtype)
-    return Forward(leaves, output_of(program, values, batch.dtype)[None])
+    values = evaluate(program, {name: leaf[0] for name, leaf in leaves.items()}, batch.dtype, device=batch.device)
+    return Forward(leaves, output_of(program, values, batch.dtype, batch.device)[None])
 
 
 def cores() -> int:

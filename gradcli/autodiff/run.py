@@ -218,13 +218,13 @@ def derivative_of(tensor: Tensor) -> Array:
 
 
 def unshared(
-    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str
+    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, device: str = CPU
 ) -> tuple[Expansion, Forward, dict[Atom, Tensor]]:
     """Run as `run` does, without joining equal lines: give the expansion, the Forward, and a tensor for each value."""
     ran = expansion(program, keep=is_in_torch, shares=False)
-    leaves = leaves_of(ran.program, inputs, wrt, dtype)
-    values = evaluate(ran.program, leaves, dtype)
-    return ran, Forward(leaves, output_of(ran.program, values, dtype)), values
+    leaves = leaves_of(ran.program, inputs, wrt, dtype, device)
+    values = evaluate(ran.program, leaves, dtype, device=device)
+    return ran, Forward(leaves, output_of(ran.program, values, dtype, device)), values
 
 
 def calls_in(dtype: str, device: Device | None = None) -> TorchCalls:

@@ -239,6 +239,7 @@ class ParsedText:
         at: Inputs | None,
         wrt: Sequence[str] | None,
         dtype: Dtype | None,
+        device: Device | None,
         shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
     ) -> Inquiry:
         """Ask about the function at many points, each a row of columns.
@@ -247,6 +248,7 @@ class ParsedText:
             at: The values that all points have.
             wrt: The variables to differentiate by; by default those with columns.
             dtype: Of the computation.
+            device: Of the computation.
             shapes: Returns of some names the shapes of those that have columns.
         """
-        return self._asked(at, wrt, dtype)
+        return self._asked(at, wrt, dtype, device)

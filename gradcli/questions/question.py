@@ -177,7 +177,7 @@ class Question:
         from gradcli.autodiff.batched import Batch
 
         by_point = None if self.recording is None else self.recording.forward  # each point may run other code
-        return Batch(self.program, self.arrays, mapped, self.wrt, self.dtype, 0, self.shape, by_point)
+        return Batch(self.program, self.arrays, mapped, self.wrt, self.dtype, 0, self.shape, self.device, by_point)
 
     @cached_property
     def value(self) -> Array:

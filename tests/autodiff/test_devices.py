@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from gradcli import Function
 from gradcli.autodiff import devices
 from gradcli.errors import InputError
+from gradcli.results import Block, RowSource
 from tests.conftest import Command
 from tests.fake_device import DEVICES, REAL, require_device, require_fake_device, require_own_process, wrong_kernel
 
@@ -81,6 +83,41 @@ def test_a_wrong_kernel_of_the_device_is_found() -> None:
     with wrong_kernel("cos"):
         assert _verdict(Function(TEXT).grad(AT, device=fake)) == "disagree"
         assert _verdict(Function(TEXT).grad(AT)) == "agree"
+
+
+def test_many_points_and_graphs_are_computed_on_the_device(device: Any) -> None:
+    """By `map`, block by block, by `plot`, and by `graph`."""
+    points = {"x": np.linspace(0.1, 2, 5)}
+    for name, array in Function("a*sin(x)").map(points, {"a": 2.0}, device=device).items():
+        np.testing.assert_allclose(array, Function("a*sin(x)").map(points, {"a": 2.0})[name], rtol=1e-12)
+    curves: Any = Function("sin(x)").plot(x=(0, 1), device=device)
+    np.testing.assert_allclose(curves.curves[0].values, np.sin(curves.points), rtol=1e-12)
+    found: Any = Function("sin(x)*x").graph(2.0, device=device)
+    assert (found.device, found.value) == (device, pytest.approx(2 * np.sin(2)))
+
+
+def test_a_wrong_kernel_shows_at_many_points_and_in_graphs() -> None:
+    """So they were computed there; some rows of `map` are judged if that is asked for."""
+    fake: Any = require_fake_device()
+    source, block = RowSource("rows", {"x": ()}), Block(np.arange(2), {"x": np.array([1.0, 2.0])}, {})
+    with wrong_kernel("sin"):
+        stream = Function("sin(x)").stream(source, check=True, device=fake)
+        (part,) = stream.over([block])
+        np.testing.assert_allclose(part.values[0], 1.01 * np.sin([1, 2]), rtol=1e-12)
+        check = stream.passage().check
+        assert check is not None
+        assert check.verdict == "disagree"
+        curves: Any = Function("sin(x)").plot(x=(0, 1), device=fake)
+        np.testing.assert_allclose(curves.curves[0].values, 1.01 * np.sin(curves.points), rtol=1e-12)
+        graph: Any = Function("sin(x)").graph(2.0, device=fake)
+        assert graph.value == pytest.approx(1.01 * np.sin(2))
+
+
+@pytest.mark.parametrize("words", ["map sin(x) --points -", "plot sin(x) --in x=0..1", "graph sin(x) --at 1"])
+def test_the_shell_refuses_a_device_that_is_not_there(words: str, gradcli: Command) -> None:
+    """In each command that takes one."""
+    run = gradcli(*words.split(), "--device", "xpu", given="x\n1\n")
+    assert (run.code, "torch has no device 'xpu' here" in run.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.option_words import Words, option
 from gradcli.questions.naming import intermediates
-from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
 from gradcli.questions.question import Question
 from gradcli.results import BackwardGraph, GraphTensor
 
@@ -26,7 +26,7 @@ def graph(
     v: Value | None = None,
     *,
     show: Sequence[str] = (),
-    **options: Unpack[CommonOptions],
+    **options: Unpack[DeviceOptions],
 ) -> BackwardGraph:
     """Return the backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
@@ -61,7 +61,15 @@ def graph(
     weights = None if cotangent is None else question.weights(cotangent)
     live = None if question.recording is None else question.recording.tensors
     found = walk(
-        program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights, live=live
+        program,
+        question.arrays,
+        question.wrt,
+        question.dtype,
+        named=named,
+        retained=retained,
+        v=weights,
+        live=live,
+        device=question.device,
     )
     by_name = {tensor.name: tensor for tensor in found.tensors}
     y = by_name[program.output_name]

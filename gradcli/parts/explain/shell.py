@@ -83,6 +83,7 @@ def graph(
     drawing: Drawing = None,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """The backward graph as torch builds it, and its tensors.
 

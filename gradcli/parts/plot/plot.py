@@ -20,7 +20,7 @@ from gradcli.option_words import option
 from gradcli.progress import set_step
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
-from gradcli.questions.question import Dtype, Question, rounded
+from gradcli.questions.question import Device, Dtype, Question, rounded
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_places
@@ -164,6 +164,7 @@ def plot(
     order: int = 1,
     wrt: Sequence[str] | None = None,
     dtype: Dtype | None = None,
+    device: Device | None = None,
     **ranges: tuple[float, float] | str,
 ) -> Plot | PlotMap:
     """Compute y and its derivatives along a line, with the places where they break.
@@ -191,7 +192,7 @@ def plot(
         message += "a map has two" if most == 2 else f"{option('along')} has one"
         raise InputError(message, hint=f"the other variables have a value: {option('at', 'NAME=VALUE')}")
     if along is not None:
-        return _of_line(*_directed(self, at, given, along, order, dtype))
+        return _of_line(*_directed(self, at, given, along, order, dtype, device))
     ends = {name: _ends(name, str(text)) for name, text in given.items()}
     for name in (*ends, *(wrt or ())):
         if name not in self.parameters and not shadowed([name]):
@@ -203,7 +204,7 @@ def plot(
             what = option("order") if order > 1 else option("at", of=held)
             raise InputError("a map has y and its gradient, over two variables", hint=f"leave out {what}")
         starts = {name: low for name, (low, _) in ends.items()}
-        return _of_two(self._asked({**starts, **values}, tuple(ends), dtype).question(), ends)
+        return _of_two(self._asked({**starts, **values}, tuple(ends), dtype, device).question(), ends)
     name = next(iter(ends), "") or next(iter(wrt or ()), "") or _only(self, values)
     if wrt is not None and tuple(wrt) != (name,):
         message = f"{option('wrt')} names {', '.join(wrt)}, and the range is of {name}"
@@ -212,7 +213,7 @@ def plot(
         )
     own, span = values.pop(name, None), ends.get(name)
     start = 0.5 if span is None else span[0]
-    question = self._asked({**values, name: start}, (name,), dtype).question()
+    question = self._asked({**values, name: start}, (name,), dtype, device).question()
     line = _MovingQuestion.over(question, (name,), order)
     touched = None if own is None else read_value(own, f"--at {name}")
     if touched is not None and touched.shape:
@@ -259,10 +260,16 @@ def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
 
 
 def _directed(
-    text: ParsedText, at: Inputs | None, box: Mapping[str, Value], along: Directions, order: int, dtype: Dtype | None
+    text: ParsedText,
+    at: Inputs | None,
+    box: Mapping[str, Value],
+    along: Directions,
+    order: int,
+    dtype: Dtype | None,
+    device: Device | None,
 ) -> tuple[_MovingQuestion, tuple[float, float], float]:
     """Read the direction from the values of the tensors; t = 0 is the point itself."""
-    question = text._asked(at, None, dtype).question()
+    question = text._asked(at, None, dtype, device).question()
     direction = question.directions(along, "plot")
     question = replace(question, wrt=tuple(direction))
     start = {name: question.arrays[name].astype(np.float64) for name in direction}

@@ -6,6 +6,7 @@ from typer import Option
 
 from gradcli.cli.options import (
     At,
+    Device,
     Dtype,
     Expression,
     Fact,
@@ -50,6 +51,7 @@ def plot(
     order: Order = 1,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
 ) -> None:
     """A function and its derivative as curves, with kinks and poles.
 

@@ -163,6 +163,7 @@ class PythonFunction(Function):
         at: Inputs | None,
         wrt: Sequence[str] | None,
         dtype: Dtype | None,
+        device: Device | None,
         shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
     ) -> Inquiry:
         """Ask as for any function, recorded at zeros, as only the shapes of columns count."""
@@ -170,7 +171,7 @@ class PythonFunction(Function):
         zeros = {
             name: np.zeros(shape) for name, shape in shapes([n for n in self.parameters if n not in given]).items()
         }
-        inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype)
+        inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype, device)
         return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in zeros})
 
     def _give_back(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from gradcli import results
 from gradcli.parts.tables.columnar import alike, arrays_of, is_frame, source_of
 from gradcli.parts.tables.streaming import ColumnPlan, Stream, columns_of, mapped, planned
-from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
+from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
 
 
 def stream(
@@ -19,7 +19,7 @@ def stream(
     on_error: results.OnError = "fail",
     check: bool = False,
     check_rows: int | None = None,
-    **options: Unpack[CommonOptions],
+    **options: Unpack[DeviceOptions],
 ) -> Stream:
     """Return a stream that maps blocks of rows: columns are variables, and `at` has the values of the others.
 
@@ -37,7 +37,7 @@ def stream(
     return Stream(planned(self, source, at, **options), on_error, check=check, check_rows=check_rows)
 
 
-def map_columns(self: ParsedText, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
+def map_columns(self: ParsedText, columns: Any, at: Inputs | None = None, **options: Unpack[DeviceOptions]) -> Any:
     """Compute the value and the derivatives at many points, block by block on all cores.
 
     `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
@@ -62,7 +62,7 @@ def map_columns(self: ParsedText, columns: Any, at: Inputs | None = None, **opti
     return alike(columns, mapped(plan, arrays, is_flat=True))
 
 
-def map_partitions(self: ParsedText, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
+def map_partitions(self: ParsedText, frame: Any, at: Inputs | None = None, **options: Unpack[DeviceOptions]) -> Any:
     """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
     meta = map_columns(self, frame._meta_nonempty, at, **options)
     return frame.map_partitions(partial(map_columns, self), at, **options, meta=meta)

@@ -15,7 +15,7 @@ from typer import Option
 from gradcli import progress
 from gradcli.cli.commands import CommandLine, require_none
 from gradcli.cli.console import remark, waiting
-from gradcli.cli.options import At, Dtype, Expression, Fact, OptionKind, Quiet, RequireAll, Strict, Wrt
+from gradcli.cli.options import At, Device, Dtype, Expression, Fact, OptionKind, Quiet, RequireAll, Strict, Wrt
 from gradcli.cli.output import NOT_PASSED, passes, require_place
 from gradcli.cli.typer_internals import one_of
 from gradcli.errors import UsageError
@@ -131,6 +131,7 @@ def map_(
     resume: Resume = False,
     wrt: Wrt = None,
     dtype: Dtype = None,
+    device: Device = None,
     quiet: Quiet = False,
     strict: Strict = False,
     require_all: RequireAll = False,

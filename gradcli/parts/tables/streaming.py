@@ -26,7 +26,7 @@ from gradcli.option_words import in_shell, option
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.questions.judging import compare_numbers, explained, with_advice
 from gradcli.questions.parsed_text import Inputs, ParsedText
-from gradcli.questions.question import Dtype, Inquiry, Question, rounded
+from gradcli.questions.question import Device, Dtype, Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, ColumnGroup, Fault, Mapped, OnError, RowSource, StreamSummary
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def planned(
     at: Inputs | None,
     wrt: Sequence[str] | None = None,
     dtype: Dtype | None = None,
+    device: Device | None = None,
 ) -> ColumnPlan:
     """Plan a stream of a function: bind its variables to columns, as `plan` does."""
 
@@ -108,7 +109,7 @@ def planned(
         found = {name: columns_of(name, function.parameters, source) for name in names}
         return {name: one[1] for name, one in found.items() if one is not None}
 
-    return plan(function._asked_at_rows(at, wrt, dtype, shapes), source)
+    return plan(function._asked_at_rows(at, wrt, dtype, device, shapes), source)
 
 
 def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
@@ -353,7 +354,7 @@ class Stream:
         batch = question.batch(tuple(self.plan.bound))
         self._batch: Batch = replace(batch, program=for_torch(question.program))
         count = min(MOST_WORKERS, cores())
-        if question.recording is not None:  # code of the user knows of no threads
+        if question.recording is not None or question.device != "cpu":  # code of the user knows of no threads
             count = 1
         return stack.enter_context(workers(count)), count + 1
 
