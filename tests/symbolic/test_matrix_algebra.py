@@ -44,6 +44,7 @@ EQUAL = [
     ("sigmoid(x)", "1 - sigmoid(-x)"),
     ("sigmoid(x)*exp(-x)", "1 - sigmoid(x)"),
     ("tanh(x)", "2*sigmoid(2*x) - 1"),
+    ("exp(x - y)/(exp(x) + exp(y))", "exp(-y) - 1/(exp(x) + exp(y))"),
     ("1/(1 + exp(x))**2", "sigmoid(-x)**2"),
     ("(C@x)/(C@x)**2", "1/(C@x)"),
     ("log(x*y)", "log(x) + log(y)"),
@@ -77,6 +78,7 @@ DIFFERENT = [
     ("sum(x*y)", "sum(x)*sum(y)"),
     ("sum(x)**2", "x@x"),
     ("A*B", "A@B"),
+    ("A.T@diag(inv(A))", "ones(3)"),
     ("(x@y)*x", "(x@x)*y"),
     ("C.T@C", "D@D.T"),
 ]
