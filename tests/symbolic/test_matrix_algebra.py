@@ -29,6 +29,8 @@ EQUAL = [
     ("inv(A.T)", "inv(A).T"),
     ("A@inv(A)@x", "x"),
     ("inv(A + B)@A", "eye(3) - inv(A + B)@B"),
+    ("3*inv(A + 3*B)@B", "eye(3) - inv(A + 3*B)@A"),
+    ("A@inv(2*A + B)@x", "(x - B@inv(2*A + B)@x)/2"),
     ("A@inv(A + A.T)", "eye(3) - A.T@inv(A + A.T)"),
     ("inv(C.T@C)@C.T@C@x", "x"),
     ("inv(2*A)", "inv(A)/2"),
