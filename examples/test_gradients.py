@@ -52,6 +52,6 @@ def test_a_kink_that_is_meant_is_allowed() -> None:
 
 
 def test_a_kernel_in_low_precision_is_as_accurate_as_torch() -> None:
-    """Its errors are at most twice those of eager torch, held to one enclosure of the truth."""
+    """Its errors are at most twice those of eager torch, by one enclosure of the truth."""
     x = torch.randn(4, 8, generator=torch.Generator().manual_seed(0)).bfloat16()
     gradcli.check(Swish.apply, x, versus=functional.silu)

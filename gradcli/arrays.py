@@ -1,4 +1,4 @@
-"""Type of the arrays that all rooms hand on."""
+"""Type of the arrays that all rooms hand on, and their comparison."""
 
 from __future__ import annotations
 
@@ -15,3 +15,12 @@ AnyArray = npt.NDArray[Any]
 
 FloatType = type[np.floating[Any]]
 """Format of floating-point numbers, float32 or float64."""
+
+
+def are_same(a: AnyArray, b: AnyArray) -> bool:
+    """Tell whether two arrays have the same numbers, nan like nan; most that are compared are the same and have none.
+
+    >>> are_same(np.array([1.0, np.nan]), np.array([1.0, np.nan])), are_same(np.zeros(2), np.zeros((2, 1)))
+    (True, False)
+    """
+    return np.array_equal(a, b) or np.array_equal(a, b, equal_nan=True)

@@ -1,7 +1,7 @@
 """A function of tensors from text: the Python API, a method a command.
 
 Holds no mathematics: `gradcli.questions` asks the readings.  Each command of `gradcli.registry` on a function gives a
-method, which is imported when it is first used; its keywords are held to the options of the command by a test.  Methods
+method, which is imported when it is first used; a test compares its keywords with the options of the command.  Methods
 of parts are known to type checkers by `gradcli.parts.typed_function`.
 """
 

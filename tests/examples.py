@@ -49,16 +49,27 @@ def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
     return [_param(case, is_plain=n % of == turn) for n, case in enumerate(cases)]
 
 
-def own_rules(rows: Iterable[Op], turn: int, of: int = 4) -> list[Any]:
-    """Leave rows of the op table without a rule of their own, but for each of so many, to `pytest -m thorough`.
+def all_but(cases: Iterable[Any], *left: int) -> list[Any]:
+    """Leave the cases at these places, whose like is among the others, to `pytest -m thorough`."""
+    return [_param(case, is_plain=n not in left) for n, case in enumerate(cases)]
 
-    A primitive has a rule in each reading, and some others have an adjoint; the rest runs by the rules of these.
+
+def own_rules(rows: Iterable[Op], turn: int, of: int = 4) -> list[Any]:
+    """Leave half of the rows of the op table that have a rule, and most of the others, to `pytest -m thorough`.
+
+    A primitive has a rule in each reading, and some others have an adjoint; the rest runs by the rules of these.  Tests
+    whose turns differ by one try different halves.
+
+    Args:
+        rows: The rows.
+        turn: Which half, and which of the others, are tried in each run.
+        of: Of how many others one is.
     """
-    params, others = [], 0
+    params, ruled, others = [], 0, 0
     for row in rows:
         has_rule = row.is_primitive or bool(row.adjoints)
-        params.append(_param(row, is_plain=has_rule or others % of == turn))
-        others += not has_rule
+        params.append(_param(row, is_plain=ruled % 2 == turn % 2 if has_rule else others % of == turn))
+        ruled, others = ruled + has_rule, others + (not has_rule)
     return params
 
 

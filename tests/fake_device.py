@@ -2,7 +2,7 @@
 
 Torch has a key for a backend of another package, PrivateUse1. Every call on it is run on the tensors of the CPU behind
 its tensors. Each of them counts as contiguous; a view shares the memory of a tensor that is. Torch takes a new device
-only before its first backward pass, so the tests on it are run by a process of their own: `require_own_process`.
+only before its first backward pass, so all tests on it are run by one process of their own: `require_own_process`.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,12 +74,13 @@ def require_fake_device() -> str:
     return NAME
 
 
-def require_own_process(file: str) -> None:
-    """Run the tests of a file once more, in a process that has the device."""
+def require_own_process() -> None:
+    """Run the tests of all files on devices once more, in a process that has the device."""
     if _VARIABLE in os.environ:
         pytest.skip("it is this process")
     options = "-q", "-n", "0", "-p", "no:cacheprovider"
-    run = process(sys.executable, "-m", "pytest", *options, file, TEST_FAKE_DEVICE="1")
+    files = sorted(map(str, Path(__file__).parent.rglob("test_devices*.py")))
+    run = process(sys.executable, "-m", "pytest", *options, *files, TEST_FAKE_DEVICE="1")
     assert run.code == 0, run.out
 
 

@@ -64,7 +64,7 @@ QUICK = [
 ]
 
 
-COLD = {("rows", "1"), ("a list", "1"), ("a list", "")}
+COLD = {("a list", "1"), ("a list", "")}
 """Those that start the installed command; the others are forked, with the limit and the stream of such a start."""
 
 FORKED = f"""

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -140,32 +141,64 @@ def _shell(environment: dict[str, str], *words: str) -> Run:
     return process(sys.executable, "-m", "gradcli", *words, given=None, cwd=None, **environment)
 
 
+SEVERAL = """
+import contextlib, io, json, sys
+from gradcli import Function
+from gradcli.cli import main
+runs = []
+for words in json.loads(sys.argv[1]):
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(words)
+    runs.append((code, *(stream.buffer.getvalue().decode() for stream in (out, err))))
+print(json.dumps([runs, eval(sys.argv[2])]))
+"""
+
+
+def _answers(environment: dict[str, str], *lines: Sequence[str], python: str = "''") -> tuple[list[Run], str]:
+    """Run command lines one after the other in one process, and then an expression of Python."""
+    run = process(sys.executable, "-c", SEVERAL, json.dumps(lines), python, given=None, cwd=None, **environment)
+    runs, text = json.loads(run.out)
+    return [Run(*one) for one in runs], text
+
+
 def test_another_package_adds_a_command(tmp_path: Path) -> None:
     """By an entry point; it is in the help, has one of its own, and its errors are as ours."""
     environment = _installed(tmp_path)
     run = _shell(environment, "condition", "x - 1", "--at", "1.001")
     assert (run.code, run.out) == (0, "condition number: 1001   J: agree\n"), run.err
-    assert "condition " in _shell(environment, "--help").out
-    assert "‖J‖·‖x‖/‖y‖" in _shell(environment, "condition", "--help").out
-    assert _shell(environment, "config").code == 0
-    assert "no such option" in _shell(environment, "vjp", "x**2", "--foo", "1").err.lower()
-    wrong = _shell(environment, "condition", "x -", "--at", "1")
+    (listed, own, config, option, wrong), _ = _answers(
+        environment,
+        ["--help"],
+        ["condition", "--help"],
+        ["config"],
+        ["vjp", "x**2", "--foo", "1"],
+        ["condition", "x -", "--at", "1"],
+    )
+    assert "condition " in listed.out
+    assert "‖J‖·‖x‖/‖y‖" in own.out
+    assert config.code == 0
+    assert "no such option" in option.err.lower()
     assert wrong.code == 2
     assert wrong.err.startswith("error: ")
 
 
 def test_another_package_adds_a_format(tmp_path: Path) -> None:
     """On the screen and in a file; the help, errors and `f"{answer:verdict}"` know it, and the formats of the core."""
-    environment = _installed(tmp_path)
-    run = _shell(environment, "grad", "x**2", "--at", "3", "--format", "verdict")
-    assert (run.code, run.out) == (0, "agree\n"), run.err
-    path = tmp_path / "a.verdict"
-    run = _shell(environment, "grad", "abs(x)", "--at", "0", "-o", str(path))
-    assert (run.code, run.out, path.read_text(encoding="utf-8")) == (0, "", "kink\n"), run.err
-    assert "|html|verdict>" in re.sub(r"\s", "", _shell(environment, "grad", "--help").out)
-    assert ".pdf, .verdict;" in _shell(environment, "grad", "x", "--at", "1", "-o", "a.b").err.replace("\n", " ")
-    script = "from gradcli import Function; print(f'{Function(\"x**2\").grad(3.0):verdict}')"
-    assert process(sys.executable, "-c", script, given=None, cwd=None, **environment).out == "agree\n"
+    environment, path = _installed(tmp_path), tmp_path / "a.verdict"
+    (shown, written, listed, suffix), text = _answers(
+        environment,
+        ["grad", "x**2", "--at", "3", "--format", "verdict"],
+        ["grad", "abs(x)", "--at", "0", "-o", str(path)],
+        ["grad", "--help"],
+        ["grad", "x", "--at", "1", "-o", "a.b"],
+        python="f'{Function(\"x**2\").grad(3.0):verdict}'",
+    )
+    assert (shown.code, shown.out) == (0, "agree\n"), shown.err
+    assert (written.code, written.out, path.read_text(encoding="utf-8")) == (0, "", "kink\n"), written.err
+    assert "|html|verdict>" in re.sub(r"\s", "", listed.out)
+    assert ".pdf, .verdict;" in suffix.err.replace("\n", " ")
+    assert text == "agree"
 
 
 def test_the_example_names_the_group_that_is_read() -> None:

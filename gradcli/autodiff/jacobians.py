@@ -109,12 +109,13 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
     rows = y.numel() // points
     flat = [block.reshape(points, rows, -1) if block.size else block for block in blocks]
     v = torch.zeros((points, rows), dtype=y.dtype, device=y.device)
-    for row in range(rows):
-        v[:, row] = 1
-        for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
+    like_y = v.view(y.shape)
+    for row, weights in enumerate(v.unbind(1)):
+        weights.fill_(1)
+        for block, gradient in zip(flat, gradients(y, leaves, like_y), strict=True):
             if block.size:
                 block[:, row] = derivative_of(gradient).reshape(points, -1)
-        v[:, row] = 0
+        weights.zero_()
 
 
 def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:

@@ -130,7 +130,7 @@ def evaluate(
         InputError: A matrix has no inverse, or torch refuses something else.
     """
     calls = calls_in(dtype, device)
-    values: dict[Atom, LibraryValue] = {symbol: leaves[str(symbol)] for symbol in program.variables}
+    values: dict[Atom, LibraryValue] = {symbol: leaves[symbol.name] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
@@ -199,7 +199,10 @@ def array_of(tensor: Tensor) -> Array:
     The copy is torch's own, as only torch knows of a tensor of zeros that has no memory.  The slope of an element of
     amax may be a part of such a tensor, and NumPy would read it at an address that does not exist.
     """
-    found: Array = tensor.detach().to_dense().cpu().clone().numpy()
+    own = tensor.detach()
+    if own.layout is not torch.strided or own.device.type != "cpu":
+        own = own.to_dense().cpu()
+    found: Array = own.clone().numpy()
     return found
 
 

@@ -19,7 +19,7 @@ from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, requi
 from gradcli.cli.output import is_typed
 from gradcli.cli.signatures import every_option
 from gradcli.cli.typer_internals import click
-from gradcli.errors import UsageError
+from gradcli.errors import UsageError, did_you_mean
 from gradcli.parts.command import Command
 from gradcli.registry import SECTIONS, all_commands, formats, questions, suffixes
 
@@ -114,6 +114,10 @@ _PLAIN = (
     (re.compile(r"is not in the range (\S+)<=x<=(\S+)$"), r"is not between \1 and \2"),
 )
 """Messages of click, with plainer words for them."""
+
+_NO_CHOICE = re.compile(r"'([^']*)' is not one of ")
+_OTHER_WORDS = {"gpu": "cuda", "double": "float64", "float": "float32", "single": "float32", "md": "markdown"}
+"""Words for those that an option takes."""
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 _VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*=[^=].*", re.DOTALL)
@@ -286,11 +290,20 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
         return _help_of(ctx)
     if isinstance(error, click.exceptions.MissingParameter) and error.param and error.param.param_type_name == "option":
         return f"write {error.param.opts[0]} {error.param.make_metavar(ctx)}; {_help_of(ctx)}"
+    if meant := _meant_choice(error):
+        return meant
     if isinstance(error, click.exceptions.NoSuchOption) and ctx.command.name == "run":
         return f"the arguments of a script stand behind --, as in gradcli run FILE.py -- {error.option_name}"
     if _EXTRA in error.format_message() and ctx.command.name == "config":
         return 'a setting is a line of the file that gradcli config names, such as format = "plain"'
     return _help_of(ctx)
+
+
+def _meant_choice(error: click.exceptions.UsageError) -> str | None:
+    """Guess which of the words that an option takes was meant."""
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
+    word = _NO_CHOICE.search(error.format_message())
+    return did_you_mean(_OTHER_WORDS.get(word[1], word[1]), choices) if word is not None else None
 
 
 def extra_words_error(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:

@@ -5,6 +5,7 @@ Annotations of options are objects here, and no texts, as they are read at run t
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from typer import Argument, Option as TyperOption
@@ -54,7 +55,7 @@ def config() -> Stream:
     The file is GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml. A line sets the default of an option, such as
     digits = 4 or format = "plain". What is typed counts more than the environment, which counts more than the file.
     Options that say what is asked are no settings. A mistake in the file is an error of every command that has
-    settings; this one shows what is in force without it.
+    settings, and a table of one command, such as [map], of that command; this one shows what is in force without it.
 
     \b
     Examples:
@@ -70,6 +71,8 @@ def _show() -> int:
         found = settings.read()
     except GradcliError as error:
         mistakes.append(error)
+        with suppress(GradcliError):
+            found = settings.read("")
     in_force = {option.key: _in_force(option, found.get(option.key), mistakes) for option in settings.settable()}
     write("".join(f"{line}\n" for line in _lines(in_force)))
     for mistake in mistakes:

@@ -1,8 +1,8 @@
 """The options of the commands: each is an annotation, written once, that a command has in its signature.
 
 Typer reads the name, the help and the type; `Fact` has what Typer does not know.  The keys of requests, the settings,
-completion and the command reference are read from the same annotations (`gradcli.cli.signatures`); the keyword
-arguments of `Function` are held to them by a test.  Options of one part are with its command.
+completion and the command reference are read from the same annotations (`gradcli.cli.signatures`); a test compares the
+keyword arguments of `Function` with them.  Options of one part are with its command.
 """
 
 from collections.abc import Callable, Sequence
@@ -100,7 +100,7 @@ Shape = Annotated[
         "--shape",
         metavar="[NAME=]SIZES",
         help="Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
-        "number; a name stands for any size. By default what the expression needs. Repeat for more.",
+        "number; a name stands for any size. By default what the expression and a claim need. Repeat for more.",
     ),
     Fact(OptionKind.SHAPES),
 ]

@@ -48,8 +48,12 @@ def place() -> str | None:
     return os.path.join(folder, NAME) if os.path.isabs(folder) else None
 
 
-def read() -> dict[str, Setting]:
+def read(command: str | None = None) -> dict[str, Setting]:
     """Read the settings of the file, if there is one, by the keys of their options.
+
+    Args:
+        command: The command that they are for, whose table is refused, as earlier versions had it; None refuses those
+            of all commands.
 
     Raises:
         UsageError: The file cannot be read, or has a line that is no setting.
@@ -62,7 +66,7 @@ def read() -> dict[str, Setting]:
     hint = f'a line is NAME = VALUE, with words in quotes, such as format = "plain"; {CONFIG_VARIABLE}= reads no file'
     try:
         with open(path, "rb") as file:
-            return _checked(path, tomllib.load(file))
+            return _checked(path, tomllib.load(file), command)
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError | NotADirectoryError) and CONFIG_VARIABLE not in os.environ:
             return {}
@@ -77,7 +81,7 @@ def defaults(command: str) -> dict[str, Any]:
         UsageError: As `read`.
     """
     try:
-        found = read()
+        found = read(command)
     except UsageError:
         if {option.key for option in settable(command)} <= {"pager"}:  # the guide, which helps where the file is wrong
             return {}
@@ -90,7 +94,7 @@ def defaults(command: str) -> dict[str, Any]:
 def peek(key: str) -> Setting | None:
     """Look up a setting; None if it is not set, or if the file has a mistake, which is not reported here."""
     try:
-        return read().get(key)
+        return read("").get(key)
     except GradcliError:
         return None
 
@@ -112,7 +116,7 @@ def fault(option: Option, value: object) -> str:
     return "" if is_right else f"is not {due}"
 
 
-def _checked(path: str, lines: Mapping[str, Any]) -> dict[str, Setting]:
+def _checked(path: str, lines: Mapping[str, Any], command: str | None) -> dict[str, Setting]:
     """Check the lines of the file, and return the settings.
 
     Raises:
@@ -122,6 +126,8 @@ def _checked(path: str, lines: Mapping[str, Any]) -> dict[str, Setting]:
     where = f"(in {path})"
     for name, value in lines.items():
         if isinstance(value, dict):
+            if command not in (None, name) and name in all_commands():
+                continue
             message = f"[{name}] is a table, and a setting is of all commands {where}"
             raise UsageError(message, hint=f"write the settings without [{name}]; for one command, an option is typed")
         option = next((option for option in settable() if option.key == name.replace("-", "_")), None)

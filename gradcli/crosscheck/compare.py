@@ -24,6 +24,7 @@ from gradcli.reference.enclosure_pass import DerivativeColumns, Direction, Enclo
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.results import Array, Assessment, Entry, Index, Verdict
+from gradcli.results.verdicts import changed
 
 if TYPE_CHECKING:
     from gradcli.symbolic.derivative import Derivative
@@ -165,8 +166,8 @@ def verdicts(
 
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
     """Give an entry a new assessment, without an earlier one."""
-    found = Assessment(verdict, relative_error=error, note=note, proven=True, truth=truth)
-    return Entry(entry.position, entry.torch, found)
+    found = {"verdict": verdict, "relative_error": error, "note": note, "proven": True, "truth": truth}
+    return Entry(entry.position, entry.torch, changed(_UNJUDGED, found))
 
 
 def is_sharp(ball: Ball, bits: int, least: float = -math.inf) -> bool:
@@ -209,6 +210,8 @@ def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
         return _compared(entry, truth, "inaccurate", note=note)
     return _compared(entry, truth, "nan-trap", note=f"the {noun(entry)} exists, and torch gives {entry.torch}")
 
+
+_UNJUDGED = Assessment()
 
 Truth = tuple[Index, Index, Ball]
 """Row, column and truth of an entry; an index is empty where there is none."""
@@ -255,9 +258,9 @@ class Evidence:
         reached: dict[tuple[str, int], list[int]] = {}
         all_rows = range(min(point.rows, MOST_FORMULA_ENTRIES)) if rows is None else rows.tolist()
         for symbol, j in directions:
-            column = columns.get((symbol, j), {})
-            reached[str(symbol), j] = list(column)
-            nonzero, zero = known.setdefault(str(symbol), ([], []))
+            column, name = columns.get((symbol, j), {}), symbol.name
+            reached[name, j] = list(column)
+            nonzero, zero = known.setdefault(name, ([], []))
             nonzero += [(row, j, ball) for row, ball in column.items() if not isinstance(ball, Undefined)]
             zero += [(row, j, arb(0)) for row in all_rows if row not in column]
         blocks = {
@@ -359,7 +362,7 @@ class Case:
     def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
         """Symbols and shapes of the variables by name, cached as each entry asks for them."""
         shapes = self.reference.shapes
-        return {str(symbol): (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
+        return {symbol.name: (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
 
     @cached_property
     def _shape(self) -> Shape:

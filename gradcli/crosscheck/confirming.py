@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,8 @@ from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import OverWorkError, environment, evaluate
+from gradcli.reference.columns import evaluate_column
+from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
@@ -36,6 +37,9 @@ from gradcli.symbolic.origins import LARGE
 
 MOST_WORK = 60_000
 """Most ball operations to compare one formula at a point."""
+
+FEWEST_AT_ONCE = 4
+"""Fewest entries of one formula for which it is evaluated on columns."""
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
@@ -51,6 +55,21 @@ BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
 
 
 @dataclass(frozen=True)
+class KnownValues:
+    """Values of a formula at entries of a point.
+
+    Attributes:
+        point: The point.
+        bits: The precision of the balls.
+        balls: The values by row and column, whether they exist or not.
+    """
+
+    point: FunctionAtPoint
+    bits: int
+    balls: dict[tuple[Index, Index], Ball] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Confirmation:
     """Outcome of comparing a formula with the reference.
 
@@ -60,6 +79,7 @@ class Confirmation:
         refuted: The contradiction, in words, if there is one.
         entries: The number of entries compared.
         points: The number of probes.
+        values: The values of the formula where it was compared at the point, which need not be computed again.
     """
 
     holds: bool
@@ -67,6 +87,7 @@ class Confirmation:
     refuted: str = ""
     entries: int = 0
     points: int = 0
+    values: KnownValues | None = field(default=None, repr=False, compare=False)
 
 
 NamedDirections = Mapping[str, tuple[str, Array]]
@@ -113,7 +134,8 @@ def _at_the_point(
     """
     compared = None
     with suppress(OverWorkError):
-        compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
+        values = KnownValues(point, evidence.bits)
+        compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes, values)
     return None if compared is not None and compared.refuted and has_cases_at(point) else compared
 
 
@@ -157,11 +179,16 @@ def _positions(
 
 
 def _compare(
-    derivative: Derivative, evidence: Evidence, values: Mapping[sympy.Symbol, object], sizes: Mapping[sympy.Symbol, int]
+    derivative: Derivative,
+    evidence: Evidence,
+    values: Mapping[sympy.Symbol, object],
+    sizes: Mapping[sympy.Symbol, int],
+    kept: KnownValues | None = None,
 ) -> Confirmation | None:
     """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
 
     A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
+    Its values are kept in `kept`.
 
     Raises:
         OverWorkError: Not even one entry is within `MOST_WORK`.
@@ -170,14 +197,19 @@ def _compare(
     confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes}, MOST_WORK)
-        for n, (row, column, truth) in enumerate(evidence.truths(derivative)):
+        truths = evidence.truths(derivative)
+        balls = values_at(derivative, [(row, column) for row, column, _ in truths], env)
+        for n, (row, column, truth) in enumerate(truths):
             expression, indices = derivative.entry_formula(row, column)
             try:
-                found = evaluate(expression, {**env, **indices})
+                found = balls.get((row, column))
+                found = evaluate(expression, {**env, **indices}) if found is None else found
             except OverWorkError:
                 if n == 0:
                     raise
                 break
+            if kept is not None:
+                kept.balls[row, column] = found
             # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
                 continue
@@ -188,7 +220,25 @@ def _compare(
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    return Confirmation(holds=True, entries=count) if confirmed else None
+    return Confirmation(holds=True, entries=count, values=kept) if confirmed else None
+
+
+def values_at(
+    derivative: Derivative, places: Sequence[tuple[Index, Index]], env: Environment
+) -> dict[tuple[Index, Index], Ball]:
+    """Evaluate a formula at some rows and columns at once; none of those for which the work is too much."""
+    by_case: dict[int, list[tuple[Index, Index]]] = {}
+    indices = *derivative.rows, *derivative.columns
+    found: dict[tuple[Index, Index], Ball] = {}
+    for row, column in places:
+        by_case.setdefault(derivative.case_of(row, column), []).append((row, column))
+    for case, ones in by_case.items():
+        if len(ones) >= FEWEST_AT_ONCE and indices:
+            columns = zip(*((*row, *column) for row, column in ones), strict=True)
+            by_index = {symbol: list(numbers) for symbol, numbers in zip(indices, columns, strict=True)}
+            with suppress(OverWorkError):
+                found |= zip(ones, evaluate_column(derivative.cases[case][1], by_index, len(ones), env), strict=True)
+    return found
 
 
 def place_of(derivative: Derivative, row: Index, column: Index) -> str:
@@ -266,9 +316,13 @@ def element_of(array: npt.NDArray[np.float64]) -> object:
         return arb(float(array))
 
     def element(*index: int) -> Ball:
-        inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
-        return arb(float(array[index])) if inside else arb.nan()
+        found = known.get(index)
+        if found is None:
+            inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
+            found = known[index] = arb(float(array[index])) if inside else arb.nan()
+        return found
 
+    known: dict[tuple[int, ...], Ball] = {}  # no more than the operations that use them
     return element
 
 

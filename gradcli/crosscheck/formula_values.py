@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import sympy
 from flint import arb
@@ -24,16 +26,19 @@ from gradcli.crosscheck.compare import (
     is_sharp,
     to_float,
 )
-from gradcli.crosscheck.confirming import NamedDirections, has_cases_at, lookups, place_of
+from gradcli.crosscheck.confirming import KnownValues, NamedDirections, has_cases_at, lookups, place_of, values_at
 from gradcli.crosscheck.point import FunctionAtPoint, flat, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError
-from gradcli.results import Array, Entry
+from gradcli.results import Array, Entry, Position
 from gradcli.symbolic.derivative import Derivative
 
 FORMULA_WORK = 100_000
 """Most ball operations for the values of all formulas together: about half a second."""
+
+AT_ONCE = 128
+"""Entries that are evaluated together."""
 
 WITHOUT_TRUTH = ("undefined", "unchecked")
 """Verdicts on entries that have no truth to compare a formula with."""
@@ -48,6 +53,7 @@ class FormulaValues:
         v: The gradient vector, if entries are of vᵀJ.
         evidence: The rows of y that each element of x reaches; formulas of vᵀJ leave out the other rows.
         directions: The directions of Ju and Hu.
+        known: What is known of their values by block; only that of this point is taken.
     """
 
     def __init__(
@@ -57,6 +63,7 @@ class FormulaValues:
         v: Array | None = None,
         evidence: Evidence | None = None,
         directions: NamedDirections | None = None,
+        known: Mapping[Block, KnownValues | None] = MappingProxyType({}),
     ) -> None:
         self.point = point
         self.derivatives = derivatives
@@ -64,6 +71,18 @@ class FormulaValues:
         self.reached = evidence.reached if evidence else None
         self._symbols = lookups(point, directions)
         self._environments: dict[tuple[Block, int], Mapping[sympy.Symbol, object]] = {}
+        self._first = {
+            block: dict(one.balls)
+            for block, one in known.items()
+            if one is not None and one.point is point and one.bits == RISING_BITS[0]
+        }
+        self._found: dict[Position, tuple[Ball | None]] = {}
+
+    def renewed(self) -> FormulaValues:
+        """Copy the evaluator with all of the work to spend again, and the values that are known."""
+        found = copy(self)
+        found._environments = {}
+        return found
 
     def value(self, entry: Entry) -> float | None:
         """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
@@ -77,29 +96,61 @@ class FormulaValues:
         """Enclose the value of the formula at one entry to a float; NaN where it has none, None without a formula.
 
         Args:
-            entry: The entry.
+            entry: The entry, which is evaluated once.
             drops_zeros: Whether a term is 0 where its δ[i,j] is, even if another factor has no value there.
 
         Raises:
             OverWorkError: The work that is left does not suffice.
         """
+        if drops_zeros:
+            return self._ball(entry, drops_zeros=True)
+        known = self._found.get(entry.position)
+        if known is None:
+            known = self._found[entry.position] = (self._ball(entry, drops_zeros=False),)
+        return known[0]
+
+    def _ball(self, entry: Entry, *, drops_zeros: bool) -> Ball | None:
         derivative = self.derivatives.get((entry.by or "", entry.variable or ""))
         weights = None if derivative is None else self._weights(derivative, entry)
         if derivative is None or weights is None:
             return None
+        column = entry.column or ()
+        first = {} if drops_zeros else self._first.get((derivative.first, derivative.variable), {})
         for bits in RISING_BITS[:-1]:
             with precision(bits):
                 total, env = arb(0), self._environment(derivative, bits)
                 for row, weight in weights.items():
-                    expression, indices = derivative.entry_formula(row, entry.column or ())
-                    if drops_zeros:
-                        expression = _with_deltas_known(expression, indices)
-                    total += evaluate(expression, {**env, **indices}) * arb(weight)
+                    value = first.get((row, column)) if bits == RISING_BITS[0] else None
+                    if value is None:
+                        expression, indices = derivative.entry_formula(row, column)
+                        if drops_zeros:
+                            expression = _with_deltas_known(expression, indices)
+                        value = evaluate(expression, {**env, **indices})
+                    total += value * arb(weight)
             # At the last precision, less than 2**(-bits/2) counts as 0.
             least = -bits // 2 if bits == ZERO_BITS else -math.inf
             if exists(total) and is_sharp(total, KNOWN_BITS, least):
                 return total
         return total if not exists(total) else None
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Evaluate formulas at entries with a row and a column at once, where the first precision suffices."""
+        by_block: dict[Block, list[Position]] = {}
+        for entry in entries:
+            place = entry.position
+            if place.row is not None and place.column is not None:
+                by_block.setdefault((place.by or "", place.variable or ""), []).append(place)
+        for block, places in by_block.items():
+            if (derivative := self.derivatives.get(block)) is not None:
+                known = self._first.setdefault(block, {})
+                indices = [(place.row or (), place.column or ()) for place in places]
+                with precision(RISING_BITS[0]):
+                    shared = self._environment(derivative, RISING_BITS[0])
+                    known |= values_at(derivative, [one for one in indices if one not in known], shared)
+                for place, index in zip(places, indices, strict=True):
+                    ball = known.get(index)
+                    if ball is not None and place.kind == derivative.of and exists(ball) and is_sharp(ball, KNOWN_BITS):
+                        self._found[place] = (ball,)
 
     def _weights(self, derivative: Derivative, entry: Entry) -> Mapping[tuple[int, ...], float] | None:
         """Return the rows of the formula whose weighted sum an entry is; None if of something else, or unknown."""
@@ -206,7 +257,10 @@ def _compared(values: FormulaValues, entries: Sequence[Entry]) -> Mismatches:
     """Compare a formula with the truths of entries, as many as the work admits."""
     different, compared = list[Mismatch](), 0
     with suppress(OverWorkError, OverTimeError, NotImplementedError):  # the comparisons until then stay valid
-        for entry in sorted(entries, key=lambda one: bool(one.truth == 0)):  # zeros last: they say the least
+        in_order = sorted(entries, key=lambda one: bool(one.truth == 0))  # zeros last: they say the least
+        for n, entry in enumerate(in_order):
+            if n % AT_ONCE == 0:
+                values.prepare(in_order[n : n + AT_ONCE])
             ball = values.ball(entry)
             compared += 1
             if ball is not None and not exists(ball) and entry.verdict != "removable":

@@ -67,6 +67,7 @@ class Formulas:
         derivatives: The formulas that hold, as expressions.
         refuted: The contradiction by the reference, in words.
         confirmations: The outcome of each comparison.
+        values: The values of the formulas at the entries of a point, once they are compared there.
     """
 
     shown: dict[Block, Formula] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class Formulas:
     derivatives: dict[Block, Derivative] = field(default_factory=dict)
     refuted: dict[Block, str] = field(default_factory=dict)
     confirmations: dict[Block, Confirmation] = field(default_factory=dict)
+    values: FormulaValues | None = field(default=None, repr=False, compare=False)
 
 
 def derive_formulas(
@@ -226,7 +228,8 @@ def with_mismatches(
         v: The gradient vector, if entries are of vᵀJ.
     """
     check = judgement.check
-    values = FormulaValues(point, formulas.derivatives, v, judgement.evidence, derived.directions)
+    confirmed_there = {block: one.values for block, one in formulas.confirmations.items()}
+    values = FormulaValues(point, formulas.derivatives, v, judgement.evidence, derived.directions, confirmed_there)
     found = mismatches(values, judgement.entries)
     known = formulas.derivatives
     wrong = {block: one for block, one in found.items() if one.contradicts and not has_cases_at(point)}
@@ -238,7 +241,9 @@ def with_mismatches(
         if block not in refuted
     }
     omitted = {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
-    formulas = replace(formulas, shown=shown, refuted=formulas.refuted | refuted, omitted=formulas.omitted | omitted)
+    formulas = replace(
+        formulas, shown=shown, refuted=formulas.refuted | refuted, omitted=formulas.omitted | omitted, values=values
+    )
     check = replace(check, notes=tuple(dict.fromkeys((*check.notes, *remarks))))
     return formulas, with_refuted(check, refuted, derived)
 
@@ -293,33 +298,27 @@ def worst_first(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def opinions(
-    point: FunctionAtPoint,
     entries: Iterable[Entry],
-    derivatives: Mapping[str, Derivative],
+    values: FormulaValues | None,
     differences: DifferenceQuotients,
     dtype: str,
-    v: Array | None = None,
-    evidence: Evidence | None = None,
 ) -> tuple[Entry, ...]:
     """Return the first `MAX_OPINIONS` entries, with the numbers of all readings.
 
     Args:
-        point: The Program and its inputs.
         entries: The entries as the judge decided them, in the order wanted.
-        derivatives: Formulas that were confirmed, by variable.
+        values: The values of formulas that were confirmed, if there are any.
         differences: Difference quotients of the entries that have one.
         dtype: The dtype of torch's numbers; a unit in its last place is the unit of the error.
-        v: The gradient vector, if entries are of vᵀJ.
-        evidence: The rows of y that each element of x reaches; formulas of vᵀJ leave out the other rows.
     """
-    values = FormulaValues(point, {("", name): one for name, one in derivatives.items()}, v, evidence)
-    found = []
+    found, values = [], values and values.renewed()
     for entry in itertools.islice(entries, MAX_OPINIONS):
         ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
-        quotient, error = differences.get(entry, (None, None))
+        quotient, error = differences.get(entry, (None, None)) if differences else (None, None)
         found.append(
-            published(entry).judged(
-                formula=values.value(entry),
+            published(
+                entry,
+                formula=None if values is None else values.value(entry),
                 radius=None if ball is None else float(ball.rad()),
                 difference=quotient,
                 difference_error=error,
@@ -335,8 +334,12 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
     >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
     (4.0, 0.0, None)
     """
-    with np.errstate(over="ignore"):
-        unit = float(np.spacing(np.abs(np.dtype(dtype).type(float(truth.mid())))))
+    middle = float(truth.mid())
+    if dtype == "float64":
+        unit = math.ulp(middle)
+    else:
+        with np.errstate(over="ignore"):
+            unit = float(np.spacing(np.abs(np.dtype(dtype).type(middle))))
     if not (math.isfinite(number) and math.isfinite(unit)):
         return None
     with precision(KNOWN_BITS * 2):

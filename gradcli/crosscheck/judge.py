@@ -81,6 +81,8 @@ class Judgement:
         is_sample: bool = False,
     ) -> Judgement:
         """Add findings about the function, and remarks."""
+        if not (findings or notes or is_sample) and is_fully_recorded:
+            return self
         return replace(
             self,
             findings=tuple(dict.fromkeys((*self.findings, *findings))),
@@ -331,7 +333,8 @@ class JacobianJudge:
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """Write the remark that derivatives by infinite elements of a variable are limits; empty without any."""
-        known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
+        infinite = {symbol.name for symbol, data in self.reference.inputs.items() if np.isinf(data).any()}
+        known = [e for e in decided if e.variable in infinite and e.verdict != "undefined"]
         names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 
@@ -340,13 +343,16 @@ class JacobianJudge:
         torch, entry = survey.torch, self.point.entry
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
         entries = [entry(None, row, 0, torch.value.flat[row]) for row in found.values if torch.judges_value]
+        names = dict.fromkeys(symbol.name for symbol, _ in selection.directions)
+        blocks = {name: torch.block(name) for name in names} if "jacobian" in torch.derivatives else {}
         for symbol, j in selection.directions:
-            if "jacobian" in torch.derivatives:
+            name = symbol.name
+            if blocks:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
-                column = torch.block(str(symbol))[:, j]
-                entries += [entry(str(symbol), row, j, column[row]) for row in own]
+                column = blocks[name][:, j].tolist()
+                entries += [entry(name, row, j, column[row]) for row in own]
             if "vjp" in torch.derivatives and torch.v is not None and selection.rows is None:
-                entries.append(entry(str(symbol), None, j, torch.derivatives["vjp"]["", str(symbol)].flat[j]))
+                entries.append(entry(name, None, j, torch.derivatives["vjp"]["", name].flat[j]))
         return entries + (survey.odd[0] if selection.is_sparse else [])  # which no direction reaches
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
@@ -381,7 +387,7 @@ class JacobianJudge:
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
     def _measured(self, selection: Selection) -> Measured:
-        """Return a function that tells of an entry what is known if its truth went through measured slopes."""
+        """Return a function that gives what is known of an entry if its truth went through measured slopes."""
         found = MeasuredEntries.following(self._plan(selection), self.measured, self.torch)
 
         def of_entry(entry: Entry) -> MeasuredTruth | None:

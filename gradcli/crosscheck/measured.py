@@ -28,7 +28,7 @@ from gradcli.reference.enclosure_plan import Plan
 from gradcli.results import Entry
 
 LARGEST_ERROR = 5e-4
-"""Largest error of a truth that is told to agree, relative to the largest entry of the gradient."""
+"""Largest error of a truth that a number may agree with, relative to the largest entry of the gradient."""
 
 ROUNDINGS = 2**10
 """Largest difference that rounding may explain, in roundings of the largest entry of the gradient."""

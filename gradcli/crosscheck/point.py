@@ -18,12 +18,16 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, BlockNames, Entry, Index, Mode, NumberKind, Position, by_name
+from gradcli.results.verdicts import changed
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
 
 MOST_ELEMENTS = 2**21
 """Most elements of a line in a search for kinks: a tenth of a second a line, and 16 MiB an array."""
+
+_OF_VALUE = Position("value")
+"""Position of y, of which others are copied, as there are many."""
 
 STEP = "step along u"
 """Name of t, the step along u: no name of the language has a space."""
@@ -89,7 +93,12 @@ class FunctionAtPoint:
 
     def shape_of(self, variable: str) -> Shape:
         """Return the shape of a variable."""
-        return self.shapes[sympy.Symbol(variable, real=True)]
+        return self._shapes_by_name[variable]
+
+    @cached_property
+    def _shapes_by_name(self) -> Mapping[str, Shape]:
+        """Shapes of the variables by name, as each entry asks for them."""
+        return {symbol.name: self.shapes[symbol] for symbol in self.program.variables}
 
     def directions(self, names: Collection[str]) -> list[tuple[sympy.Symbol, int]]:
         """List all elements of these variables, as directions of the reference."""
@@ -100,9 +109,10 @@ class FunctionAtPoint:
         """Make an undecided entry of torch's number at flat positions; without a variable an element of y."""
         y = None if row is None else unravel(row, self.shape)
         if variable is None:
-            return Entry(Position("value", row=y), float(number))
+            return Entry(changed(_OF_VALUE, {"row": y}), float(number))
+        x = unravel(column, self.shape_of(variable))
         kind: NumberKind = "vjp" if row is None else "jacobian"
-        return Entry(Position(kind, variable, y, unravel(column, self.shape_of(variable))), float(number))
+        return Entry(changed(_OF_VALUE, {"kind": kind, "variable": variable, "row": y, "column": x}), float(number))
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
@@ -134,7 +144,7 @@ class Numbers:
         u: The direction of each variable that moves, of Ju and Hu.
         passes: The gradient vectors of several passes that were added up in vᵀJ, of which v is the sum.
         judges_value: True if the numbers of y are to be judged; else only the shape of y matters.
-        mode: The way in which torch computed them, if not the usual one.
+        mode: The mode of differentiation in which torch computed them, if not one backward pass for each v.
     """
 
     dtype: str
@@ -173,8 +183,8 @@ class Numbers:
         return 2 if {"hvp", "hessian"} & set(self.derivatives) else 1 if self.derivatives else 0
 
     @property
-    def way(self) -> Mode | Literal[""]:
-        """The way in which torch computed them; that of Ju, Hu and a Hessian is twice, unless it is another."""
+    def differentiation(self) -> Mode | Literal[""]:
+        """The mode of differentiation: that of Ju, Hu and a Hessian is second order, unless it is another."""
         return self.mode or ("" if self.is_of_rows else "second order")
 
     @property
@@ -209,6 +219,8 @@ def unravel(position: int, shape: Shape) -> Index:
     >>> unravel(5, (2, 3))
     (1, 2)
     """
+    if len(shape) == 1:
+        return (position,)
     index = []
     for size in reversed(shape):
         position, n = divmod(position, size)

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, NumberKind, Verdict
-from gradcli.results.verdicts import Index
+from gradcli.results.verdicts import AssessmentChanges, Index, changed
 
 MAX_FINDINGS = 10
 """Most findings to list."""
@@ -144,6 +145,8 @@ def joined(checks: Sequence[Check]) -> Check:
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     """Leave out agreeing entries, a vᵀJ no worse than the entries of J in its sum, a y that a derivative repeats."""
+    if all(e.verdict == "agree" for e in decided):
+        return []
     wrong: dict[tuple[str | None, Index | None], int] = {}
     for e in decided:
         if e.row is not None:
@@ -164,9 +167,10 @@ def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def published(entry: Entry) -> Entry:
-    """Copy an entry with the truth as a float, as answers have it."""
-    return entry.judged(reference=known_truth(entry.truth), truth=None)
+def published(entry: Entry, **opinions: Unpack[AssessmentChanges]) -> Entry:
+    """Copy an entry with the truth as a float, as answers have it, and with these opinions besides."""
+    changes = {**opinions, "reference": known_truth(entry.truth), "truth": None}
+    return Entry(entry.position, entry.torch, changed(entry.assessment, changes))
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

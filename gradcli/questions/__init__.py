@@ -4,7 +4,7 @@ answering                        the main job on one page: begin here
 question                         one function at one point: read and validated without torch; then torch's numbers
 parsed_text, naming              a text read once; names of variables and of statements
 operators                        the derivatives that commands ask torch for, a row each
-derivative_modes                 further ways in which torch computes derivatives: forward mode, twice, v at once
+derivative_modes                 further modes of differentiation in torch: forward mode, twice, several v at once
 judging                          the one way to judge torch's numbers, with advice; branches next to the point
 remarks                          traps that the numbers of an answer do not show
 gradients                        the gradient as a Program, in torch's form, and its numbers

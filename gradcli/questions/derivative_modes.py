@@ -1,6 +1,6 @@
-"""Further ways in which torch computes the derivatives of a question: forward mode, second order, several v at once.
+"""Further modes of differentiation in torch: forward mode, second order, several v at once.
 
-Each gives numbers of its own, which are judged like those of the usual way: one backward pass for each v.
+Each gives numbers of its own, which are judged like those of the usual mode: one backward pass for each v.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHARE_OF_TIME = 0.5
 """Share of the time of a check in which all of these runs must end."""
 
 CLOSE = {"float64": 1e-9, "float32": 1e-3}
-"""Largest difference that rounding may make between two ways to compute a derivative, relative to its size."""
+"""Largest difference that rounding may make between two computations of a derivative, relative to its size."""
 
 SEED = 0
 """Seed of random directions and gradient vectors."""

@@ -23,7 +23,7 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
 from gradcli.parts import all_parts
-from gradcli.progress import set_step
+from gradcli.progress import collector_paused, set_step
 from gradcli.questions.question import Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, Mode, Verdict
@@ -60,7 +60,8 @@ def confirm_formulas(
     if judgement is None or check is None:
         return formulas, check
     v = numbers.v if numbers.is_of_rows and not numbers.passes else None
-    return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
+    with collector_paused():
+        return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
 
 
 def judge_numbers(question: Question, numbers: Numbers) -> Judgement:
@@ -93,7 +94,7 @@ def compare_numbers(
         from gradcli.questions.held_constant import released_judgement
 
         judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
-        return with_blame(question, judgement, numbers.way) if blames else judgement
+        return with_blame(question, judgement, numbers.differentiation) if blames else judgement
     if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
         from gradcli.questions.held_constant import with_cut
 
@@ -111,7 +112,7 @@ def with_blame(question: Question, judgement: Judgement, mode: Mode | Literal[""
     Args:
         question: The function at its point.
         judgement: The judgement of torch's numbers.
-        mode: The way in which torch computed them, if not the usual one.
+        mode: The mode of differentiation in which torch computed them, if not the usual one.
     """
     if question.recording is None or judgement.check.verdict != "disagree":
         return judgement

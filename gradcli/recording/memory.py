@@ -9,8 +9,10 @@ from typing import Any
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.errors import InputError
 from gradcli.language.program.wengert import Atom
 from gradcli.recording.aten_lowering import AtenLowering
+from gradcli.recording.places import CallPlace, Places
 
 ASSIGNED = frozenset("copy_ fill_ zero_".split())
 """Operations in place whose result does not depend on the old numbers."""
@@ -134,8 +136,24 @@ class Memory:
 
 
 def memory(tensor: Tensor) -> int:
-    """Name the memory of a tensor."""
-    return torch_internals.storage_number(tensor)
+    """Name the memory of a tensor.
+
+    Raises:
+        InputError: It is sparse, and has none.
+    """
+    try:
+        return torch_internals.storage_number(tensor)
+    except NotImplementedError:
+        if tensor.layout is torch.strided:
+            raise
+        raise refusal_of_layout(tensor, Places().find()) from None
+
+
+def refusal_of_layout(tensor: Tensor, place: CallPlace) -> InputError:
+    """Make the error of a tensor that is not dense, which no memory has element by element."""
+    message = f"a tensor of layout {tensor.layout} is used{place}, and only dense ones are recorded"
+    hint = "give the function A.to_dense() for a sparse A, and make its own tensors dense, as index_add does"
+    return InputError(message, hint=hint)
 
 
 def alias(tensor: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom,
 from gradcli.recording.aten_rules import INDEXED, RULES, complex_call
 from gradcli.recording.decisions import FOLDS, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
+from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory, refusal_of_layout
 from gradcli.recording.modes import RecordingMode
 from gradcli.recording.opaque_calls import OpaqueCalls, record_unread
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node, tensors_of
@@ -457,7 +457,7 @@ class Recorder(RecordingMode):
 
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
         if tensor.layout is not torch.strided:
-            raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
+            raise refusal_of_layout(tensor, place)
         tensor = as_real(tensor)
         atom = self._values.part(tensor)
         if atom is not None:

@@ -27,6 +27,7 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
+columns                          the same functions at many elements, or many entries of a formula, at once
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them, and matrices
 ball_arrays                      the same in balls, for functions so deep that the bounds of floats grow too wide
 contractions                     sums of products as products of matrices, as of a convolution

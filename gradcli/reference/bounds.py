@@ -1,8 +1,8 @@
 """Whole arrays with bounds: the results of float64, and how far the truth may be from each element.
 
 An element is a midpoint and a radius; the radius is infinite where nothing is known.  Radii are rounded outward, sums
-and matrix products have the bound of any order of summation.  One thing is assumed and not proved, and held to Arb by
-the tests: that NumPy's elementary functions lose at most `LOSS` of their result.
+and matrix products have the bound of any order of summation.  One thing is assumed and not proved, and compared with
+Arb by the tests: that NumPy's elementary functions lose at most `LOSS` of their result.
 Source: S. Rump, "Fast and parallel interval arithmetic", BIT 39 (1999); N. Higham, "Accuracy and Stability of Numerical
 Algorithms", 2002, chapter 3.
 """

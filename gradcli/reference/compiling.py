@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -94,7 +94,10 @@ def compile_ball(expression: Expr) -> Compiled:
             return _compile_aggregate(expression)
         case sympy.Indexed():
             label, indices = expression.base.label, [compile_integer(i) for i in expression.indices]
-            return lambda env: arb(env[label](*(i(env) for i in indices)))
+            if len(indices) == 1:
+                (index,) = indices
+                return lambda env: arb(env[label](index(env)))
+            return lambda env: arb(env[label](*[i(env) for i in indices]))
         case sympy.KroneckerDelta():
             a, b = (compile_integer(side) for side in expression.args)
             return lambda env: arb(int(a(env) == b(env)))
@@ -116,8 +119,8 @@ def compile_integer(expression: Expr) -> Closure[int]:
             return lambda env: env[expression]
         case sympy.Add() | sympy.Mul():
             parts = [compile_integer(a) for a in expression.args]
-            combine: Callable[[Iterator[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
-            return lambda env: combine(part(env) for part in parts)
+            combine: Callable[[Iterable[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
+            return lambda env: combine([part(env) for part in parts])
         case quotient():
             above, below = (compile_integer(a) for a in expression.args)
             return lambda env: above(env) // below(env)
@@ -127,6 +130,11 @@ def compile_integer(expression: Expr) -> Closure[int]:
 def folded(parts: Sequence[Closure[_T]], combine: Callable[[_T, _T], _T]) -> Closure[_T]:
     """Fold the values of several closures by an operation, from the first to the last, in one closure."""
     first, *rest = parts
+    if not rest:
+        return first
+    if len(rest) == 1:  # as most have: without a loop
+        (second,) = rest
+        return lambda env: combine(first(env), second(env))
 
     def run(env: Environment) -> _T:
         total = first(env)
@@ -191,17 +199,17 @@ class Arithmetic(Generic[_T]):
                 numerator = folded([compiled(a) for a in above], self.multiply)
                 if not below:
                     return numerator
-                denominator = folded([compiled(b) for b in below], self.multiply)
-                return lambda env: self.divide(numerator(env), denominator(env))
+                denominator, divide = folded([compiled(b) for b in below], self.multiply), self.divide
+                return lambda env: divide(numerator(env), denominator(env))
             case sympy.Pow():
-                base = compiled(expression.base)
+                base, root, whole_power, power = compiled(expression.base), self.root, self.whole_power, self.power
                 if expression.exp == sympy.S.Half:
-                    return lambda env: self.root(base(env))
+                    return lambda env: root(base(env))
                 if expression.exp.is_Integer:
                     whole = int(expression.exp)
-                    return lambda env: self.whole_power(base(env), whole)
+                    return lambda env: whole_power(base(env), whole)
                 exponent = compiled(expression.exp)
-                return lambda env: self.power(base(env), exponent(env))
+                return lambda env: power(base(env), exponent(env))
             case sympy_functions.where():
                 return self.branch(*map(compiled, expression.args))
             case sympy.Piecewise():
@@ -212,7 +220,10 @@ class Arithmetic(Generic[_T]):
         if expression.func not in self.heads:
             raise self.error(f"no rule for {expression.func}")
         head, operands = self.heads[expression.func], [compiled(a) for a in expression.args]
-        return lambda env: head(*(operand(env) for operand in operands))
+        if len(operands) == 1:
+            (only,) = operands
+            return lambda env: head(only(env))
+        return lambda env: head(*[operand(env) for operand in operands])
 
 
 def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
@@ -244,12 +255,15 @@ _ARITHMETIC = Arithmetic[Ball](
 
 def _compile_comparison(condition: Relational) -> Compiled:
     """Compile a comparison: 1 where it holds, 0 where it does not, or the ball around both."""
-    # Conditions on indices alone, such as i == j, are compared as integers: exact, and far faster.
-    is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
-    compiled = compile_integer if is_index else compile_ball
+    compiled = compile_integer if is_of_indices(condition) else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)
     compare = COMPARISONS[condition.rel_op]
     return lambda env: compare(left(env), right(env))
+
+
+def is_of_indices(condition: Relational) -> bool:
+    """Tell whether a condition is on indices alone, such as i == j: as integers these are exact, and far faster."""
+    return all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
 
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:
@@ -262,22 +276,21 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
     free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
 
     def add(env: dict[sympy.Symbol, object], depth: int) -> Ball:
-        if depth == len(limits):
-            return body(env)
         k, first, last = limits[depth]
-        total, terms = arb(0), range(first(env), last(env) + 1)
-        _spend(env, len(terms) * work)
+        total, terms, is_last = arb(0), range(first(env), last(env) + 1), depth == len(limits) - 1
+        spend(env, len(terms) * work)
         for n in terms:
             env[k] = n
-            total += add(env, depth + 1)
+            total += body(env) if is_last else add(env, depth + 1)
         return total
 
     def run(env: Environment) -> Ball:
-        key = (expression, *(env[s] for s in free if s in env))
+        key = (expression, *[env[s] for s in free if s in env])
         known = kept_in(env).sums
-        if key not in known:
-            known[key] = add(dict(env), 0)
-        return known[key]
+        found = known.get(key)
+        if found is None:
+            found = known[key] = add(dict(env), 0)
+        return found
 
     return run
 
@@ -295,7 +308,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     def values(env: Environment) -> tuple[list[int], list[Ball]]:
         ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
         sizes = [len(r) for r in ranges]
-        _spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
+        spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
         found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         return sizes, balls.inverse(found, sizes[-1]).entries() if is_inverse else found
 
@@ -364,7 +377,7 @@ def evaluate(expression: Expr, env: Environment) -> Ball:
     Raises:
         OverWorkError: There are too many.
     """
-    _spend(env, work_of(expression))
+    spend(env, work_of(expression))
     return compile_ball(expression)(env)
 
 
@@ -375,7 +388,12 @@ def work_of(expression: Expr) -> int:
     return 1 if is_loop else 1 + sum(map(work_of, expression.args))
 
 
-def _spend(env: Environment, operations: float) -> None:
+def spend(env: Environment, operations: float) -> None:
+    """Count some operations among those of an environment.
+
+    Raises:
+        OverWorkError: There are too many.
+    """
     kept = env.get(_KEPT)
     if kept is not None:
         kept.left -= operations

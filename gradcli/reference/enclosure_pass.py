@@ -26,7 +26,7 @@ from gradcli.progress import set_step
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
-from gradcli.reference.dependencies import Flat
+from gradcli.reference.dependencies import Flat, distinct
 from gradcli.reference.exact_forms import Numbering
 from gradcli.reference.pass_views import PassPlan, ValueForms
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
@@ -71,6 +71,7 @@ class EnclosurePass:
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
+        self._in_slopes: dict[tuple[Atom, int], list[tuple[Atom, Mapping[int, int]]]] = {}
 
     @property
     def numbering(self) -> ValueForms:
@@ -162,15 +163,15 @@ class EnclosurePass:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 rule, shown, needs = rule_of(call), self.reference.program.excerpt(line), needs_of(line)
-                columns = [*zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)]
+                columns = [self.operand(line, k, elements) for k in range(len(call.operands))]
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
-                    found = [branch(*operands) for operands in columns]
+                    found = [branch(*operands) for operands in zip(*columns, strict=True)]
                 else:
-                    found = [rule.evaluate(list(operands), shown, needs) for operands in columns]
+                    found = rule.values(columns, shown, needs)
                     for n, outcome in enumerate(found):
                         if isinstance(outcome, Undefined) and not outcome.decided:
-                            exact = self._sharpened(line, out[n], columns[n])
+                            exact = self._sharpened(line, out[n], [column[n] for column in columns])
                             found[n] = outcome if exact is None else rule.evaluate(exact, shown, needs)
                 return dict(zip(out, found, strict=True))
             case Kind.COUNT:
@@ -228,7 +229,10 @@ class EnclosurePass:
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
         columns = [self.operand(line, n, out) for n in range(len(operands))]
-        return [self._slope(line, k, e, o) for e, *o in zip(out.tolist(), *columns, strict=True)]
+        is_smooth = not (op.is_choice or (is_power(line.call) and k == 1))
+        known = rule_of(line.call).smooth_slopes(k, columns) if is_smooth else [None] * len(out)
+        elements = zip(out.tolist(), zip(*columns, strict=True), known, strict=True)
+        return [self._slope(line, k, e, [*o]) if slope is None else slope for e, o, slope in elements]
 
     def groups_of(self, line: Line, elements: Flat) -> Mapping[int, Group]:
         """Group the operands of some elements of an aggregate, once."""
@@ -333,14 +337,24 @@ class EnclosurePass:
             return False
         if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.is_choice:
             return False
-        rule, (element, direction) = rule_of(line.call), place
-        partial = rule.slopes[k]
+        element, direction = place
+        if (line.symbol, k) not in self._in_slopes:
+            self._in_slopes[line.symbol, k] = self._operands_in_slope(line, k)
+        return not any(
+            direction in moving[operand].get(sources[element], {})
+            for operand, sources in self._in_slopes[line.symbol, k]
+            if operand in moving
+        )
+
+    def _operands_in_slope(self, line: Line, k: int) -> list[tuple[Atom, Mapping[int, int]]]:
+        """List the operands that a slope depends on, each with its element for each element of the line that moves."""
+        rule, elements = rule_of(line.call), distinct([out for _, out, _ in self.plan.edges[line.symbol]])
+        slope, found = rule.slopes[k], list[tuple[Atom, Mapping[int, int]]]()
         for m, parameter in enumerate(rule.parameters):
-            if partial is not None and parameter in partial.free_symbols:
-                (source,) = self.reference.dependencies.sources(line, m, np.array([element]))[1].tolist()
-                if direction in moving.get(line.call.operands[m], {}).get(source, {}):
-                    return False
-        return True
+            if slope is not None and parameter in slope.free_symbols:
+                sources = self.reference.dependencies.sources(line, m, elements)[1]
+                found.append((line.call.operands[m], dict(zip(elements.tolist(), sources.tolist(), strict=True))))
+        return found
 
     def _join(
         self,

@@ -7,7 +7,7 @@ The partials are those of `gradcli.adjoint.slopes`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -23,7 +23,8 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.sympy_functions import Comparison, ne
 from gradcli.language.program.wengert import Call, Line
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.compiling import compile_ball
+from gradcli.reference.columns import evaluate_column
+from gradcli.reference.compiling import Environment, compile_ball
 from gradcli.reference.deadline import require_time
 
 
@@ -50,6 +51,9 @@ Outcome = Ball | Undefined
 _Value = TypeVar("_Value")
 
 _NEAR_1 = arb(1, 2.0**-60)
+
+AT_ONCE = 256
+"""Elements between two looks at the time limit."""
 
 WAVERING = 16
 """Bits that are known at least of a limit at infinity, if there is one."""
@@ -107,6 +111,45 @@ class Rule:
         is_certain = self._is_certain(self.expression, known)
         reason = f"{shown} {'has' if is_certain else 'may have'} no value here" + f": {needs}" * bool(needs)
         return Undefined("domain", reason, is_certain, is_nan=is_nan)
+
+    def values(self, columns: Sequence[Sequence[Outcome]], shown: str, needs: str | None = None) -> list[Outcome]:
+        """Compute the values on many operands, as `evaluate` does; most are finite, and need no second look.
+
+        Args:
+            columns: The outcomes of each operand.
+            shown: The sub-expression, for messages.
+            needs: What it needs to have a value, if that is not the domain.
+        """
+        found: list[Outcome | None] = [None] * len(columns[0])
+        for rows, finite in self._finite(columns):
+            for n, ball in zip(rows, evaluate_column(self.expression, finite, len(rows)), strict=True):
+                found[n] = ball if exists(ball) else None
+        every = zip(found, zip(*columns, strict=True), strict=True)
+        return [self.evaluate([*operands], shown, needs) if one is None else one for one, operands in every]
+
+    def smooth_slopes(self, k: int, columns: Sequence[Sequence[Outcome]]) -> list[Ball | None]:
+        """Compute the partial derivatives by operand k on many operands; None for `slope` to look at.
+
+        There is a slope where all operands are finite, and value and slope exist, apart from kinks and edges.
+        """
+        found: list[Ball | None] = [None] * len(columns[0])
+        parts = self.expression, self.slopes[k], *self.kinks, *self.edges[k]
+        for rows, finite in self._finite(columns):
+            for n, value, slope, *distances in zip(
+                rows, *(evaluate_column(part, finite, len(rows)) for part in parts), strict=True
+            ):
+                if exists(value) and exists(slope) and not any(one.contains(0) for one in distances):
+                    found[n] = slope
+        return found
+
+    def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], Environment]]:
+        """Yield the rows whose operands are all finite, some at a time, with the columns of the parameters there."""
+        finite = ([isinstance(one, arb) and exists(one) for one in column] for column in columns)
+        rows = [n for n, operands in enumerate(zip(*finite, strict=True)) if all(operands)]
+        for first in range(0, len(rows), AT_ONCE):
+            require_time()
+            some = rows[first : first + AT_ONCE]
+            yield some, self.environment([[column[n] for n in some] for column in columns])
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """Compute the partial derivative by operand k, where value and derivative exist."""

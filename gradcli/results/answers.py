@@ -318,7 +318,7 @@ class Checking(Differentiation, kw_only=True):
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.
         allowed: The verdicts that pass besides `agree` and proved claims.
-        modes: The checks of numbers that torch computed in other ways, if that was asked for or tried.
+        modes: The checks of further modes of differentiation in torch, if that was asked for or tried.
         failing: The verdicts that do not pass, best first, of the modes too.
         passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.

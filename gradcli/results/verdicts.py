@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from dataclasses import field
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from gradcli.arrays import Array
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
@@ -24,10 +24,10 @@ NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp
 """Kind of a number: an element of y, J or vᵀJ, or of several passes; of second derivatives, and of their gradient."""
 
 Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
-"""Kind of a number as JSON has it: "" for y, J and vᵀJ, which are told apart by their indices."""
+"""Kind of a number as JSON has it: "" for y, J and vᵀJ, which have different indices."""
 
 Mode = Literal["forward mode", "second order", "batched"]
-"""Further way in which torch computes derivatives: by dual numbers, twice, or for several v at once."""
+"""Further mode of differentiation in torch: by dual numbers, twice, or for several v at once."""
 
 Index = tuple[int, ...]
 
@@ -139,11 +139,11 @@ class Entry(Record):
 
     def judged(self, **changes: Unpack[AssessmentChanges]) -> Entry:
         """Return the same number with another opinion, in these fields of its assessment."""
-        return replace(self, assessment=replace(self.assessment, **changes))
+        return Entry(self.position, self.torch, changed(self.assessment, changes))
 
     def moved(self, **changes: Unpack[PositionChanges]) -> Entry:
         """Return the same opinion of the number at another position, in these fields of it."""
-        return replace(self, position=replace(self.position, **changes))
+        return Entry(changed(self.position, changes), self.torch, self.assessment)
 
     @property
     def kind(self) -> NumberKind:
@@ -272,6 +272,21 @@ class Entry(Record):
         return self.assessment.truth
 
 
+_Record = TypeVar("_Record", bound=Record)
+
+
+def changed(record: _Record, changes: Mapping[str, object]) -> _Record:
+    """Copy a record with other values of some fields, as `dataclasses.replace` does and in a tenth of its time.
+
+    >>> changed(Position("value", row=(1,)), {"row": (2,)}).row
+    (2,)
+    """
+    found = object.__new__(type(record))
+    vars(found).update(vars(record))
+    vars(found).update(changes)
+    return found
+
+
 class Rewrite(Record):
     """Another way to write a function, verified, whose numbers can be trusted.
 
@@ -336,10 +351,10 @@ class Check(Record):
 
 
 class ModeCheck(Record):
-    """The check of the numbers that torch computes in another way, against the same enclosure.
+    """The check of the numbers of a further mode of differentiation in torch, against the same enclosure.
 
     Attributes:
-        name: The way: `forward mode`, `second order` or `batched`.
+        name: The mode: `forward mode`, `second order` or `batched`.
         check: The verdict; `unchecked` if torch has no such numbers, with the reason as a note.
         opinions: The worst entries, at most 1,024.
         opinions_count: How many there are in all.

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
+from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.sympy_functions import Total
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.progress import may_end, set_step
 from gradcli.symbolic.element import FORMULA_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
@@ -31,6 +32,9 @@ from gradcli.symbolic.origins import NoFormulaError
 
 MAX_SLOPE = 5_000
 """Terms and factors of a derivative that the rules write: nobody reads one as long, and SymPy takes seconds for it."""
+
+MOST_KEPT_LINES = 100
+"""Most lines of a Program whose formula is kept for the next question."""
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
@@ -46,9 +50,11 @@ Cases = tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
 """A formula for each choice of the indices that are written out: the substitution and the expression."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Derivative:
     """∂y[rows]/∂x[columns] as formulas; or Ju[rows], ∂²y/∂x[rows]∂z[columns], Hu[columns].
+
+    Two are the same only if they are one, which is kept for the next question.
 
     Attributes:
         variable: The name of x, by which the columns go; empty for Ju, which has none.
@@ -79,8 +85,14 @@ class Derivative:
     def entry_formula(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """Return the expression of entry (row, column), and the integer of each index in it."""
         values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
-        expression = next(e for case, e in self.cases if all(values[symbol] == n for symbol, n in case.items()))
-        return expression, values
+        return self.cases[self.case_of(row, column)][1], values
+
+    def case_of(self, row: Sequence[int], column: Sequence[int]) -> int:
+        """Return the number of the case that entry (row, column) is in."""
+        if not self.written:
+            return 0
+        values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
+        return next(k for k, (case, _) in enumerate(self.cases) if all(values[s] == n for s, n in case.items()))
 
 
 class OutputElement:
@@ -102,8 +114,17 @@ class OutputElement:
         return entries, rows, element_of(entries, rows)
 
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
-        """Differentiate by one variable; see `differentiate`."""
+        """Differentiate by one variable; see `differentiate`.
+
+        The next question about the same lines and shapes, such as that of another point, has the same formula.
+        """
         set_step("deriving the formula")
+        lines = self.program.lines
+        is_kept = len(lines) <= MOST_KEPT_LINES and all(line.call.op.name != MEASURED for line in lines)
+        return _differentiated(_Structure(self), variable) if is_kept else self.derived(variable)
+
+    def derived(self, variable: sympy.Symbol) -> Derivative:
+        """Differentiate by one variable, whatever is known."""
         written, rows, element = self.output_entries
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)
@@ -114,6 +135,39 @@ class OutputElement:
         cases, parts = in_parts(element, rows, shape, lambda part: collapsed(part.diff(target), entries.ranges))
         found = Derivative(str(variable), rows, columns, cases, parts, entries.ranges, {}, element=element)
         return finished(found, x, entries)
+
+
+class _Structure:
+    """The lines of an element of y and their shapes: equal where these are the same but for the symbols of lines.
+
+    Args:
+        element: The element, which knows its derivatives.
+    """
+
+    def __init__(self, element: OutputElement) -> None:
+        self.element, program, shapes = element, element.program, element.shapes
+        numbers = {line.symbol: n for n, line in enumerate(program.lines)}
+
+        def place(atom: Atom) -> tuple[int, Atom | None, Shape]:
+            return numbers.get(atom, -1), None if atom in numbers else atom, shapes.get(atom, ())
+
+        def of_line(line: Line) -> tuple[Hashable, ...]:
+            call = line.call  # by its text too: 1 and 1.0 are equal constants, and formulas with them are not
+            return call.op.name, tuple(map(place, call.operands)), call.statics, repr(call.statics), place(line.symbol)
+
+        self._key = tuple(map(of_line, program.lines)), tuple(map(place, program.variables)), place(program.output)
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+@lru_cache(maxsize=64)
+def _differentiated(structure: _Structure, variable: sympy.Symbol) -> Derivative:
+    return structure.element.derived(variable)
 
 
 def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: sympy.Symbol) -> Derivative:
@@ -127,7 +181,7 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     Raises:
         NoFormulaError: there is none, or it would be too long.
     """
-    return OutputElement(program, shapes).differentiated(variable)
+    return OutputElement(program, shapes).derived(variable)
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:

@@ -16,9 +16,9 @@ from tests.conftest import Command
 from tests.fake_device import DEVICES, REAL, require_device, require_fake_device, require_own_process, wrong_kernel
 
 
-def test_a_device_made_in_python_runs_texts() -> None:
-    """The tests of this file, on a device that this process has not."""
-    require_own_process(__file__)
+def test_a_device_made_in_python_runs_texts_and_code() -> None:
+    """The tests of this file and of those of its name in parts, on a device that this process has not."""
+    require_own_process()
 
 
 @pytest.fixture(params=DEVICES)

@@ -59,7 +59,7 @@ def _of_gradcli(text: str, x: Any) -> Answer:
     return answer.value.shape, answer.value, answer.vjp["x"]
 
 
-SHAPES = first_of_each(((shape,) for shape in COMPARED), lambda shape: (len(shape), 0 in shape))
+SHAPES = first_of_each(((shape,) for shape in COMPARED), lambda shape: 0 if 0 in shape else len(shape[:2]) + 1)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

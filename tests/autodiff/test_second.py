@@ -13,7 +13,7 @@ from gradcli.errors import InputError
 from gradcli.language import ops
 from tests import warm
 from tests.conftest import Run, process
-from tests.examples import part, quarter
+from tests.examples import part
 from tests.parsing import parse
 
 ROUNDED = {"binary_cross_entropy": 1e-10, "hardsigmoid": 1e-7}
@@ -24,7 +24,7 @@ OWN = [op for op in ops.TABLE.values() if not op.is_defined_by_torch]
 """Operations that are not made of others as a text is read."""
 
 
-@pytest.mark.parametrize("op", quarter(OWN, 2), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", part(OWN, 2, of=8), ids=lambda op: op.name)
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """At the point of the example of an operation."""
     text, at = op.worked_example
@@ -36,7 +36,7 @@ def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op
     np.testing.assert_allclose(along, expected, rtol=ROUNDED.get(op.name, 1e-13), atol=1e-14)
 
 
-@pytest.mark.parametrize("op", part(OWN, 3, of=16), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", part(OWN, 3, of=24), ids=lambda op: op.name)
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """Under a square, at the point of the example of an operation."""
     text, at = op.worked_example

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import warm
 from tests.conftest import process
 
 TEXT, BYTES = 724, 2048
@@ -36,7 +37,8 @@ WRITTEN = [(["--json"], TEXT), (["-o", "{}/j.npz"], BYTES)]
 def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]
-    grown = int(process(sys.executable, "-c", PEAK, *filled).err.split()[-1])
+    (tmp_path / "peak.py").write_text(PEAK, encoding="utf-8")
+    grown = int(process(warm.runner(), str(tmp_path / "peak.py"), *filled).err.split()[-1])
     assert grown < 1.6 * 8 * 3 * rows**2
 
 
@@ -55,4 +57,5 @@ array = Files().array({str(path)!r}, "--at")
 print(peak() - before)
 """
     assert path.stat().st_size < ARCHIVE / 100
-    assert int(process(sys.executable, "-c", script).out) < 1.6 * ARCHIVE
+    (tmp_path / "unpack.py").write_text(script, encoding="utf-8")
+    assert int(process(warm.runner(), str(tmp_path / "unpack.py")).out) < 1.6 * ARCHIVE

@@ -12,6 +12,7 @@ import gradcli
 from gradcli.cli import main
 from tests import warm
 from tests.conftest import Command, Run, process
+from tests.examples import in_turn
 from tests.terminals import Terminal
 
 GRADCLI = warm.INSTALLED
@@ -135,8 +136,10 @@ def test_a_warning_of_numpy_about_our_lines_is_not_shown() -> None:
     assert (run.code, run.err) == (0, "file.py:1: RuntimeWarning: overflow in users_own\n")
 
 
-@pytest.mark.parametrize("arguments", ["--help", "", "eval x --at 1"])
-@pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 74), (">&-", 74), ("| true", 141)])
+@pytest.mark.parametrize(
+    ("arguments", "redirection", "code"),
+    in_turn(["--help", "", "eval x --at 1"], (">/dev/full", 74), (">&-", 74), ("| true", 141)),
+)
 def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: str, code: int) -> None:
     """Help and version too; at exit Python has nothing left to complain about."""
     program = warm.gradcli() if "eval" in arguments else GRADCLI

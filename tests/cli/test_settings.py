@@ -1,6 +1,7 @@
 """Settings: what a file changes, what counts more, what is said of a mistake in it, and what config shows."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,9 +119,9 @@ MISTAKES = {
     "full = true": ("there is no setting full", "the settings are budget, check, "),
     "digit = 4": ("there is no setting digit", "did you mean 'digits'?"),
     "strict = true\nat = 'x=1'": ("there is no setting at", "the settings are budget, check, "),
-    "[map]\non-error = 'skip'": (
-        "[map] is a table, and a setting is of all commands",
-        "write the settings without [map]",
+    "[mapp]\non-error = 'skip'": (
+        "[mapp] is a table, and a setting is of all commands",
+        "write the settings without [mapp]",
     ),
     "check = false\nstrict = true": ("check = false and strict = true exclude each other", "leave out one"),
     "color = always": ("the settings in ", "a line is NAME = VALUE, with words in quotes"),
@@ -145,6 +146,17 @@ def test_a_mistake_is_an_error_of_the_file(text: str, settings: Write, gradcli: 
     assert 'format = "table"' in shown.out
     for words in (["--help"], ["eval", "--help"], ["--version"], ["guide", "settings"], ["completion", "zsh"]):
         assert gradcli(*words).code == 0
+
+
+def test_a_table_of_one_command_is_an_error_of_that_command(settings: Write, gradcli: Command) -> None:
+    """Earlier versions read it; all others have the settings in front of it."""
+    settings('format = "plain"\n[eval]\ndtype = "float32"\n')
+    assert gradcli("grad", "x**2", "--at", "1").out == "2\n"
+    for words in (["eval", "x", "--at", "1"], ["config"]):
+        run = gradcli(*words)
+        assert run.code == 2
+        assert run.err.startswith("error: [eval] is a table, and a setting is of all commands (in ")
+    assert re.search(r'format = "plain" +# file', run.out)
 
 
 def test_a_file_that_cannot_be_read(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

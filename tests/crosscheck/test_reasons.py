@@ -7,6 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Check
+from tests.examples import in_turn
 
 EQUAL = [[1.0, 0.0], [0.0, 1.0]]
 INF = float("inf")
@@ -77,10 +78,7 @@ EIGEN = [
 """Functions that are smooth at equal eigenvalues, although no eigenvector is."""
 
 
-@pytest.mark.parametrize("text", EIGEN)
-@pytest.mark.parametrize(
-    "A", [EQUAL, np.eye(3).tolist(), [[2.0, 0, 0], [0, 1, 0], [0, 0, 2]]], ids=["2", "3", "two of 3"]
-)
+@pytest.mark.parametrize(("text", "A"), in_turn(EIGEN, EQUAL, np.eye(3).tolist(), [[2.0, 0, 0], [0, 1, 0], [0, 0, 2]]))
 def test_no_derivative_that_exists_is_called_undefined(text: str, A: list[list[float]]) -> None:
     """Torch gives y its number, so that a definition without a value is no proof that y has none."""
     check: Check | None = Function(text).jacobian({"A": A}).check

@@ -151,7 +151,7 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
     """Torch has one formula for the gradient, one along a direction, and two for the second derivatives."""
     generator = np.random.default_rng(11)
     function = Function("binary_cross_entropy(p, t)")
-    for least in (1e-14, 1e-12, 1e-4):
+    for least in (1e-12, 1e-4, 1e-14)[: max(2, examples(3))]:
         p = least * generator.uniform(0.5, 2)
         at = {"p": float(generator.choice([p, 1 - p])), "t": generator.uniform()}
         u = {name: generator.uniform(-1, 1) for name in at}
@@ -283,7 +283,7 @@ FACTORS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "command"), in_turn(FACTORS, "hessian", "hvp"))
+@pytest.mark.parametrize(("text", "command"), in_turn(part(FACTORS, 0, of=2), "hessian", "hvp"))
 def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

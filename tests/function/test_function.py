@@ -191,12 +191,12 @@ def test_vjp_of_a_million_elements_leaves_the_jacobian_out() -> None:
     assert answer.symbolic["x"].text == "2*x[i]*KroneckerDelta(i, j)"
 
 
-def test_the_formula_of_a_million_elements_is_confirmed_though_the_sum_is_too_long_for_balls() -> None:
+def test_the_formula_of_many_elements_is_confirmed_though_the_sum_is_too_long_for_balls() -> None:
     """Softmax: the verdict is of bounds, the formula is confirmed at a smaller size, and says so."""
-    answer = gradcli.Function("exp(x)/sum(exp(x))").vjp({"x": np.linspace(0, 1, 1_000_000)}, "x")
+    answer = gradcli.Function("exp(x)/sum(exp(x))").vjp({"x": np.linspace(0, 1, 300_000)}, "x")
     assert check_of(answer).verdict == "agree"
-    assert check_of(answer).checked >= 999_999, "of one the digits cancel"
-    assert "999999" in answer.symbolic["x"].text
+    assert check_of(answer).checked >= 299_999, "of one the digits cancel"
+    assert "299999" in answer.symbolic["x"].text
     assert answer.symbolic["x"].note
 
 

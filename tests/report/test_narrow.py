@@ -20,7 +20,7 @@ DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to dot|f
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
 
 
-@pytest.mark.parametrize("command", part(DRAWN, 1, of=3))
+@pytest.mark.parametrize("command", part(DRAWN, 1, of=6))
 def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
     """All numbers that are shown given enough room."""
     output = answer(command)

@@ -23,9 +23,10 @@ LONGEST_JOINED = 16
 NOT_EULER = "e is a variable here; Euler's number is E"
 """Remark on a variable e to which no value is given by its name."""
 
-_GREEK = frozenset(
+GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi rho sigma tau upsilon phi chi psi omega".split()
 )
+"""Greek letters, by their names."""
 
 _WORDS = frozenset(
     "cost tank tang sing sink sine coset sect expo lnp lnz pit pin pie pig pip pint vary kpi api".split()
@@ -74,11 +75,11 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
     >>> apart("cost", ["t"]), apart("logp", ["p"])
     ('cos(t)', 'log(p)')
     """
-    if len(name) > LONGEST_JOINED or "_" in name or name in _GREEK or ops.find(name) or not _CALLED.search(name):
+    if len(name) > LONGEST_JOINED or "_" in name or name in GREEK or ops.find(name) or not _CALLED.search(name):
         return None
     names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
-    sure = rf"(?:(?:{_any(names if is_word else {*names, *_GREEK, *'xyzt'})})\d*)"
+    sure = rf"(?:(?:{_any(names if is_word else {*names, *GREEK, *'xyzt'})})\d*)"
     letter = "(?!)" if is_word else r"[A-Za-rt-z]\d*"  # no s, which makes plurals
     call = (
         rf"(?:({_any(_ELEMENTARY)})(\d*(?:{letter}{sure}*|{sure}+)|\d+)|({_any(_OTHERS)})({sure}+)"

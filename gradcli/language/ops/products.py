@@ -102,6 +102,7 @@ PRODUCTS: tuple[Op, ...] = (
         kind=Kind.DEFINED,
         meaning="sum(diagonal(A))",
         torch="trace",
+        of_square=True,
         adds_terms=True,
         example="trace(A @ A)",
         at={"A": "[[1,2],[3,4]]"},

@@ -109,6 +109,7 @@ class Op:
         sense: Of a comparison, the signs of a - b with which it holds.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
+        of_square: Whether it is meant of square matrices, though torch takes others.
         rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
@@ -140,6 +141,7 @@ class Op:
     sense: tuple[int, ...] = ()
     coefficients: tuple[int, ...] = ()
     adds_terms: bool = False
+    of_square: bool = False
     rule_name: str = ""
     domain: str = ""
     edges: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,15 +22,10 @@ from sympy import Expr
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_formulas
+from gradcli.language.program.shape_readings import NamedShape, Read, Size, Sizes, TextBeside, shape_readings
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
 from gradcli.option_words import option
-
-Size = int | str
-NamedShape = tuple[Size, ...]
-
-MOST_DIMENSIONS = 6
-"""Largest number of unknown sizes for which all ways are tried in which some of them may be the same."""
 
 MOST_INDEXED = 2**24
 """Largest number of elements that a formula is tried with where an index needs so many."""
@@ -68,16 +63,17 @@ class NamedShapes:
         """
         return tuple(str(self.sizes.get(size, size)) for size in shape)
 
-    def small(self) -> Mapping[Atom, Shape]:
+    def small(self, *, is_descending: bool = False) -> Mapping[Atom, Shape]:
         """Return the shapes where the names stand for small numbers, if nothing is empty then.
 
         >>> from gradcli.language.parsing import parse
         >>> [named_shapes(parse(text), {}).small()[parse("x").output] for text in ("sum(x)", "sum(x[5:])")]
         [(4,), (17,)]
         """
+        names = [*self.numbers][:: -1 if is_descending else 1]
         for least in (4, 17):
             with suppress(ShapeError):
-                found = _inferred(self.program, self.given, {name: least + n for n, name in enumerate(self.numbers)})
+                found = _inferred(self.program, self.given, {name: least + n for n, name in enumerate(names)})
                 if all(map(math.prod, found.values())):
                     return found
         return self.shapes
@@ -125,6 +121,22 @@ def shape_text(shape: Sequence[object]) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
+def shape_in_words(shape: NamedShape) -> str:
+    """Write a shape as one would say it.
+
+    >>> shape_in_words(()), shape_in_words((3,)), shape_in_words(("n", "n")), shape_in_words((2, "m", 4))
+    ('a number', 'a vector of 3', 'an n × n matrix', 'of shape (2, m, 4)')
+    """
+    match shape:
+        case ():
+            return "a number"
+        case (size,):
+            return f"a vector of {size}"
+        case (rows, columns):
+            return f"{'an' if str(rows)[0] in '8aefhilmnorsx' else 'a'} {rows} × {columns} matrix"
+    return f"of shape {shape_text(shape)}"
+
+
 def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
     """Find the shapes of a Program: a variable without one is a number, or has the shape that its operations need.
 
@@ -142,21 +154,78 @@ def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShap
     >>> [named_shapes(parse(text), {}).given for text in ("sin(x)*x", "sum(w*x**2)", "A@x + b", "x[0]*x[1]")]
     [{'x': ()}, {'w': ('n',), 'x': ('n',)}, {'A': ('m', 'n'), 'x': ('n',), 'b': ('m',)}, {'x': (2,)}]
     """
-    primitive = for_formulas(program)
     if set(program.names) <= given.keys():
-        return _numbered(primitive, given)
-    error: GradcliError | None = None
-    for shapes in _candidates(primitive, program, given):
-        try:
-            found = _numbered(primitive, shapes)
-        except ShapeError as refused:
-            error = error or refused
-            continue
-        return _with_terms_alike(found, given)
+        return _numbered(for_formulas(program), given)
+    for found in named_readings(program, given):
+        return found.named
+    raise InputError("no shapes are known with which the expression makes sense", hint=_hint(program, given))
+
+
+@dataclass(frozen=True)
+class NamedReading:
+    """Shapes with which a text makes sense.
+
+    Attributes:
+        program: The text, as read for variables of these dimensions.
+        named: Its shapes.
+        cost: How unlikely it is that they are meant.
+    """
+
+    program: Program
+    named: NamedShapes
+    cost: float
+
+    @property
+    def words(self) -> str:
+        """The shapes as one would say them: "x a vector of n, A an n × n matrix"."""
+        return ", ".join(f"{name} {shape_in_words(shape)}" for name, shape in self.named.given.items())
+
+
+def named_readings(
+    program: Program,
+    given: Mapping[str, NamedShape],
+    read: Read | None = None,
+    beside: Sequence[TextBeside] = (),
+    cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+) -> Iterator[NamedReading]:
+    """Generate the shapes with which a text makes sense, the likeliest first.
+
+    Args:
+        program: The function, read without shapes.
+        given: Shapes of some variables.
+        read: Reads the text for shapes, where they decide how it is read.
+        beside: Texts whose shapes have to fit too.
+        cost_of: The cost of a shape of y; None where the question does not allow it.
+
+    Raises:
+        GradcliError: No shapes fit.
+    """
+    wanted, exact = _needs(for_formulas(program), program)
+    exact = {name: size for name, size in exact.items() if name not in given}
+    if max(exact.values(), default=0) > MOST_INDEXED:
+        raise TooLargeError(f"an index needs a vector of more than {MOST_INDEXED:,} elements", hint="use smaller ones")
+    refused: GradcliError | None = None
+    is_any = False
+    try:
+        for one in shape_readings(program, given, wanted, exact, read, beside, cost_of):
+            named = _called(one.shapes, given, {*program.names, *program.assigned})
+            try:
+                found = _numbered(for_formulas(one.program), named)
+            except ShapeError as error:
+                refused = refused or error
+                continue
+            is_any = True
+            yield NamedReading(one.program, found, one.cost)
+    except ShapeError as error:
+        refused = error
+    if not is_any and refused is not None:
+        said = f"no shapes are known with which the expression makes sense: {refused}"
+        raise InputError(said, hint=_hint(program, given))
+
+
+def _hint(program: Program, given: Mapping[str, NamedShape]) -> str:
     missing = [name for name in program.names if name not in given]
-    hint = f"give {option('shape', *(f'{name}=n' for name in missing[:4]))}, with numbers or names for sizes"
-    said = "no shapes are known with which the expression makes sense"
-    raise InputError(f"{said}: {error}" if error else said, hint=hint)
+    return f"give {option('shape', *(f'{name}=n' for name in missing[:4]))}, with numbers or names for sizes"
 
 
 def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
@@ -189,74 +258,19 @@ def _inferred(program: Program, given: Mapping[str, NamedShape], numbers: Mappin
 # -- shapes that were not given
 
 
-def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape]) -> Iterator[dict[str, NamedShape]]:
-    """Generate shapes for the other variables: the fewest dimensions that do, the most different sizes first."""
-    dimensions, elements = _needs(program, typed)
-    fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
-    names = {*program.names, *program.assigned, *fixed}
-    unknown = [name for name in program.names if name not in given]
-    if max(elements.values(), default=0) > MOST_INDEXED:
-        raise TooLargeError(f"an index needs a vector of more than {MOST_INDEXED:,} elements", hint="use smaller ones")
-    exact = {name: elements[name] for name in unknown if name in elements}
-    places = [(name, axis) for name in unknown if name not in exact for axis in range(dimensions.get(name, 0))]
-    numbers = {size for shape in given.values() for size in shape if isinstance(size, int)}
-    numbers |= {size for size in _sizes_of_constants(program) if size > 1}
-    for classes in _partitions(len(places)):
-        called = _called(places, classes, names)
-        for substitutes in _substitutes(list(dict.fromkeys(called)), [*sorted(fixed), *sorted(numbers)]):
-            sizes = [substitutes.get(name, name) for name in called]
-            found: dict[str, NamedShape] = {}
-            for name in program.names:
-                own = tuple(size for (whose, _), size in zip(places, sizes, strict=True) if whose == name)
-                found[name] = given[name] if name in given else (exact[name],) if name in exact else own
-            yield found
-
-
-def _with_terms_alike(found: NamedShapes, given: Mapping[str, NamedShape]) -> NamedShapes:
-    """Turn a number that is added to a vector into a vector too, as the b of W@x + b."""
-    shapes = dict(found.given)
-    named = {number: name for name, number in found.numbers.items()}
-    for line in found.program.lines:
-        if not line.call.op.adds_terms:
-            continue
-        longest = max((found.shapes.get(operand, ()) for operand in line.call.operands), key=len)
-        for operand in line.call.operands:
-            name = str(operand)
-            if shapes.get(name) == () and name not in given and longest and operand in found.program.variables:
-                shapes[name] = tuple(named.get(size, size) for size in longest[-1:])
-    try:
-        return found if shapes == found.given else _numbered(found.program, shapes)
-    except GradcliError:
-        return found
-
-
-def _partitions(count: int) -> Iterator[tuple[int, ...]]:
-    """Generate all partitions of `count` items, as the class of each one: first all differ, last all are the same.
-
-    >>> list(_partitions(2))
-    [(0, 1), (0, 0)]
-    """
-    if count > MOST_DIMENSIONS:
-        return iter([tuple(range(count)), (0,) * count])
-    found: list[tuple[int, ...]] = [()]
-    for _ in range(count):
-        found = [(*classes, one) for classes in found for one in range(max(classes, default=-1) + 2)]
-    return iter(sorted(found, key=lambda classes: (-len(set(classes)), classes)))
-
-
-def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: set[str]) -> list[str]:
-    """Name the size of each place, one name for a class: n where its first place is a last dimension, else m.
+def _called(shapes: Sizes, given: Mapping[str, NamedShape], taken: set[str]) -> dict[str, NamedShape]:
+    """Name the sizes that nobody gave: n where the first place of a size is a last dimension, else m.
 
     A square matrix has n rows.
     """
-    last = dict(places)
-    members = {(name, one) for (name, axis), one in zip(places, classes, strict=True) if axis == last[name]}
-    free = {letters: _untaken(letters, taken) for letters in (_OF_COLUMNS, _OF_ROWS)}
-    names: dict[int, str] = {}
-    for (name, _), one in zip(places, classes, strict=True):
-        if one not in names:
-            names[one] = next(free[_OF_COLUMNS if (name, one) in members else _OF_ROWS])
-    return [names[one] for one in classes]
+    known = {size for shape in given.values() for size in shape}
+    free = {letters: _untaken(letters, {*taken, *map(str, known)}) for letters in (_OF_COLUMNS, _OF_ROWS)}
+    names: dict[Size, Size] = {}
+    for name, shape in shapes.items():
+        for size in shape:
+            if isinstance(size, str) and size not in known and size not in names and name not in given:
+                names[size] = next(free[_OF_COLUMNS if size == shape[-1] else _OF_ROWS])
+    return {name: tuple(names.get(size, size) for size in shape) for name, shape in shapes.items()}
 
 
 def _untaken(letters: str, taken: set[str]) -> Iterator[str]:
@@ -265,50 +279,27 @@ def _untaken(letters: str, taken: set[str]) -> Iterator[str]:
     return (name for name in itertools.chain(letters, numbered) if name not in taken)
 
 
-def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[str, Size]]:
-    """Generate substitutes for names: first none; then each name as one of the sizes in the text or given."""
-    yield {}
-    for name, size in itertools.product(names, others):
-        yield {name: size}
-    if len(names) > 1:
-        for size in others:
-            yield dict.fromkeys(names, size)
-
-
-def _sizes_of_constants(program: Program) -> set[int]:
-    """List the sizes of constant tensors and of shapes that are written, and the lengths of lists."""
-    found: set[int] = set()
-    for call in (line.call for line in program.lines):
-        if call.op.kind is Kind.LIST:
-            found.add(len(call.operands))
-        if call.op.kind is Kind.SOURCE:
-            found.update(shape_of(call, []))
-        sizes = call.constants.get("shape")
-        if isinstance(sizes, tuple) and -1 not in sizes:
-            found.update(sizes, [math.prod(sizes)])
-    return found
-
-
-def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, int]]:
+def _needs(program: Program, typed: Program) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
     """Infer the dimensions that the operations of a Program need of its variables.
 
-    Goes from the last line to the first: the needs of a line are passed on to its operands.
+    Goes from the last line to the first: the needs of a line are passed on to its operands.  Those of a product of
+    matrices are not passed on to the factors of `(a*x)@B`, of which one may be a number.
 
     Returns:
-        How many dimensions each variable needs; and how many elements, of those that only have single ones taken by
-        constant indices.
+        How many dimensions each variable must have, and how many are passed on to it; and how many elements, of those
+        that only have single ones taken by constant indices.
     """
     needed: dict[Atom, int] = {}
-    matrices: set[Atom] = {symbol for symbol in program.variables if str(symbol)[:1].isupper()}
-    for line in program.lines:
-        if line.call.op.kind is Kind.MOVEMENT and matrices.intersection(line.call.operands):
-            matrices.add(line.symbol)
+    fewest: dict[Atom, int] = {}
     indices: dict[Atom, list[int]] = {}
     uses: dict[Atom, int] = {}
+    elementwise = {line.symbol for line in program.lines if line.call.op.kind is Kind.ELEMENTWISE}
     for line in reversed(program.lines):
         call, own = line.call, needed.get(line.symbol, 0)
         for operand in call.operands:
-            needed[operand] = max(needed.get(operand, 0), _needed(call, own, is_matrix=operand in matrices))
+            fewest[operand] = max(fewest.get(operand, 0), _needed(call, 0))
+            if call.op.kind is not Kind.CONTRACTION or operand not in elementwise:
+                needed[operand] = max(needed.get(operand, 0), _needed(call, own))
             uses[operand] = uses.get(operand, 0) + 1
             if (at := _single(call)) is not None:
                 indices.setdefault(operand, []).append(at)
@@ -321,8 +312,9 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, 
     for line in typed.lines:
         if line.call.op.has_equation:
             terms = str(line.call.statics[0]).partition("->")[0].split(",")
-            needed |= {operand: len(term.strip()) for operand, term in zip(line.call.operands, terms, strict=False)}
-    return {name: needed.get(symbol, 0) for symbol, name in variables.items()}, elements
+            for operand, term in zip(line.call.operands, terms, strict=False):
+                fewest[operand] = needed[operand] = len(term.strip())
+    return {name: (fewest.get(s, 0), needed.get(s, 0)) for s, name in variables.items()}, elements
 
 
 def _single(call: Call) -> int | None:
@@ -332,14 +324,16 @@ def _single(call: Call) -> int | None:
     return key if isinstance(key, int) and not isinstance(key, bool) else None
 
 
-def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
+def _needed(call: Call, own: int) -> int:
     """Count the dimensions that an operation needs of an operand, `own` of itself being needed."""
     if call.op.adds_dimension:
         return max(own - 1, 0)
-    needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1 + is_matrix, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
+    if call.op.kind is Kind.MOVEMENT and call.statics == (None, None):
+        return own  # `x.T`, which of a vector is x
+    needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
     named = _dimensions(call) if len(call.operands) == 1 else 0
     needs |= dict.fromkeys((Kind.REDUCTION, Kind.SCAN, Kind.COUNT), max(1, named))
-    needs[Kind.MOVEMENT] = max(own, 2 * is_matrix, int("key" not in call.op.statics), named)
+    needs[Kind.MOVEMENT] = max(own, int("key" not in call.op.statics), named)
     return needs.get(call.op.kind, own)
 
 

@@ -38,7 +38,7 @@ def for_torch_twice(program: Program) -> Program:
 def for_formulas(program: Program) -> Program:
     """Return a Program of primitives, from which formulas are derived, and by which claims are judged.
 
-    A claim is held to the function as mathematics has it, and not to the values that torch has where it has none.
+    A claim is compared with the function as mathematics has it, and not with the values of torch where it has none.
     """
     return in_primitives(program)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ _HINTS: Mapping[str, str] = {
     **GONE,
 }
 """Hints for keys of the command line that a request cannot have."""
+
+_CODE = re.compile(r"[^\n]+\.pyw?::[\w.]+|[^\W\d]\w*(?:\.[^\W\d]\w*)+:[^\W\d][\w.]*")
+"""Name of a function of Python: `FILE.py::NAME`, `PACKAGE.MODULE:NAME`."""
 
 _OWN = ("command", "expression", "id")
 """Keys of every request, besides the options."""
@@ -112,12 +116,26 @@ def text(given: Json, name: str) -> str:
     """Return a text of the language, which must not refer to a file.
 
     Raises:
-        InputError: It is not a text, or begins with `@`.
+        InputError: It is not a text, begins with `@`, or names a function of Python.
     """
     if _must(isinstance(given, str), name, "a text", given).lstrip().startswith("@"):
         message = f"{called(name)} begins with @, and requests read no files"
         raise InputError(message, hint="write the value itself; @FILE is for the command line")
+    require_formula(str(given))
     return str(given)
+
+
+def require_formula(word: str) -> None:
+    """Refuse the name of a function of Python, which a request never runs.
+
+    Raises:
+        InputError: It is one.
+
+    >>> require_formula("x[1:3]")
+    """
+    if _CODE.fullmatch(word.strip()):
+        message = f"{word.strip()} is a function of Python, and a request has a formula, such as x**2"
+        raise InputError(message, hint=f"gradcli check {word.strip()} --at VALUE runs it")
 
 
 def _value(given: object, name: str) -> object:

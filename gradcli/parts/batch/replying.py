@@ -23,7 +23,7 @@ from gradcli.cli.output import out_of_memory
 from gradcli.cli.typer_internals import click
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.files import Files
-from gradcli.parts.batch.asking import answer, require_command
+from gradcli.parts.batch.asking import answer, require_command, require_formula
 from gradcli.parts.batch.caches import empty_caches
 from gradcli.parts.batch.request_lines import lines, read
 from gradcli.registry import all_commands, questions
@@ -101,6 +101,8 @@ def answer_words(words: Sequence[str]) -> Result:
         raise UsageError("the request has no command", hint=f"the commands are: {', '.join(questions())}")
     if given[0] != DERIVATIVE:
         require_command(given[0])
+    for word in given[1:]:
+        require_formula(word.rpartition("=")[2])
     try:
         found: Result = group.main(given, prog_name="gradcli", standalone_mode=False)
     except click.exceptions.UsageError as error:

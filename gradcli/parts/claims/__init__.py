@@ -4,6 +4,7 @@ subject, claim_readings          the subject of a claim; the reading of its text
 structures, assumptions          what values are assumed to be, such as symmetric, and the directions of that
 structured_formulas              formulas written by what is assumed
 equations                        claims in index notation: left-hand sides, and the indices of their letters
+differentials                    claims as differentials, df = trace(G.T@dX)
 evaluation                       a claim next to the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
 algebraic_proof                  a proof in the algebra of whole tensors, for all sizes
@@ -12,8 +13,10 @@ regions                          the regions between branches, and the compariso
 mistakes                         the likeliest mistake in a refuted claim
 verdict                          all of these in order, and the verdict on the claim
 check_document                   a check as a document, and as rows
-mode_checks                      numbers of torch that are computed in other ways, held to the same truth
+mode_checks                      numbers of further modes of differentiation, compared with the same truth
 checked_points                   the points of a check, random ones too
+asked_claims                     the variable of each claim that is asked, and the verdicts at a point
+open_claims                      claims without values: the shapes with which they and the function make sense
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 

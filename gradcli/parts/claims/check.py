@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, Unpack, get_args
-
-import numpy as np
 
 from gradcli import results
 from gradcli.arrays import Array
@@ -18,33 +15,24 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, ShapeError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, ShapeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value
+from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Atom, Line, Program, show
 from gradcli.option_words import option
 from gradcli.parts import is_listed
+from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
 from gradcli.parts.claims.checked_points import CheckedPoint, random_points, worst_of
-from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
-from gradcli.parts.claims.equations import variable_of
+from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
 from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
-from gradcli.parts.claims.subject import Subject
-from gradcli.parts.claims.verdict import claimed, expected as met, with_general
+from gradcli.progress import collector_paused
 from gradcli.questions import judging
 from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
-
-if is_listed("closed_forms"):
-    from gradcli.parts.closed_forms import at_random_values
-else:
-
-    def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
-        """Draw no values, which are then missing."""
-        return inquiry
-
 
 MAX_POINTS = 10_000
 """Random points of one check."""
@@ -58,9 +46,6 @@ ROWS_OR_FEWER = (
 )
 """Hint at smaller questions, where a Jacobian would be too large."""
 
-ONLY = ""
-"""Name of a claim or a value that was given without a variable: it is for the only variable."""
-
 
 def check(
     self: ParsedText,
@@ -72,6 +57,7 @@ def check(
     claim: Mapping[str, str | StatedFunction] | None = None,
     expect: Mapping[str, Value] | None = None,
     assume: Mapping[str, str] | None = None,
+    shape: Mapping[str, GivenShape] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -100,6 +86,9 @@ def check(
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
 
+    Without values, the shapes are those with which the function and the claims make sense: all such readings are tried,
+    and a claim is refuted only if it fails in each.  `shape` gives them, as `closed_form` has it.
+
     Raises:
         GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
             more than `JACOBIAN_BYTES`, or too many points are asked.
@@ -112,39 +101,99 @@ def check(
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     function = self._assuming(assume, at)
+    claim = with_statements(claim or {}, self.variables)
     inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
-    is_open = bool(claim) and not (inquiry.at or inquiry.snippet.values or box or expect)
-    inquiry, ranges = (at_random_values(inquiry, seed) if is_open else inquiry).within(box or {})
-    ask, drawn = partial(self._asked, at, **options), None if is_open else {*ranges}
-    assumed, question, general = _assumed(function, inquiry.question(), assume, drawn, ask)
-    cotangent = _cotangent(question, v)
-    claims, expected = _claimed_of(question, self._argument_values(at, question), v is not None, claim, expect)
-    tolerance = replace(TOLERANCE[question.dtype], **tolerances, is_strict=bool(tolerances))
-    asked = _with_numbers_of(numbers_of, question, at, assume, **options)
-    look, failing_at = partial(_look, question, asked, cotangent, tolerance), partial(_failing, allow, strict)
-    draw = None if random is None else results.Sampling(random, seed, ranges, {}, {})
-    worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=v is not None)
-    shared, found = _readings(worst, tolerance, assumed, has_differences=differences)
-    failing |= failing_at(worst.judgement, found)
-    found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
-    claimed_ones = _all_claims(worst, claims, expected, tolerance, seed, assumed, general)
-    elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
-    is_right = not failing and not elsewhere and all(_passes(one, allow) for one in claimed_ones)
-    answer = results.Checking(
-        command="check",
-        allowed=allow,
-        requires_all=require_all,
-        failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
-        passed=is_right and (found.is_whole or not require_all),
-        claims=claimed_ones,
-        elsewhere=elsewhere,
-        remarks=(*(remarks(assumed) if assumed else ()), *tried),
-        sampling=sampling,
-        check=found,
-        **shared,
-    )
-    own, modes = worst.question if asked is question else asked, AskedModes(forward, order, batched)
-    return with_modes(answer, worst.question, own, modes, tolerance, failing_at)
+    has_values = bool(inquiry.at or inquiry.snippet.values or box or expect)
+    if shape and has_values:
+        raise UsageError(f"{option('shape')} is for a check without values", hint="leave it out: values have shapes")
+    asked = Asked(
+        self, function, at, v, tolerances, claim, expect or {}, assume or {}, random, seed, allow, strict,
+        require_all, differences, AskedModes(forward, order, batched), numbers_of, options,
+    )  # fmt: skip
+    if claim and not has_values:
+        from gradcli.parts.claims.open_claims import at_likely_shapes
+
+        found = at_likely_shapes(inquiry, shape or {}, claim, seed, asked.answer)
+        if found is not None:
+            return found
+    inquiry, ranges = inquiry.within(box or {})
+    return asked.answer(inquiry, ranges, claim)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a check, at whatever point.
+
+    The attributes are the arguments of `check`.
+
+    Attributes:
+        whose: The function as it was given.
+        function: The function of the nearest members of what is assumed.
+        modes: Further modes of differentiation.
+        options: How torch computes.
+    """
+
+    whose: ParsedText
+    function: ParsedText
+    at: Inputs | None
+    v: Value | None
+    tolerances: Mapping[str, Any]
+    claim: Mapping[str, str | StatedFunction]
+    expect: Mapping[str, Value]
+    assume: Mapping[str, str]
+    random: int | None
+    seed: int
+    allow: tuple[results.Allowed, ...]
+    strict: bool
+    require_all: bool
+    differences: bool
+    modes: AskedModes
+    numbers_of: ParsedText | None
+    options: DeviceOptions
+
+    def answer(
+        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+    ) -> results.Checking:
+        """Answer at the point of an inquiry; `ranges` are those of random points, None where nobody gave the values."""
+        is_open, ranges = ranges is None, ranges or {}
+        question, drawn = inquiry.question(), None if is_open else {*ranges}
+
+        def ask() -> Inquiry:
+            """Ask of the function without what is assumed, at the same point."""
+            plain = self.whose._asked(self.at, **self.options)
+            return replace(plain, at=inquiry.at) if is_open else plain
+
+        assumed, question, general = _assumed(self.function, question, self.assume, drawn, ask)
+        cotangent, has_v = _cotangent(question, self.v), self.v is not None
+        given = self.whose._argument_values(self.at, question)
+        claims, expected = claims_of(question, given, has_v, claim, self.expect)
+        tolerance = replace(TOLERANCE[question.dtype], **self.tolerances, is_strict=bool(self.tolerances))
+        asked = _with_numbers_of(self.numbers_of, question, self.at, self.assume, **self.options)
+        look = partial(_look, question, asked, cotangent, tolerance)
+        failing_at = partial(_failing, self.allow, self.strict)
+        draw = None if self.random is None else results.Sampling(self.random, self.seed, ranges, {}, {})
+        worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=has_v)
+        shared, found = _readings(worst, tolerance, assumed, has_differences=self.differences)
+        failing |= failing_at(worst.judgement, found)
+        found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
+        claimed_ones = judged_claims(worst, claims, expected, tolerance, self.seed, assumed, general)
+        elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
+        is_right = not failing and not elsewhere and all(_passes(one, self.allow) for one in claimed_ones)
+        answer = results.Checking(
+            command="check",
+            allowed=self.allow,
+            requires_all=self.require_all,
+            failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
+            passed=is_right and (found.is_whole or not self.require_all),
+            claims=claimed_ones,
+            elsewhere=elsewhere,
+            remarks=(*(remarks(assumed) if assumed else ()), *tried),
+            sampling=sampling,
+            check=found,
+            **shared,
+        )
+        own = worst.question if asked is question else asked
+        return with_modes(answer, worst.question, own, self.modes, tolerance, failing_at)
 
 
 def _assumed(
@@ -257,9 +306,11 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):
         alone = replace(inquiry, expression=left, snippet=read_whole(left))
-        question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
+        from gradcli.parts.claims.open_claims import at_likeliest_shapes
+
+        question = (alone if alone.at or alone.snippet.values else at_likeliest_shapes(alone)).question()
         named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
-        _claimed_of(question, {}, has_v, {named[:-1]: right}, {})
+        claims_of(question, {}, has_v, {named[:-1]: right}, {})
         if "==" not in right:
             derivative = option("claim", f'"{named}{right}"')
             hint = f'give the function alone, "{left}", and its derivative by {derivative}'
@@ -310,25 +361,6 @@ def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
     """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
     is_open = claim.status == "no counterexample" and claim.points > 0
     return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
-
-
-def _variable(name: str, wrt: Sequence[str], flag: str, text: str = "") -> str:
-    """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
-
-    Raises:
-        InputError: There is no such variable, or there are several and none is named.
-    """
-    if name == ONLY:
-        name = variable_of(text) if "/" in text and "=" in text else ""
-        name = name or (wrt[0] if len(wrt) == 1 else "")
-    if name in wrt:
-        return name
-    if not wrt:
-        raise InputError(f"{option(flag)} is of no derivative: there is no variable to differentiate by")
-    known = ", ".join(wrt)
-    what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
-    hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
-    raise InputError(f"{option(flag)} names {what}", hint=hint if name else f"write {option(flag, 'NAME=...')}")
 
 
 def _of_another(other: Question, question: Question) -> Question:
@@ -385,8 +417,8 @@ def _readings(
     confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)
     differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
-    derivatives = results.by_variable(confirmed.derivatives)
-    shown = formulas.opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
+    with collector_paused():
+        shown = formulas.opinions(entries, confirmed.values, differences, question.dtype)
     given = look.numbers.derivatives
     jacobian = {} if question.jacobian_omitted else given.get("jacobian", {})
     named = question.program.output_name, question.wrt
@@ -423,77 +455,3 @@ def _differences(
             if is_over_time():
                 return found, f"there was time for {n + 1:,} of {len(entries):,} finite differences"
     return found, ""
-
-
-def _claimed_of(
-    question: Question,
-    given: Mapping[str, object],
-    has_v: bool,
-    claim: Mapping[str, str | StatedFunction] | None,
-    expect: Mapping[str, Value] | None,
-) -> tuple[Mapping[str, str | ClaimedFunction], Mapping[str, Value]]:
-    """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs.
-
-    A function that is given without a variable states the derivatives by all of them.
-    """
-    claims: dict[str, str | ClaimedFunction] = {}
-    for name, one in (claim or {}).items():
-        if isinstance(one, str):
-            claims[_variable(name, question.wrt, "claim", one)] = one
-        else:
-            names = question.wrt if name == ONLY else (_variable(name, question.wrt, "claim"),)
-            claims |= {variable: one.stated(given, variable, question.wrt) for variable in names}
-    expected = {_variable(name, question.wrt, "expect"): value for name, value in (expect or {}).items()}
-    v = np.ones(question.shape) if has_v else None
-    for name, stated in claims.items():
-        if isinstance(stated, str):
-            read(_subject(question, name, v), stated)
-    for name, value in expected.items():
-        read_numbers(_subject(question, name, v), value)
-    return claims, expected
-
-
-def _subject(question: Question, name: str, v: Array | None, assumed: Assumed = MappingProxyType({})) -> Subject:
-    return Subject.from_program(question.program, question.shapes, name, v, assumed)
-
-
-def _all_claims(
-    look: CheckedPoint,
-    claims: Mapping[str, str | ClaimedFunction],
-    expected: Mapping[str, Value],
-    tolerance: Tolerance,
-    seed: int,
-    assumed: Assumed,
-    general: Callable[[], Question],
-) -> tuple[results.Claim, ...]:
-    """Judge each claim and each of the numbers; where something is assumed, also without that."""
-    found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
-    if not (assumed and found):
-        return found
-    others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
-    return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
-
-
-def _claims(
-    look: CheckedPoint,
-    claims: Mapping[str, str | ClaimedFunction],
-    expected: Mapping[str, Value],
-    tolerance: Tolerance,
-    seed: int,
-    assumed: Assumed = MappingProxyType({}),
-) -> Iterator[results.Claim]:
-    """Prove or refute each claim, and compare each of the numbers."""
-    question, v = look.question, look.numbers.v
-
-    def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
-        there = question.with_values(at)
-        return None if any(judging.boundaries(there)) else _subject(there, name, v, assumed)
-
-    for name, one in claims.items():
-        subject, anew = (
-            _subject(question, name, v, assumed),
-            partial(subject_at, name) if question.is_of_point else None,
-        )
-        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
-    for name, value in expected.items():
-        yield met(_subject(question, name, v, assumed), value, question.arrays, tolerance)

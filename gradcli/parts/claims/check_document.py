@@ -66,7 +66,7 @@ class CheckingComposer(Composer):
             yield doc.Note(line(doc.Styled(conclusion(answer), "good" if answer.passed else "bad")))
 
     def _mode(self, mode: ModeCheck, answer: Checking) -> Iterator[doc.Node]:
-        """Compose the numbers of a further way: its verdict, the worst entries unless all agree, and the remarks."""
+        """Compose the numbers of a further mode: its verdict, the worst entries unless all agree, and the remarks."""
         is_weighted = _is_weighted(mode, answer)
         covered = f": {extent(mode.check)}" if mode.check.checked else ""
         yield doc.Note(line(doc.Styled(mode.name, "strong"), "   ", standing_of(mode.check), covered))
@@ -170,7 +170,7 @@ def conclusion(answer: results.Checking) -> str:
 
 
 def _failed(answer: results.Checking, verdict: results.Verdict) -> str:
-    """Name a verdict that does not pass, with the ways in which torch computed those numbers, if not the usual one."""
+    """Name a verdict that does not pass, with the modes of differentiation that it is of, if not the usual one."""
     check = answer.check
     own = {check.verdict, *(one.verdict for one in check.findings)} if check is not None else set()
     found = [mode.name for mode in answer.modes if verdict in mode.failing]

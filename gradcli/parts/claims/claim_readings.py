@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import sympy
@@ -28,8 +28,8 @@ from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, broadcast, show
-from gradcli.parts.claims.equations import read_equations, source_of
+from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape, broadcast, show
+from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.results import Array
@@ -73,17 +73,79 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
         LanguageError: it is not in the language.
         InputError: it names something unknown, or has a shape that no derivative here has.
     """
-    known = {str(symbol): shape for symbol, shape in subject.known.items()}
-    said = source_of(text.rstrip() or text, source)
-    program = read_equations(said, subject, known) or parse_claim(said, frozenset(known), known)
-    for name in program.names:
-        if name not in known:
-            raise _unknown(program, name, subject, known)
-    shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
+    program = parse(subject, text, source).program
+    shape = infer(program, {symbol: subject.known[symbol] for symbol in program.variables})[program.output]
     whole = Place(text, Span(0, len(text)), source)
     names_vector = subject.has_vector and V in program.names
+    if _is_row_or_column(shape, subject) and not names_vector:
+        # A gradient as a row or a column is told apart from a wrong one; the derivative is a vector.
+        builder = Builder(program.text, program.source, lines=list(program.lines))
+        axis = shape.index(1)
+        flat = builder.emit("sum", (program.output,), Span(0, len(program.text)), (axis, False))
+        program, what = replace(program, lines=tuple(builder.lines), output=flat), "row" if axis == 0 else "column"
+        note = f"read as a {what}; the gradient has the shape of {subject.variable}, {show(subject.x)}"
+        return replace(of_shape(subject, subject.x, whole), note=note, program=program, own=subject.x)
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
     return replace(reading, program=program, own=shape)
+
+
+def _is_row_or_column(shape: Shape, subject: Subject) -> bool:
+    """Tell whether a shape is that of a vector's gradient as a matrix of one row or column."""
+    x = subject.x
+    return (
+        len(x) == 1
+        and x != (1,)
+        and math.prod(subject.y) == 1
+        and shape in ((1, *x), (*x, 1))
+        and shape != (*subject.y, *x)
+    )
+
+
+class ParsedClaim(NamedTuple):
+    """Text of a claim as a Program of the variables, and whether it says each entry by its indices."""
+
+    program: Program
+    is_indexed: bool
+
+
+def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
+    """Parse the text of a claim, which may name the variables, v, and what the function has assigned.
+
+    Raises:
+        LanguageError: it is not in the language.
+        InputError: it names something unknown.
+    """
+    known = {str(symbol): shape for symbol, shape in subject.known.items()}
+    said = source_of(text.rstrip() or text, source)
+    named = {**subject.assigned, **known}
+    if differentials_in(said.text, subject.program.names):
+        from gradcli.parts.claims.differentials import read_differential
+
+        return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
+    indexed = read_equations(said, subject, known)
+    program = indexed or parse_claim(said, frozenset(named), named)
+    for name in program.names:
+        if name not in named:
+            raise _unknown(program, name, subject, known)
+    return ParsedClaim(_written_out(program, subject, known), indexed is not None)
+
+
+def _written_out(program: Program, subject: Subject, known: Mapping[str, Shape]) -> Program:
+    """Write out what the function has assigned."""
+    if {*program.names} <= known.keys():
+        return program
+    function = subject.program
+    builder = Builder(program.text, program.source)
+    inside: dict[Atom, Atom] = {}
+    whole = Span(0, len(program.text))
+    for line in function.lines:
+        call = line.call.renamed(inside)
+        inside[line.symbol] = builder.emit(call.op.name, call.operands, whole, call.statics)
+    values = {name: inside.get(atom, atom) for name, atom in function.named.items()}
+    operands = [symbol if str(symbol) in known else values[str(symbol)] for symbol in program.variables]
+    output = builder.inline(program, operands, whole)
+    variables = [*function.variables, *(symbol for symbol in program.variables if symbol not in function.variables)]
+    return replace(builder.program(output, variables), text=program.text)
 
 
 def under_assumption(subject: Subject, reading: Reading) -> Reading:
@@ -192,11 +254,9 @@ def _stretches(shape: Shape, full: Shape) -> bool:
 
 
 def _unknown(program: Program, name: str, subject: Subject, known: Mapping[str, Shape]) -> InputError:
-    names = [*subject.program.names, *([V] if subject.has_vector else [])]
+    names = [*subject.program.names, *subject.assigned, *([V] if subject.has_vector else [])]
     hint = meant(name, known) or did_you_mean(name, known) or f"it may name {', '.join(names)}"
-    if name in subject.program.assigned:
-        hint = f"write out what '{name}' stands for; a claim may name {', '.join(names)}"
-    elif name == V:
+    if name == V:
         hint = f"the function has a variable v, so the gradient vector has no name; it may name {', '.join(names)}"
     message = f"the claim names '{name}', which is no variable of the function"
     return InputError(message, place=place_of(program, name), hint=hint)

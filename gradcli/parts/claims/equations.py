@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -55,6 +55,21 @@ def variable_of(text: str) -> str:
     except GradcliError:
         return ""
     return first.below[0].text[1:] if first is not None and first.below else ""
+
+
+_LEFT = re.compile(r"\s*d\s?\w*\s*=(?!=)")
+"""The left-hand side: `df =`, `dL =`, `d =`."""
+
+
+def differentials_in(text: str, variables: Collection[str]) -> list[str]:
+    """List the variables whose differentials a claim names; none where it is no claim of a differential.
+
+    >>> differentials_in("df = 2*x@dx", ["x", "y"]), differentials_in("2*x", ["x"])
+    (['x'], [])
+    """
+    left = _LEFT.match(text.replace("∂", "d"))
+    words = set(re.findall(r"\w+", text[left.end() :])) if left else set()
+    return [name for name in variables if f"d{name}" in words]
 
 
 def read_equations(source: SourceText, subject: Subject, shapes: Mapping[str, Shape]) -> Program | None:

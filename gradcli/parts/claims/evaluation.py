@@ -2,7 +2,7 @@
 
 The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  Different entries
 are proved different: no rounding is on either side.  Decimals are the fractions that they are written as; those of a
-claim may be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  Where the
+claim may be rounded, so they are balls of the tolerance, and a claim with any is compared within it alone.  Where the
 enclosure has no derivative, the truth may be what the check itself finds there: the slope on both sides, or a limit.
 """
 
@@ -118,7 +118,7 @@ class ClaimComparison:
     Attributes:
         entries: Those that are compared.
         chosen: How they were chosen, if they are not all.
-        tolerance: What the claim is held to: nothing at all, if it is exact.
+        tolerance: That of the comparison: none at all, if the claim is exact.
         work: Ball operations of one look.
     """
 
@@ -131,7 +131,7 @@ class ClaimComparison:
         if reading.program is not None:
             self.program, self.decimals = softened(for_formulas(reading.program))
             rounded = has_rounded_tensor(self.program) or has_rounded_tensor(for_formulas(subject.program))
-            # A decimal such as 0.333 is meant as rounded, and so is held to a tolerance.
+            # A decimal such as 0.333 is meant as rounded, and so compared within a tolerance.
             is_exact = not self.decimals and not rounded and is_member
         # What floats can be only nearly leaves of a derivative that is 0 what a float is off by.
         self.tolerance = (
@@ -143,7 +143,7 @@ class ClaimComparison:
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether the claim is held to no tolerance."""
+        """Tell whether the claim is compared without a tolerance."""
         return self.tolerance is EXACT
 
     @cached_property

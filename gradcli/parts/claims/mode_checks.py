@@ -1,6 +1,6 @@
-"""A check of the numbers that torch computes in further ways: forward mode, twice, and for several v at once.
+"""A check of further modes of differentiation in torch: forward mode, twice, and for several v at once.
 
-They are held to the enclosure of the same question, each in a section of its own.
+Their numbers are compared with the enclosure of the same question, each in a section of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Failing = Callable[[Judgement, results.Check], set[results.Verdict]]
 
 @dataclass(frozen=True)
 class AskedModes:
-    """The ways to check.
+    """The modes to check.
 
     Attributes:
         forward: Whether forward mode was asked for; it is tried anyway where a custom function has a `jvp`.
@@ -52,13 +52,13 @@ def with_modes(
     tolerance: Tolerance,
     failing: Failing,
 ) -> results.Checking:
-    """Add to an answer the checks of each way that is asked for, or tried.
+    """Add to an answer the checks of each mode that is asked for, or tried.
 
     Args:
         answer: The answer.
         question: The function at its point.
         own: The function whose numbers are taken: the same, unless they are meant to be another one's derivatives.
-        asked: The ways.
+        asked: The modes.
         tolerance: How far a number may be from the truth.
         failing: Collects the verdicts that do not pass.
     """
@@ -117,7 +117,7 @@ class _Judge:
         *,
         is_asked: bool = True,
     ) -> results.ModeCheck:
-        """Check the numbers of one way; each of them has its question, and says how it is a sample."""
+        """Check the numbers of one mode; each of them has its question, and says how it is a sample."""
         question, recording = self.question, self.question.recording
         found: list[tuple[Question, Judgement, results.Check]] = []
         refusal = ""
@@ -153,7 +153,7 @@ class _Judge:
 def _without_residues(judgement: Judgement, numbers: Numbers) -> Judgement:
     """Let entries agree that are 0 in truth, and what rounding leaves next to the largest number of their kind.
 
-    Nothing records the passes of these ways, which would tell of the terms that cancel.
+    Nothing records the passes of these modes, which would show the terms that cancel.
     """
     unit = RESIDUES * float(np.finfo(numbers.dtype).eps)
     rooms = {
@@ -172,4 +172,4 @@ def _without_residues(judgement: Judgement, numbers: Numbers) -> Judgement:
 
 def _opinions(question: Question, judgement: Judgement) -> tuple[results.Entry, ...]:
     entries = formulas.worst_first(judgement.entries)
-    return formulas.opinions(question.point, entries, {}, {}, question.dtype, evidence=judgement.evidence)
+    return formulas.opinions(entries, None, {}, question.dtype)

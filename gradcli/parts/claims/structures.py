@@ -67,7 +67,7 @@ class Structure:
         fix: How to give one.
         drawn: Makes a member of any numbers.
         is_of_matrices: Whether members are square matrices.
-        is_exact: Whether floats can be members, so that a claim is held to no tolerance, and may be proved.
+        is_exact: Whether floats can be members, so that a claim needs no tolerance, and may be proved.
         is_of_positives: Whether members are positive numbers, each of them free.
     """
 

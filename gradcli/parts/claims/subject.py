@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -64,6 +65,12 @@ class Subject:
     def known(self) -> Mapping[sympy.Symbol, Shape]:
         """The shapes of all that a claim may name: the variables, and v, which may be one of them."""
         return {**self.shapes, VECTOR: self.shapes.get(VECTOR, self.y)}
+
+    @cached_property
+    def assigned(self) -> Mapping[str, Shape]:
+        """The shapes of what the statements of the function assign, by name."""
+        shapes = infer(self.program, self.shapes, bounded=False) if self.program.named else {}
+        return {name: shapes.get(atom, ()) for name, atom in self.program.named.items()}
 
     @property
     def has_vector(self) -> bool:

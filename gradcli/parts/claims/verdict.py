@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
+from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import show
 from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.claim_readings import (
@@ -67,7 +68,7 @@ def claimed(
         subject: What it is about.
         claim: A formula in the variables and v, or a function; its shape says what it is of (see `subject`).
         inputs: The point.
-        tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
+        tolerance: That of a claim with rounded decimals, `0.3333*x`; others are refuted by any difference.
         points: How many other points to try.
         seed: Of the random ones.
         dtype: That the points are rounded to.
@@ -110,7 +111,7 @@ def claimed(
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
-    unproved = "nothing is proved of a function that values decide" if anew is not None else ""
+    unproved = "" if anew is None else f"nothing is proved of {_unproved_kind(subject)}"
     if is_only_called:
         unproved = f"nothing is proved, as {text} was called at each point"
     elif inexact := {name: one for name, one in subject.assumed.items() if not one.is_exact}:
@@ -118,6 +119,12 @@ def claimed(
     answer = _unrefuted(comparison, text, here, counted, notes, unproved)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _unproved_kind(subject: Subject) -> str:
+    """Say which kind of function one is whose Program is that of its point alone."""
+    called = next((output.called for _, output in opaque_outputs(subject.program)), "")
+    return f"{called}, which cannot be read" if called else "a function that values decide"
 
 
 def _compared(

@@ -7,13 +7,16 @@ closed_form    the formulas, confirmed at random points
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer, data_formats
 
 if TYPE_CHECKING:
+    from gradcli.language.program.named_shapes import NamedReading
+    from gradcli.language.program.shape_readings import GivenShape, TextBeside
+    from gradcli.language.program.wengert import Shape
     from gradcli.questions.question import Inquiry
 
 
@@ -36,12 +39,33 @@ class ClosedFormsPart(Part):
 PART = ClosedFormsPart()
 
 
-def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
-    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
+def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+    """Give a question without values random ones, of likely shapes, at which the function has a value.
+
+    Args:
+        inquiry: The question.
+        seed: Of the values.
+        reading: The shapes; by default the likeliest.
 
     Raises:
         GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
     """
     from gradcli.parts.closed_forms import closed_form
 
-    return closed_form.at_random_values(inquiry, seed)
+    return closed_form.at_random_values(inquiry, seed, reading)
+
+
+def readings(
+    inquiry: Inquiry,
+    given: Mapping[str, GivenShape],
+    beside: Sequence[TextBeside] = (),
+    cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+) -> Iterator[NamedReading]:
+    """Generate the shapes with which a text makes sense, the likeliest first, as `closed_form.readings` does.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable, or no shapes fit.
+    """
+    from gradcli.parts.closed_forms import closed_form
+
+    return closed_form.readings(inquiry, given, beside, cost_of)

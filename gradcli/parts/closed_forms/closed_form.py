@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,12 +15,19 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
-from gradcli.errors import GradcliError, InputError, Span
+from gradcli.errors import InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.expansion import without_detach
-from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shape_text
+from gradcli.language.program.named_shapes import (
+    NamedReading,
+    NamedShapes,
+    named_readings,
+    named_shapes,
+    shape_text,
+)
 from gradcli.language.program.passes import for_formulas
+from gradcli.language.program.shape_readings import GivenShape, NamedShape, TextBeside
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
@@ -32,14 +40,11 @@ from gradcli.parts.closed_forms.tensor_formulas import (
 )
 from gradcli.questions.naming import chosen_variables, no_such_variable
 from gradcli.questions.parsed_text import ParsedText
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, read
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, Question, read
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 from gradcli.symbolic.printing import with_names
-
-GivenShape = str | int | Sequence[Size]
-"""Shape of a variable: sizes, `3` or `m,n`, or a list of sizes; `()` for a plain number."""
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
@@ -47,10 +52,10 @@ BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 MOST_PROBES = 3
 """Most random points at which formulas are compared with derivatives in which nothing is held constant."""
 
-_ANY_SIZE = 211, 307
-"""First numbers that stand for sizes when a text is read."""
+NO_POINT = "no values were given; random ones were taken"
 
-NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
+NUDGE = 2.0**-40
+"""Relative change of the variables by which values are seen to be noise, as the determinant of a singular matrix is."""
 
 
 def closed_form(
@@ -87,12 +92,9 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         GradcliError: A shape is malformed or does not fit, no shape fits, or y has several elements where one is
             needed.
     """
-    snippet, shapes = _shaped(inquiry, given)
+    snippet, named, nameless = _shaped(inquiry, given, of)
     program = snippet.program
-    nameless = [name for name in program.names if name not in shapes]
-    require_named(program, nameless, shapes)
     typed = replace(program, warnings=())
-    named = named_shapes(typed, shapes)
     shape = named.shapes.get(named.program.output, ())
     command = of or ("grad" if math.prod(shape) == 1 else "jacobian")
     if command in OF_ONE_ELEMENT and math.prod(shape) != 1:
@@ -134,38 +136,78 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     )
 
 
-def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
-    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
+def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+    """Give a question without values random ones, of likely shapes, at which the function has a value.
+
+    Args:
+        inquiry: The question.
+        seed: Of the values.
+        reading: The shapes; by default the likeliest.
 
     Raises:
         GradcliError: No shapes fit, or the function has a value at no point that was tried.
     """
     typed = inquiry.snippet.program
     require_named(typed, typed.names, ())
-    snippet, shapes = _shaped(inquiry, {})
-    small = named_shapes(replace(snippet.program, warnings=()), shapes).small()
-    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, NO_POINT)))
+    found = reading or next(readings(inquiry, {}))
+    remark = f"{NO_POINT}: {found.words}" if found.words else NO_POINT
+    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, remark)))
     generator = np.random.default_rng(seed)
-    for low, high in BOXES:
+    for (low, high), is_descending in itertools.product(BOXES, (False, True)):
+        small = found.named.small(is_descending=is_descending)
         # Sixteenths are exact in binary and short to read.
-        values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in snippet.program.variables}
+        values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in found.program.variables}
         drawn = replace(inquiry, snippet=told, at=values)
         with suppress(InputError):
-            if np.all(np.isfinite(drawn.question().value)):
+            if _is_well_behaved(drawn.question()):
                 return drawn
     raise InputError(
         "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"
     )
 
 
-def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet, dict[str, NamedShape]]:
-    """Read the text, and collect the known shapes: those given, and those of values in the text.
+def _is_well_behaved(question: Question) -> bool:
+    """Tell whether the function has a value that hardly changes where its variables hardly do."""
+    moved = question.with_values({name: array * (1 + NUDGE) for name, array in question.arrays.items()})
+    here, there = question.value, moved.value
+    is_finite = bool(np.all(np.isfinite(here)) and np.all(np.isfinite(there)))
+    return is_finite and bool(np.all(np.abs(there - here) <= math.sqrt(NUDGE) * (1 + np.abs(here))))
+
+
+def readings(
+    inquiry: Inquiry,
+    given: Mapping[str, GivenShape],
+    beside: Sequence[TextBeside] = (),
+    cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+) -> Iterator[NamedReading]:
+    """Generate the shapes with which a text makes sense, the likeliest first; those given, and of values, stay.
+
+    Args:
+        inquiry: The function.
+        given: Shapes by variable; the empty name stands for the only variable.
+        beside: Texts whose shapes have to fit too.
+        cost_of: The cost of a shape of y; None where the question does not allow it.
 
     Raises:
-        GradcliError: A shape is malformed, or of no variable, or is needed in numbers and known only by name.
+        GradcliError: A shape is malformed, or of no variable, or no shapes fit.
     """
     inquiry.require_fixed()
     hidden, snippet = inquiry.read_with(given)
+    shapes = _given_shapes(snippet, given)
+    program = replace(snippet.program, warnings=())
+
+    def again(sizes: Mapping[str, Shape]) -> Program:
+        return read(inquiry.expression, given=hidden, shapes=sizes).program
+
+    return named_readings(program, shapes, again, beside, cost_of)
+
+
+def _given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str, NamedShape]:
+    """Collect the known shapes: those given, and those of values in the text.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable.
+    """
     names = snippet.program.names
     shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
     for name, shape in given.items():
@@ -180,49 +222,39 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
             message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"
             raise InputError(message, hint="give the size another name")
-    if snippet.program.needs_shapes:
-        unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
-        alike = _read_alike(inquiry.expression, snippet.program, shapes, hidden) if unknown else None
-        if alike is not None:
-            return alike, shapes  # as for X.T, which would be x itself for a vector
-        if unknown:
-            raise InputError(
-                f"the expression needs the sizes of {', '.join(unknown)} as numbers",
-                hint=f"give values, or sizes: {option('shape', *(f'{name}=3' for name in unknown[:4]))}",
-            )
-        numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
-        snippet = read(inquiry.expression, given=hidden, shapes=numbers)
-    return snippet, shapes
+    return shapes
 
 
-def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> Snippet | None:
-    """Read the text with inferred shapes; None if its lines differ from those without, as a constant is a size."""
-    try:
-        named = named_shapes(replace(program, warnings=()), shapes)
-        known = read(text, given=given, shapes={str(s): named.shapes[s] for s in program.variables})
-    except GradcliError:
-        return _read_with_any(text, shapes, given) if set(program.names) <= set(shapes) else None
-    if _lines_of(program) == _lines_of(known.program):
-        return known
-    return _read_with_any(text, shapes, given) if set(program.names) <= set(shapes) else None
+def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple[Snippet, NamedShapes, list[str]]:
+    """Read the text with the likeliest shapes; give also the names of the variables of which nothing was known.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable, or is needed in numbers and known only by name.
+    """
+    hidden, snippet = inquiry.read_with(given)
+    known = _given_shapes(snippet, given)
+    nameless = [name for name in snippet.program.names if name not in known]
+    require_named(snippet.program, nameless, known)
+    found = next(readings(inquiry, given, cost_of=_cost_of_one) if of in OF_ONE_ELEMENT else iter(()), None)
+    found = found or next(readings(inquiry, given))
+    named = found.named
+    if not snippet.program.needs_shapes:
+        return snippet, named, nameless
+    numbers = {str(symbol): named.shapes[symbol] for symbol in found.program.variables}
+    read_again = read(inquiry.expression, given=hidden, shapes=numbers)
+    of_names = [name for name, shape in named.given.items() if not all(isinstance(size, int) for size in shape)]
+    if of_names and _operations(read_again.program) != _operations(found.program):  # a constant of it is a size
+        hint = f"give values, or sizes: {option('shape', *(f'{name}=3' for name in of_names[:4]))}"
+        raise InputError(f"the expression needs the sizes of {', '.join(of_names)} as numbers", hint=hint)
+    return read_again, named_shapes(replace(read_again.program, warnings=()), named.given), nameless
 
 
-def _read_with_any(text: str, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> Snippet | None:
-    """Read the text with numbers for the sizes, as for the x.T of a vector; None if other numbers make other lines."""
-    names = list(dict.fromkeys(size for shape in shapes.values() for size in shape if isinstance(size, str)))
-    read_ones = []
-    for first in _ANY_SIZE:
-        sizes = {name: first + n for n, name in enumerate(names)}
-        numbers = {name: tuple(sizes.get(str(size), size) for size in shape) for name, shape in shapes.items()}
-        read_ones.append(
-            read(text, given=given, shapes={name: tuple(map(int, shape)) for name, shape in numbers.items()})
-        )
-    one, other = (_lines_of(found.program) for found in read_ones)
-    return read_ones[0] if one == other else None
+def _cost_of_one(y: Shape) -> float | None:
+    """Allow one number only."""
+    return 0.0 if math.prod(y) == 1 else None
 
 
-def _lines_of(program: Program) -> list[tuple[str, object]]:
-    """List the operations of a Program with their constants."""
+def _operations(program: Program) -> list[object]:
     return [(line.call.op.name, line.call.typed) for line in program.lines]
 
 

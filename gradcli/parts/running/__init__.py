@@ -16,7 +16,7 @@ opaque_functions   custom functions whose forward cannot be read, recorded as on
 operation_rules    what a custom operation has to keep besides its derivative
 blaming            the code of the user that gives wrong gradients: a custom function, or a hook
 custom_functions   an `autograd.Function` tried by itself, next to the truth of its forward
-function_modes     its forward mode, and its backward differentiated again, tried in the same way
+function_modes     its forward mode, and its backward differentiated again, tried like it
 vmap_of_functions  several v and several arguments of it at once, next to one after the other
 forward_refusals   why a function has no forward mode
 variants           variants of its application, in tables
@@ -25,7 +25,7 @@ backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index
 numpy_arrays       tensors that functions of NumPy take
 complex_parts      a function of complex tensors, as one of real and imaginary parts
-python_functions   a `Function` of all this; two implementations, held to the same truth
+python_functions   a `Function` of all this; two implementations, compared with the same truth
 stated_gradients   a function that is stated to be the derivative of another
 gradcheck_arguments  the arguments of `torch.autograd.gradcheck`
 checking           a check as a test suite asks for it

@@ -70,7 +70,7 @@ _TRIED: Mapping[Mode | Literal[""], tuple[type[CustomFunction], ...]] = {
     "second order": (SecondOrderOfFunction,),
     "batched": (BatchedBackwardOfFunction, VmapRuleOfFunction),
 }
-"""What of a custom function is tried, by the way in which torch computes derivatives."""
+"""What of a custom function is tried, by mode of differentiation."""
 
 
 def trials(recorded: RecordedFunction, mode: Mode | Literal[""] = "") -> list[Trial]:
@@ -78,7 +78,7 @@ def trials(recorded: RecordedFunction, mode: Mode | Literal[""] = "") -> list[Tr
 
     Args:
         recorded: The recording.
-        mode: The way in which torch computes derivatives, if not the usual one.
+        mode: The mode of differentiation, if not the usual one.
     """
     first = {application.function: application for application in reversed(recorded.applications)}
     few = [*itertools.islice(reversed(first.items()), MOST_FUNCTIONS)]

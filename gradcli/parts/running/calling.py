@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.errors import InputError, did_you_mean
+from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.language.ops import find
 from gradcli.option_words import option
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -52,9 +53,24 @@ class Signature:
         return [name for name, kind in self.kinds.items() if kind is None]
 
     def fixed(self, given: Mapping[str, Argument]) -> Signature:
-        """Give the same signature with the types of the plain numbers and words of Python that are given."""
+        """Give the same signature with the types of the plain numbers and words of Python that are given.
+
+        Where nothing else is given or missing, floating-point numbers are given as tensors; or whole ones, without any.
+
+        >>> signature(lambda x, n: x**n, "f").fixed({"x": 0.5, "n": 2}).tensors
+        ['x']
+        """
         plain = {name: type(one) for name, one in given.items() if type(one) in (*PLAIN, float) and name in self.kinds}
+        if {*self.kinds} - self.optional <= plain.keys() == given.keys():
+            numbers = float if float in plain.values() else int
+            plain = {name: kind for name, kind in plain.items() if kind is not numbers}
         return replace(self, kinds={**self.kinds, **plain})
+
+    def call(self, function: Called, values: Mapping[str, Argument]) -> Argument:
+        """Call a function of these parameters: with values by place as far as none is left out, then by name."""
+        in_order = values.keys() - self.keyword_only
+        first = [*itertools.takewhile(in_order.__contains__, self.kinds)]
+        return function(*(values[name] for name in first), **{n: one for n, one in values.items() if n not in first})
 
 
 def signature(function: Called, called: str, count: int = 0) -> Signature:
@@ -130,6 +146,91 @@ def _parameters(function: Called, called: str, count: int) -> list[inspect.Param
         row = find(re.split(r"[.:]", called)[-1])
         names = row.operands if row is not None and len(row.operands) >= count else _UNNAMED[:count]
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names[:count]]
+
+
+def module_of(function: Called) -> torch.nn.Module | None:
+    """Return the module that a function is, or is a method of; None if there is none."""
+    owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+    return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def with_parameters(
+    function: Called, names: Sequence[str], called: str, module: torch.nn.Module | None = None
+) -> Called:
+    """Name the parameters of a function, which is called with all of them in order.
+
+    Args:
+        function: The function.
+        names: The names.
+        called: Its name in messages.
+        module: A module whose tensors it uses, if there is one: they have their names in it.
+
+    >>> made = with_parameters(lambda *args: args[0] - args[1], ["x", "y"], "difference")
+    >>> name_of(made), list(inspect.signature(made).parameters), made(3, 2)
+    ('difference', ['x', 'y'], 1)
+    """
+
+    def renamed(*args: Argument) -> Argument:
+        return function(*args)
+
+    if module is not None:
+        renamed.__self__ = module  # type: ignore[attr-defined]
+    renamed.__name__ = renamed.__qualname__ = called
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    renamed.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+    return renamed
+
+
+class PartnerFunction:
+    """Function that is called with the arguments of another one: by their names if it needs no others, else by place.
+
+    Args:
+        function: The function.
+        called: Its name in messages.
+        names: The names of the arguments, in order.
+
+    Attributes:
+        arguments: The names of those that it takes, in its order.
+
+    Raises:
+        UsageError: It needs more of them than there are.
+
+    >>> PartnerFunction(lambda a, n=2: a**n, "power", ["x", "n"])({"x": 3, "n": 4})
+    81
+    """
+
+    def __init__(self, function: Called, called: str, names: Sequence[str]) -> None:
+        self._function, self._called, self._taken = function, called, signature(function, called, len(names))
+        needed = [name for name in self._taken.kinds if name not in self._taken.optional]
+        if len(needed) > len(names):
+            raise UsageError(f"{called} takes {len(needed)} arguments, and the function has {len(names)}")
+        own = [*self._taken.kinds]
+        pairs = zip(own, own if {*needed} <= {*names} else names, strict=False)
+        self._names = {parameter: name for parameter, name in pairs if name in names}
+        self.arguments = [*self._names.values()]
+
+    def __call__(self, values: Mapping[str, Argument]) -> Argument:
+        """Call it with the values of the arguments by name."""
+        return self._taken.call(self._function, {own: values[name] for own, name in self._names.items()})
+
+    def with_names(
+        self,
+        names: Sequence[str],
+        module: torch.nn.Module | None = None,
+        part: Callable[[Argument], Argument] = lambda found: found,
+    ) -> Called:
+        """Return the function of arguments with these names, in order.
+
+        Args:
+            names: The names.
+            module: The module whose tensors it uses, if it is none itself.
+            part: Takes what is wanted out of what the function gives.
+        """
+
+        def of_names(*args: Argument) -> Argument:
+            return part(self(dict(zip(names, args, strict=True))))
+
+        return with_parameters(of_names, names, self._called, module_of(self._function) or module)
 
 
 def custom_of(function: Called) -> Argument:

@@ -14,7 +14,7 @@ from gradcli.autodiff.devices import NO_NUMBERS
 from gradcli.autodiff.run import dtype_name
 from gradcli.errors import TooLargeError, UsageError, WrongGradientsError
 from gradcli.locking import one_at_a_time
-from gradcli.parts.running.calling import Called, custom_of, name_of
+from gradcli.parts.running.calling import Called, PartnerFunction, custom_of, module_of, name_of, signature
 from gradcli.parts.running.complex_parts import by_real_parts, is_complex
 from gradcli.parts.running.gradcheck_arguments import GradcheckOptions, require_function
 from gradcli.parts.running.python_functions import PythonFunction, compare, stated_gradient
@@ -46,11 +46,15 @@ class PythonCheck:
         function: The function.
         tensors: Its arguments in order, none of them complex.
         wanted: Arguments by name, and what is asked for by options of gradcheck.
+        given: All arguments as they were given, by name and in order.
+        is_module: Whether it is a module, which is differentiated by its parameters too.
     """
 
     function: Called
     tensors: Sequence[Argument]
     wanted: GradcheckOptions
+    given: Mapping[str, Argument]
+    is_module: bool
 
     @classmethod
     def from_arguments(cls, function: Called, tensors: Sequence[Argument], wanted: GradcheckOptions) -> PythonCheck:
@@ -59,19 +63,22 @@ class PythonCheck:
         Raises:
             UsageError: A tensor is sparse, or on the meta device.
         """
-        named = wanted.named
+        named, is_module = wanted.named, isinstance(function, torch.nn.Module)
+        parameters = signature(function, name_of(function), len(tensors)).kinds
+        values = {**dict(zip(parameters, tensors, strict=False)), **named}
+        given = {name: values[name] for name in parameters if name in values}
         for one in (*tensors, *named.values()):
             if isinstance(one, torch.Tensor) and one.is_meta:
                 raise UsageError(NO_NUMBERS, hint="give tensors of numbers, such as torch.rand_like(x, device='cpu')")
             if isinstance(one, torch.Tensor) and one.layout is not torch.strided:
-                hint = "check the function of its values, which makes the sparse tensor, or give x.to_dense()"
+                hint = "give x.to_dense(), and a function of dense tensors"
                 raise UsageError(f"a tensor is sparse ({one.layout}), and dense ones are read", hint=hint)
         if any(map(is_complex, (*tensors, *named.values()))):
             function, tensors, named = by_real_parts(function, tensors, named)
             wanted = wanted._replace(named=named)
         if not any(isinstance(one, torch.Tensor | np.ndarray | list | tuple) for one in (*tensors, *named.values())):
             tensors = [torch.tensor(one, dtype=torch.float64) if isinstance(one, float) else one for one in tensors]
-        return cls(function, tensors, wanted)
+        return cls(function, tensors, wanted, given, is_module)
 
     @property
     def raises(self) -> bool:
@@ -79,7 +86,7 @@ class PythonCheck:
         return self.wanted.raises
 
     def versus(self, baseline: Called, k: float) -> Checking:
-        """Hold the function to `k` times the errors of another implementation."""
+        """Compare the errors of the function with `k` times those of another implementation."""
         with one_at_a_time():
             return compare(self.function, baseline, self.tensors, self.wanted.named, k)
 
@@ -115,8 +122,13 @@ class PythonCheck:
         if backward_of is not None:
             require_function(backward_of)
             options["numbers_of"] = own
-            asked = self._asked(backward_of)
-        asked.is_by_parameters = isinstance(self.function, torch.nn.Module) and not gradient
+            asked = self._asked(self._partner(backward_of))
+        trained: list[str] = []
+        if self.is_module and gradient is None:
+            recorded = own.recorded()
+            known = recorded.trained if asked is own else asked.recorded().trained
+            trained = [name for name in recorded.trained if name in known]
+            wrt = [*(wrt or recorded.arguments), *trained]
         if self.wanted.is_fast and options.get("v") is None:
             options["v"] = _random_vector(asked)
         remarks = list(self.wanted.remarks)
@@ -128,15 +140,22 @@ class PythonCheck:
                     raise
                 remarks.append(f"{error.text.message}: vᵀJ was checked for one random v")
                 found = asked.check(wrt=wrt or None, **{**options, "v": _random_vector(asked)})
-        if trained := [name for name in found.wrt if name not in asked.parameters]:
+        if trained:
             count = sum(found.inputs[name].size for name in trained)
             several = f"{len(trained)} parameters were" if len(trained) > 1 else "1 parameter was"
             remarks.append(f"{several} checked too ({count:,} numbers)")
         if backward_of is not None:
-            remarks.append(f"the backward pass is held to the derivative of {asked.expression}")
+            remarks.append(f"the backward pass was compared with the derivative of {asked.expression}")
             value: Evaluation = own.eval(check=False)
             found = replace(found, expression=own.expression, value=value.value)
         return replace(found, remarks=(*found.remarks, *remarks))
+
+    def _partner(self, function: Called) -> Called:
+        """Return the function that takes the arguments of this one, called alike."""
+        names = [*self.given]
+        made = PartnerFunction(function, name_of(function), names).with_names(names, module_of(self.function))
+        is_real = not any(map(is_complex, self.given.values()))
+        return made if is_real else by_real_parts(made, [*self.given.values()], {}).function
 
     def _asked(self, function: Called) -> PythonFunction:
         with one_at_a_time():

@@ -8,12 +8,11 @@ Source: "Autograd for complex numbers" in the notes of PyTorch; W. Wirtinger, Ma
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradcli.autodiff._torch import torch
-from gradcli.parts.running.calling import Called, name_of, signature
+from gradcli.parts.running.calling import Called, module_of, name_of, signature, with_parameters
 from gradcli.recording.aten_calls import Argument
 
 
@@ -37,7 +36,7 @@ def by_real_parts(function: Called, tensors: Sequence[Argument], named: Mapping[
         InputError: The parameters of the function cannot be known.
 
     >>> made = by_real_parts(lambda z: z.abs(), [torch.tensor([3 + 4j])], {})
-    >>> list(inspect.signature(made.function).parameters), made.function(*made.tensors)
+    >>> list(signature(made.function, "abs").kinds), made.function(*made.tensors)
     (['z_real', 'z_imag'], tensor([5.]))
     """
     names = list(signature(function, name_of(function), len(tensors)).kinds)
@@ -45,18 +44,16 @@ def by_real_parts(function: Called, tensors: Sequence[Argument], named: Mapping[
     parts = _in_parts({**given, **named})
     first = _in_parts(given)
 
-    def of_parts(*args: Argument, **others: Argument) -> Argument:
-        values = {**dict(zip(parts, args, strict=False)), **others}
+    def of_parts(*args: Argument) -> Argument:
+        values = dict(zip(parts, args, strict=True))
 
         def value(name: str) -> Argument:
             return values[name] if name in values else torch.complex(values[f"{name}_real"], values[f"{name}_imag"])
 
         return function(*map(value, given), **{name: value(name) for name in named})
 
-    of_parts.__name__ = of_parts.__qualname__ = name_of(function)
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    of_parts.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in parts])  # type: ignore[attr-defined]
-    return RealFunction(of_parts, list(first.values()), {name: parts[name] for name in parts if name not in first})
+    made = with_parameters(of_parts, [*parts], name_of(function), module_of(function))
+    return RealFunction(made, list(first.values()), {name: parts[name] for name in parts if name not in first})
 
 
 def _in_parts(values: Mapping[str, Argument]) -> dict[str, Argument]:

@@ -160,7 +160,7 @@ class CustomFunction:
         return {name: np.zeros_like(arrays[name]) for name in self.names} | found
 
     def believed(self, results: list[VariantResult]) -> list[VariantResult]:
-        """Give the results that a fault may be told by."""
+        """Give the results that may show a fault."""
         return results
 
     def _tried(

@@ -49,7 +49,7 @@ CONFIRMED = 0.25
 """Largest relative change of what contradicts, at the shortest step, with which it is still there."""
 
 FINEST = 0.02
-"""Coarsest error, relative to the terms of the product, of a slope that is told to be torch's."""
+"""Coarsest error, relative to the terms of the product, of a slope that may confirm torch's."""
 
 SMALL = 1e-3
 """Largest effect of an element on y, relative to the largest one, that others may hide by their curvature."""

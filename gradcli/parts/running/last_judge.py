@@ -47,7 +47,7 @@ LOW_DIGITS = 2.0**-8
 """Machine epsilon of bfloat16, the coarsest dtype of what is computed in between."""
 
 SMALLEST_JUMP = 0.01
-"""Smallest jump on one side that is told, relative to the one on the other side."""
+"""Smallest jump on one side that is reported, relative to the one on the other side."""
 
 IS_CONFIRMED = "{} on both sides of the point, has torch's slopes there, although {}"
 """Remark where a finding of the recording is not the function's."""
@@ -271,7 +271,9 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         cuts = findings_of([Boundary("cut", found.note)], recorded.value)
         findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
-    contradiction = None if moved is None else _contradiction(recorded, moved, judgement, question.wrt, numbers.way)
+    contradiction = None
+    if moved is not None:
+        contradiction = _contradiction(recorded, moved, judgement, question.wrt, numbers.differentiation)
     if contradiction is not None:
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:

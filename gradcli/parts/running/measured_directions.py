@@ -1,4 +1,4 @@
-"""Gradients through a large call that cannot be read, held to slopes of the whole function along random directions.
+"""Gradients through a large unreadable call, compared with slopes of the function along random directions.
 
 Its slopes are too many to be measured one by one.  So the function is moved along some random directions, in which each
 element moves by about its own size, and torch's product with each must be the slope that is measured: an error in any

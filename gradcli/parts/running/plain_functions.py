@@ -109,7 +109,7 @@ def check(
     batched: bool = False,
     **named: object,
 ) -> Checking:
-    """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
+    """Assert that a function's gradients are right: each entry of its Jacobian is compared with an enclosure.
 
     It is stricter than `torch.autograd.gradcheck`, which compares with finite differences, and takes its arguments: the
     tensors may come as one tuple, and `raise_exception=False` gives an answer that is false.  Custom
@@ -126,13 +126,13 @@ def check(
         strict: Whether lost digits fail also in an entry that is small next to the largest one of its gradient.
         budget: Seconds that the check may take, 5 of processor time by default; a deep net may need a minute.
         gradient: What is claimed to be the derivative: the gradient of a y of one element, else the Jacobian.  It is a
-            function of the same arguments, which gives a tuple or a dictionary with several variables; or a formula,
-            or numbers; or a dictionary of those.
+            function of the same arguments, which gives a tuple or a dictionary with several variables, a list or a
+            tensor with one; or a formula, or numbers; or a dictionary of those.
         assume: What arguments are, by name: `symmetric`, `spd` (symmetric and positive definite), `orthogonal`,
             `diagonal`, `triangular` (lower), `simplex` or `positive`.  The function is called at such values alone,
             and derivatives by them are compared along the directions of that.
-        backward_of: Another function, whose derivative the backward pass is meant to be: of a straight-through
-            estimator the identity, of a spike its surrogate.
+        backward_of: Another function of the same arguments, whose derivative the backward pass is meant to be: of a
+            straight-through estimator the identity, of a spike its surrogate.
         versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
             rounding.  Tensors in bfloat16 and float16 need it; the truth is the enclosure of this one.
         k: How many times the errors of `versus` pass.

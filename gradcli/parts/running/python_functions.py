@@ -1,6 +1,6 @@
 """`Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure.
 
-Two implementations of one function are held to the same truth: is the error of one at most k times that of the other?
+Two implementations of one function have the same truth: is the error of one at most k times that of the other?
 The question of authors of kernels in low precision, where neither has all digits.  The truth is the enclosure of
 the baseline, recorded in float64 at the very numbers that both are given.
 
@@ -26,7 +26,16 @@ from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.running.calling import Called, give_values, name_of, require_constants, require_names, signature
+from gradcli.parts.running.calling import (
+    Called,
+    argument,
+    give_values,
+    module_of,
+    name_of,
+    require_constants,
+    require_names,
+    signature,
+)
 from gradcli.parts.running.numpy_arrays import is_of_numpy
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.stated_gradients import StatedGradient
@@ -60,19 +69,19 @@ class PythonFunction(Function):
 
     def __init__(self, function: Called, called: str, tensors: Sequence[Argument] = (), /, **named: Argument) -> None:
         self.expression, self.function = called, function
-        self.is_by_parameters = False  # whether a module is differentiated by its parameters too
         self.borrowed: dict[int, tuple[torch.Tensor, torch.Tensor, bool]] = {}
         self.structures: Mapping[str, ArgumentStructure] = {}
         taken = signature(function, called, len(tensors))
         if len(tensors) > len(taken.kinds):
             several = f"{len(taken.kinds)} argument{'s' * (len(taken.kinds) != 1)}"
             names = ", ".join(f"x{n}" for n in range(len(tensors)))
-            hint = f"one that takes a tuple of tensors: lambda {names}: {called}(({names}))"
+            function_name = called if called.replace(".", "").isidentifier() else "f"
+            hint = f"one that takes a tuple of tensors: lambda {names}: {function_name}(({names}))"
             raise UsageError(f"{called} takes {several}, and {len(tensors)} are given", hint=hint)
         self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)
-        owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
-        weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
+        module = module_of(function)
+        weights = () if module is None else module.parameters()
         known = [*self._given.values(), *weights]
         self._dtype, self._devices = _dtype_of(known), _devices_of(self._given)
         self._device = next((device_name(one) for one in known if isinstance(one, torch.Tensor)), "cpu")
@@ -179,10 +188,7 @@ class PythonFunction(Function):
         made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()), device)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: array for name, array in made.arrays.items() if name not in constants}
-        if wrt is None:
-            wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
-        if self.is_by_parameters:
-            wrt = [*wrt, *(name for name in made.trained if name not in wrt)]
+        wrt = made.arguments if wrt is None else wrt
         snippet = Snippet(made.program, values=constants, wrt=None)
         return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
 
@@ -191,9 +197,13 @@ class PythonFunction(Function):
         return stated_gradient(self.function, self.expression, given, variable, wrt)
 
     def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, Argument]:
-        """Return the arguments as they were given, by name and in order."""
-        given = self._by_name(at)
-        return {name: given[name] for name in self._taken.kinds if name in given}
+        """Return the arguments by name and in order: as they were given, or as their texts are read."""
+        values: dict[str, Argument] = {**self._by_name(at)}
+        for name, kind in self._taken.kinds.items():
+            if isinstance(values.get(name), str):
+                read = self._value(name, values[name])
+                values[name] = read if kind is None else argument(kind, read, name)
+        return {name: values[name] for name in self._taken.kinds if name in values}
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}
@@ -349,7 +359,7 @@ SEED = 0
 def compare(
     function: Called, baseline: Called, tensors: Sequence[Argument], named: Mapping[str, Argument], k: float
 ) -> Checking:
-    """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
+    """Compare the errors of y and each gradient, for one random gradient vector, with `k` times those of the baseline.
 
     Args:
         function: The implementation to compare.

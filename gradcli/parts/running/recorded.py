@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradcli.arrays import are_same
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.forward_mode import NOTHING_MOVES, Direction, dual, move_in_place
 from gradcli.autodiff.run import Forward, Tensor, array_of, dtype_name, run, tensor_of, trace
@@ -96,6 +96,12 @@ class Recorded:
     _movements: dict[object, MovedFunction] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def arguments(self) -> list[str]:
+        """List the arguments that may be differentiated by, in order."""
+        taken, known = self.call.taken.tensors, self.arrays.keys() - {*self.constants} - self.call.whole
+        return [name for name in taken if name in known]
+
+    @property
     def trained(self) -> list[str]:
         """List the parameters of modules among the tensors found elsewhere, in order of appearance."""
         found = ((name, self.recorder.leaves[name].tensor) for name in self.constants)
@@ -133,14 +139,14 @@ class Recorded:
         arrays = {**self.call.given, **self.arrays, **arrays}
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
+        moved = [name for name in constants if not are_same(arrays[name], self.arrays[name])]
         try:
             changed = [*self.recorder.changed, *(constants.values() if once else ())]
             with clone_saved_tensors(changed, is_last=once), keeping_gradients(self._left):
                 forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
-        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
+        if all(are_same(arrays[name], array) for name, array in self.arrays.items()):
             self._require_repeated(array_of(forward.output))
         return forward
 
@@ -312,7 +318,7 @@ class Recorded:
         return self._trials[mode]
 
     def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Say which functions and operations are wrong, unless the verdict tells of it, and all that was tried."""
+        """Say which functions and operations are wrong, unless the verdict says so, and all that was tried."""
         found = self.trials(mode)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
         rules = () if mode else broken_rules(self.recorder.opaque)
@@ -444,7 +450,6 @@ class FunctionCall:
         self.give(constants, arrays, wrt)
         move_in_place(constants, u)
         values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
-        in_order = values.keys() - self.taken.keyword_only
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
         with (
@@ -459,8 +464,7 @@ class FunctionCall:
             recorder or contextlib.nullcontext(),
         ):
             values = nearest_values(values, self.structures)
-            first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
-            found = self.function(*first, **values)
+            found = self.taken.call(self.function, values)
             y = one_tensor(tensor_of_numpy(found) if self.is_numpy else found, self.called)
         return Forward({**constants, **tensors}, y)
 
@@ -482,7 +486,7 @@ class FunctionCall:
         The tensors keep these values until the question is answered, as the backward pass reads them.
         """
         for name, tensor in constants.items():
-            is_moved = name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True)
+            is_moved = name in arrays and not are_same(array_of(tensor), arrays[name])
             if is_moved or (name in wrt and not tensor.requires_grad):
                 self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
             if is_moved:

@@ -6,6 +6,7 @@ A second run has the random numbers of the first, and leaves the generators as t
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,43 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
-_Generator = tuple[Callable[[], object], Callable[[Any], object]]
 
-_GENERATORS: tuple[_Generator, ...] = (
-    (torch.get_rng_state, torch.set_rng_state),
-    (np.random.get_state, np.random.set_state),
-    (random.getstate, random.setstate),
+@dataclass(frozen=True)
+class _Generator:
+    """Shared generator of random numbers.
+
+    Attributes:
+        get: Gets its state.
+        put: Sets it.
+        mark: Gives what differs between two states, far faster than the states, or None where only these tell.
+    """
+
+    get: Callable[[], object]
+    put: Callable[[Any], object]
+    mark: Callable[[], bytes | None] = lambda: None
+
+
+_WORDS_OF_MERSENNE = 625
+"""Words of the state of a Mersenne Twister: its numbers, and the place among them."""
+
+
+def _mark_of_numpy() -> bytes | None:
+    """Copy the state of NumPy's generator as it lies in memory; NumPy takes 40 µs to make an array of it.
+
+    Next to the same words a spare normal number is kept, or is not; who draws one cannot come back to the words.
+    """
+    generator = np.random.mtrand.get_bit_generator()
+    if type(generator) is not np.random.MT19937:
+        return None
+    return ctypes.string_at(generator.ctypes.state_address, _WORDS_OF_MERSENNE * 4)
+
+
+_GENERATORS = (
+    _Generator(torch.get_rng_state, torch.set_rng_state),
+    _Generator(np.random.get_state, np.random.set_state, _mark_of_numpy),
+    _Generator(random.getstate, random.setstate),
 )
-"""Shared generators of random numbers (torch's, NumPy's, Python's), as functions to get and to set the state."""
+"""Torch's, NumPy's and Python's."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +62,34 @@ class RandomState:
     """State of a generator of random numbers.
 
     Attributes:
-        get: Gets the state.
-        put: Sets it.
+        generator: The generator.
         state: The state.
+        mark: What tells it from others.
     """
 
-    get: Callable[[], object]
-    put: Callable[[Any], object]
+    generator: _Generator
     state: object
+    mark: bytes | None
+
+    @classmethod
+    def now(cls, generator: _Generator) -> RandomState:
+        """Get the state in which a generator is."""
+        return cls(generator, generator.get(), generator.mark())
+
+    @property
+    def is_there(self) -> bool:
+        """Tell whether the generator certainly is in this state."""
+        return self.mark is not None and self.generator.mark() == self.mark and not _has_spare(self.state)
+
+    def put(self) -> None:
+        """Put the generator into this state."""
+        if not self.is_there:
+            self.generator.put(self.state)
+
+
+def _has_spare(state: object) -> bool:
+    """Tell whether NumPy's generator keeps the second of two normal numbers, which is not among those in memory."""
+    return isinstance(state, tuple) and bool(state[3])
 
 
 def _generators() -> Iterator[_Generator]:
@@ -47,14 +97,14 @@ def _generators() -> Iterator[_Generator]:
     yield from _GENERATORS
     for module in (torch.cuda, torch.xpu):
         if module.is_available() and module.is_initialized():
-            yield module.get_rng_state_all, module.set_rng_state_all
+            yield _Generator(module.get_rng_state_all, module.set_rng_state_all)
     if torch.backends.mps.is_available():
-        yield torch.mps.get_rng_state, torch.mps.set_rng_state
+        yield _Generator(torch.mps.get_rng_state, torch.mps.set_rng_state)
 
 
 def random_states() -> tuple[RandomState, ...]:
     """Get the states of the generators of random numbers."""
-    return tuple(RandomState(get, put, get()) for get, put in _generators())
+    return tuple(map(RandomState.now, _generators()))
 
 
 @contextlib.contextmanager
@@ -69,8 +119,8 @@ def drawing_from(states: Sequence[RandomState]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as after:
         for one in states:
-            after.callback(one.put, one.get())
-            one.put(one.state)
+            after.callback((one if one.is_there else RandomState.now(one.generator)).put)
+            one.put()
         yield
 
 

@@ -6,16 +6,16 @@ where it can be read, and else called at each point.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor, array_of
-from gradcli.errors import InputError, UsageError
+from gradcli.autodiff.run import array_of
+from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
-from gradcli.parts.running.calling import Called, signature
+from gradcli.parts.running.calling import PLAIN, Called, PartnerFunction
+from gradcli.parts.running.numpy_arrays import tensor_of_numpy
 from gradcli.parts.running.recorded import Recorded
 from gradcli.parts.running.targets import guarded
 from gradcli.recording.aten_calls import Argument
@@ -50,9 +50,10 @@ class StatedGradient:
         variable: str,
         wrt: Sequence[str],
     ) -> None:
-        self.text, self._function, self._record = text, function, record
+        self.text, self._record = text, record
         self._given, self._variable, self._wrt = given, variable, wrt
-        self.arguments = _arguments(function, self.text, list(given))
+        self._function = PartnerFunction(function, text, list(given))
+        self.arguments = self._function.arguments
         self._recorded: tuple[Mapping[str, Array], Recorded | None] | None = None
 
     def program(self, inputs: Mapping[str, Array]) -> Program | None:
@@ -74,7 +75,7 @@ class StatedGradient:
             return made.value
         values = {**self._given, **inputs}
         with guarded(f"{self.text} is called"):
-            found = self._part(self._function(*(values[name] for name in self.arguments)))
+            found = self._part(self._function(values))
         try:
             return np.asarray(array_of(found) if isinstance(found, torch.Tensor) else found, dtype=np.float64)
         except (TypeError, ValueError):
@@ -86,47 +87,47 @@ class StatedGradient:
         if self._recorded is None or self._recorded[0] is not inputs:
             values = {**self._given, **inputs}
             try:
-                made = self._record(self._with_names(), [values[name] for name in self.arguments])
+                of_part = self._function.with_names(self.arguments, part=self._part)
+                made = self._record(of_part, [values[name] for name in self.arguments])
             except InputError:
                 made = None
             self._recorded = inputs, made
         return self._recorded[1]
 
-    def _with_names(self) -> Called:
-        """Make the function of the same arguments, called as those of the other function, that gives the one part."""
-
-        def stated(*args: Tensor) -> Argument:
-            return self._part(self._function(*args))
-
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        stated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in self.arguments])  # type: ignore[attr-defined]
-        return stated
-
     def _part(self, found: Argument) -> Argument:
-        """Take the derivative by the one variable out of those by all."""
+        """Take the derivative by the one variable out of those by all: a list is an array where there is no other."""
         if isinstance(found, Mapping):
             if self._variable not in found:
                 raise InputError(f"{self.text} gives no derivative by '{self._variable}'", hint="name each variable")
             return found[self._variable]
-        if not isinstance(found, tuple | list) or (len(self._wrt) == 1 and len(found) not in (1, len(self._given))):
-            return found
-        by = next((names for names in (list(self._wrt), list(self._given)) if len(names) == len(found)), None)
-        if by is None:
-            names = ", ".join(self._wrt)
-            raise InputError(f"{self.text} gives {len(found)} derivatives, and those by {names} are asked for")
-        return found[by.index(self._variable)]
+        is_of_one = len(self._wrt) == 1
+        if not isinstance(found, tuple | list) or (isinstance(found, list) and is_of_one):
+            return _stacked(found)
+        tensors = [name for name, one in self._given.items() if type(one) not in (*PLAIN, float)]
+        by = next((names for names in (self._wrt, tensors, [*self._given]) if len(names) == len(found)), None)
+        if by is not None:
+            return _stacked(found[by.index(self._variable)])
+        if is_of_one:
+            return _stacked([*found])
+        names = ", ".join(self._wrt)
+        raise InputError(f"{self.text} gives {len(found)} derivatives, and those by {names} are asked for")
 
 
-def _arguments(function: Called, called: str, names: list[str]) -> list[str]:
-    """Find the arguments that a stated gradient takes, in its order: by its names if all are known, else by place.
+def _stacked(found: Argument) -> Argument:
+    """Stack a list with a tensor in it, whose elements are tensors, numbers or such lists; anything else as it is."""
+    found = tensor_of_numpy(found) if isinstance(found, list) else found
+    kinds = (one.dtype for one in _elements(found) if isinstance(one, torch.Tensor))
+    kind = next(kinds, None) if isinstance(found, list) else None
 
-    Raises:
-        UsageError: It takes more than there are.
-    """
-    taken = signature(function, called, len(names))
-    needed = [name for name in taken.kinds if name not in taken.optional]
-    if {*needed} <= {*names}:
-        return [name for name in taken.kinds if name in names]
-    if len(needed) > len(names):
-        raise UsageError(f"{called} takes {len(needed)} arguments, and the function has {len(names)}")
-    return names[: len(taken.kinds)]
+    def tensor(one: Argument) -> Argument:
+        if isinstance(one, list):
+            return torch.stack([*map(tensor, one)])
+        return one if isinstance(one, torch.Tensor) else torch.tensor(one, dtype=kind)
+
+    return found if kind is None else tensor(found)
+
+
+def _elements(found: Argument) -> Iterator[Argument]:
+    """Yield the elements of a list, and of the lists in it."""
+    for one in found if isinstance(found, list) else ():
+        yield from _elements(one) if isinstance(one, list) else (one,)

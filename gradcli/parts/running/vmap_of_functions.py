@@ -28,12 +28,12 @@ OTHER = (1.0, 0.9)
 
 @dataclass
 class _Compared(CustomFunction):
-    """Application of a custom function, of which a way to compute several results is compared with the usual one."""
+    """Application of a custom function, whose several results computed at once are compared with the single ones."""
 
     says_tried = False
 
     def takes(self, variant: Variant) -> bool:
-        """Leave out all but points near the application, where each way computes the same."""
+        """Leave out all but points near the application, where both compute the same."""
         return not (variant.is_far or variant.is_repeated or variant.tried)
 
     def _wrong(self, result: VariantResult) -> set[str]:
@@ -54,11 +54,11 @@ class BatchedBackwardOfFunction(_Compared):
         vs = np.stack([v, self.arguments.generator.normal(size=v.shape).astype(v.dtype)])
         try:
             with guarded("its backward runs"):
-                ways = [products(forward, vs, self.names, by_vmap=by_vmap) for by_vmap in (True, False)]
+                both = [products(forward, vs, self.names, by_vmap=by_vmap) for by_vmap in (True, False)]
                 single = [vjp(forward, one, self.names) for one in vs]
         except GradcliError as raised:
             return {}, f"fails for several v at once: {raised.message}"
-        for found, name in itertools.product(ways, self.names):
+        for found, name in itertools.product(both, self.names):
             if self._differs(found[name], np.stack([one[name] for one in single])):
                 by = f" for {name}" * (len(self.names) > 1)
                 return {}, f"is wrong{by} for several v at once: it gives what it does not give for each of them"

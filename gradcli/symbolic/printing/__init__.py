@@ -80,9 +80,25 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
         note: Where it was confirmed.
         structure: What it shows of the whole block.
     """
-    written = {symbol for symbol, _ in derivative.written}
     directions = {"jvp": "u", "hvp": "u", "vjp": weight_name(program)}
-    letters = _letters(derivative, program, directions.get(derivative.of, ""))
+    names = _Names(program.names, program.assigned, program.output_name)
+    found = _formula(derivative, names, directions.get(derivative.of, ""))
+    return replace(found, note=note, structure=structure) if note or structure else found
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Names of a Program, as it has them."""
+
+    names: tuple[str, ...]
+    assigned: tuple[str, ...]
+    output_name: str
+
+
+@functools.lru_cache(maxsize=64)  # the points of a stream, and of a test, have the same formulas
+def _formula(derivative: Derivative, program: _Names, direction: str) -> Formula:
+    written = {symbol for symbol, _ in derivative.written}
+    letters = _letters(derivative, program, direction)
     names = _name([s for s in derivative.rows if s not in written], letters)
     if not names:
         next(letters)  # i stands for y's index even where y has none
@@ -101,7 +117,7 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
         label = _label(derivative.of, Named(program.output_name), row, column)
         cells.append(Cell(row, column, label, Printed(_named(derivative, expression, names, bound))))
     sizes = tuple(size for _, size in derivative.written)
-    return Formula(tuple(cells), sizes, note, structure, _function(derivative, program))
+    return Formula(tuple(cells), sizes, function=_function(derivative, program))
 
 
 _Key = TypeVar("_Key")
@@ -134,7 +150,7 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
     return tuple(map(Printed, mine)), kept
 
 
-def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
+def _function(derivative: Derivative, program: _Names) -> tuple[Notation, Notation] | None:
     """Return both sides of the equation of y[i], if it is short."""
     element = derivative.element
     if element is None or len(list(itertools.islice(sympy.preorder_traversal(element), MOST_PARTS + 1))) > MOST_PARTS:
@@ -146,7 +162,7 @@ def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notat
     return left, Printed(_named(derivative, element, names, bound))
 
 
-def _letters(derivative: Derivative, program: Program, direction: str = "") -> Iterator[str]:
+def _letters(derivative: Derivative, program: _Names, direction: str = "") -> Iterator[str]:
     """Choose letters for indices that have no other meaning."""
     sizes = (str(name) for size in derivative.called.values() for name in size.free_symbols)
     taken = {*program.names, *program.assigned, direction, *sizes}

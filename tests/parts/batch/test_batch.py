@@ -17,6 +17,7 @@ import pytest
 
 import gradcli.function
 from gradcli.parts.batch import replying
+from gradcli.registry import questions
 from tests import warm
 from tests.conftest import Command, Run, process
 from tests.terminals import PIPES, Program
@@ -61,6 +62,7 @@ REQUESTS = [
         {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
     ),
     (["improve", "1 - cos(x)", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
+    (["plot", "x**3", "--in", "x=1..2"], {"in": {"x": "1..2"}}),
 ]
 
 
@@ -88,6 +90,12 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
     assert error["hint"] == f"leave out --{key}"
 
 
+def test_the_help_names_each_command_that_a_request_may_have(gradcli: Command) -> None:
+    """Those of parts too."""
+    words = gradcli("batch", "--help").out.replace(",", " ").split()
+    assert not {*questions()} - {word.rstrip(".") for word in words[words.index("Commands") :]}
+
+
 WRONG_LINES = [
     ('grad "x**2 --at 3', "the request has a quote without its end"),
     ("grad x**2 --at 3 \\", "the request ends with a backslash"),
@@ -104,6 +112,12 @@ WRONG_LINES = [
     ("batch", "'batch' is no command that a request may have"),
     ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
     ("grad $(touch hacked) --at 3", "unexpected word after the expression $(touch: hacked)"),
+    ("grad own.py::f --at 3", "own.py::f is a function of Python, and a request has a formula, such as x**2"),
+    ("grad pkg.mod:f --at 3", "pkg.mod:f is a function of Python, and a request has a formula, such as x**2"),
+    (
+        "check x*y --at 3 --claim x=own.py::f",
+        "own.py::f is a function of Python, and a request has a formula, such as x**2",
+    ),
     ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
 ]
 

@@ -100,6 +100,7 @@ MISTAKES = [
     ({"command": "improve", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
     ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
     ({"command": "eval", "expression": "x**2"}, "no value for the variable 'x'"),
+    ({"command": "eval", "expression": "own.py::f"}, "own.py::f is a function of Python, and a request has a formula"),
 ]
 
 

@@ -11,10 +11,6 @@ SHOWN = {
     "refuted": 'check "norm(x)" --at 0.6,0.8 --claim x',
 }
 
-GRADIENTS = {
-    "parts/claims/algebraic_proof.py": "proofs in whole tensors",
-}
-
 DIFFERENTIATES = {
     "parts/claims/regions.py": "where a formula grows and falls",
 }
@@ -22,7 +18,12 @@ DIFFERENTIATES = {
 COLORED = dict.fromkeys(["check"])
 
 ENTERED = {
-    "check x**2 --at 1,2 --claim 2*x": "102 700 7500",
+    "check x**2 --at 1,2 --claim 2*x": "104 710 7700",
+}
+
+GRADIENTS = {
+    "parts/claims/algebraic_proof.py": "proofs in whole tensors",
+    "parts/claims/differentials.py": "what a claimed differential says of the derivative",
 }
 
 RECORDED = dict.fromkeys(["check"])

@@ -79,7 +79,7 @@ _V_MISSING = "v is missing: the claim is right for v = ones only"
 _VX = {"v": [1, 2], "x": [3, 4]}
 _FEW = {"points": 9}
 
-SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
+SAID: list[Any] = [
     # by a matrix: Jacobi's formula and its relatives
     ("det(A)", "det(A)*inv(A).T", {"A": _P}, {"wrt": "A"}, "proved", ""),
     ("logdet(A)", "inv(A).T", {"A": "[[2, 1], [1, 3]]"}, {"wrt": "A"}, "proved", ""),
@@ -131,7 +131,10 @@ SAID: list[tuple[str, str, At, dict[str, Any], str, str]] = [
         "gradient; ; the proof is for x of shape (3,), and with any size in place of 3;",
     ),
     ("x**2", "2*x", {"x": 3}, {}, "proved", "gradient; ; ;"),
-    ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": [1] * 20, "t": [0] * 20}, _FEW, "proved", "gradient; ;"),
+    pytest.param(
+        *("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": [1] * 20, "t": [0] * 20}, _FEW, "proved", "gradient; ;"),
+        marks=pytest.mark.thorough,
+    ),
     # at ties: the largest of 1, 1 has no derivative by either
     ("max(x)", "x == max(x)", {"x": [1, 1]}, {}, "proved", "it is proved where it is differentiable"),
     ("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, {"wrt": "c"}, "refuted", ""),
@@ -356,7 +359,6 @@ def test_a_point_without_a_derivative_does_not_count(f: str, text: str, x: float
 ERRORS = [
     ("x**2", "2*xx2", {"x": 1}, "names 'xx2', which is no variable", None),
     ("alpha**2", "2*alhpa", {"alpha": 1}, "names 'alhpa'", "did you mean 'alpha'?"),
-    ("s = sin(x); s**2", "2*s*cos(x)", {"x": 1}, "names 's'", "write out what 's' stands for"),
     ("A@x", "ones(5)", {"A": _A, "x": [1, 2, 3]}, "has shape (5,); the Jacobian has y.shape + x.shape, (2, 3)", None),
     ("x**2", "diag(v)", {"x": [1, 2]}, "has shape (2, 2); vᵀJ has the shape of x, (2,)", "leave v out"),
     ("x**2", "2*(x", {"x": 1}, "never closed", None),
@@ -504,7 +506,7 @@ PAIRS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(50))
 @given(PAIRS, st.sampled_from([(1.5, 0.5), (0, 0), (1, -1), ([1, -0.5, 0], [2, 1, 0.25])]))
 def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, point: tuple[Any, Any]) -> None:
     """Chain, product and quotient rule, across kinks and poles; nothing that is a little off is proved."""
@@ -530,7 +532,7 @@ def test_a_claim_needs_no_point(f: str, claims: dict[str, str], found: list[str]
     """It is tried with random values, which is said, and proved or refuted for shapes that make sense."""
     answer = Function(f).check(claim=claims)
     assert ([claim.status for claim in answer.claims], answer.passed) == (found, "refuted" not in found)
-    assert answer.warnings == ("no values were given; random ones were taken, of shapes that make sense",)
+    assert answer.warnings[0].startswith("no values were given; random ones were taken: ")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from gradcli.autodiff.run import array_of, run
 from gradcli.errors import InputError
 from gradcli.parts.claims.structures import STRUCTURES
 from tests.conftest import Command
+from tests.examples import first_of_each
 
 At = Mapping[str, Any]
 
@@ -53,7 +54,7 @@ CLAIMS: list[tuple[str, dict[str, str], str, str, At, str, str]] = [
 
 @pytest.mark.parametrize(
     ("f", "assume", "wrt", "claim", "at", "status", "in_general"),
-    CLAIMS,
+    first_of_each(CLAIMS, lambda *one: (*one[1].values(), *one[5:])),
     ids=[f"{f}: {c}" for f, _, _, c, *_ in CLAIMS],
 )
 def test_a_claim_is_judged_under_the_structure_and_in_general(

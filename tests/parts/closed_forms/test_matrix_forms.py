@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gradcli import Function
-from gradcli.language.program.named_shapes import NamedShape
+from gradcli.language.program.shape_readings import NamedShape
 from gradcli.symbolic.matrix_algebra.factoring import FormulaWriter
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors, called
 

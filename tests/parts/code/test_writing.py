@@ -70,7 +70,7 @@ def the_code_of(source: str) -> str:
     return rest
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(remark=st.text(max_size=30), at=st.sampled_from(["1,2", " 1 , 2 ", "[1,\n2]", '[1, 2]  # "`$(x)`\r']))
 def test_comments_of_the_user_never_become_code(remark: str, at: str) -> None:
     """Line ends of any kind, quotes and backslashes in them."""

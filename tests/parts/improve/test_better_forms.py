@@ -25,6 +25,7 @@ from gradcli.questions.question import Question
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Check, Improvement
 from tests.checks import check_of
+from tests.examples import part
 from tests.parsing import parse
 from tests.work import counted
 
@@ -118,7 +119,7 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
         tried.append(text)
 
     monkeypatch.setattr(judging, "verdict_of_form", verdict_of)
-    for terms, most in ((3, 12), (200, 3)):
+    for terms, most in ((3, 12), (120, 3)):
         tried.clear()
         with budget(3600):  # the limit of time is not what is tested
             _check("+".join(f"(1 - cos({k + 1}*x))/x" for k in range(terms)), 0)
@@ -166,7 +167,7 @@ HAMMING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "at", "expected"), HAMMING)
+@pytest.mark.parametrize(("text", "at", "expected"), part(HAMMING, 0, of=2))
 def test_cancellations_of_hamming_are_mended(text: str, at: dict[str, float], expected: str) -> None:
     """Hamming's examples and problems, at a point where the typed form has lost its digits."""
     assert _found(text, **at) == expected

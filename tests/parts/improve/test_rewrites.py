@@ -324,7 +324,7 @@ def test_no_text_breaks_the_search() -> None:
     choices = itertools.cycle(ATOMS)
     parts = ["1 - cos({0})", "where(x > 0, sqrt({0})/{1}, {1})", "exp({0})/sum(exp({0}))", "sin({0})/{0}"]
     seen = refused = 0
-    for n, form in enumerate(FORMS * 2):
+    for n, form in enumerate(FORMS):
         inner = parts[n % len(parts)].format(next(choices), next(choices))
         nested = parts[n % 3].format(form.format(inner, "x", "y", n=2), "x")
         for text in (form.format(inner, next(choices), "x", n=2), nested):
@@ -338,7 +338,7 @@ def test_no_text_breaks_the_search() -> None:
                 assert set(parse(candidate.text).names) == set(program.names)
                 seen += 1
     assert seen > 100
-    assert refused < 0.75 * 4 * len(FORMS)
+    assert refused < 0.75 * 2 * len(FORMS)
 
 
 def test_a_snippet_is_left_alone() -> None:
@@ -362,7 +362,7 @@ def test_sizes_in_constants_are_read_with_shapes() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        " + ".join(f"(1 - cos({n}*x))" for n in range(150)),
+        " + ".join(f"(1 - cos({n}*x))" for n in range(100)),
         " + ".join(f"where(x > {n}, sqrt(x - {n})/x, 0)" for n in range(50)),
         "(" * 90 + "1 - cos(x)" + ")" * 90,
         "; ".join(f"y{n} = log(1 + {f'y{n - 1}' if n else 'x'})" for n in range(100)),

@@ -30,7 +30,7 @@ COMMANDS = [c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") 
 """Commands whose answer has --format latex."""
 
 
-@pytest.mark.parametrize("command", part(COMMANDS, 2, of=3))
+@pytest.mark.parametrize("command", part(COMMANDS, 2, of=6))
 def test_every_recorded_answer_compiles(command: str) -> None:
     """All commands, all that can be in their answers; the format is the only thing that changes."""
     shown = _shown(recorded.answer(command).answer)

@@ -77,6 +77,12 @@ def at_index(x: torch.Tensor) -> torch.Tensor:
     return torch.zeros(4, dtype=x.dtype).index_add(0, torch.tensor([0, 2, 2]), x)
 
 
+def with_constants(x: torch.Tensor) -> torch.Tensor:
+    """A Jacobian by hand, with rows of constants."""
+    zero, one = (torch.tensor(number, dtype=x.dtype) for number in (0.0, 1.0))
+    return torch.stack([torch.stack([2 * x[0], zero]), torch.stack([zero, one])])
+
+
 def branch(x: torch.Tensor) -> torch.Tensor:
     """A branch on the values."""
     return x.exp() if x.sum() > 0 else x**3
@@ -163,6 +169,7 @@ PLAIN: Mapping[str, Row] = {
     "embedding": (lambda a: functional.embedding(LABELS, a), (A,), True),
     "attention": (functional.scaled_dot_product_attention, (_drawn(2, 3), _drawn(4, 3, seed=9), _drawn(4, 3)), True),
     "two outputs": (lambda x: (x.sin(), x.cos()), (X,), True),
+    "rows of constants": (with_constants, (X,), True),
     "outputs of two shapes": (lambda x: (x.sum(), x * 2), (X,), True),
     "an output without a derivative": (lambda x: (x.sin(), (x > 0).sum()), (X,), True),
     "in place": (in_place, (X,), True),

@@ -1,5 +1,7 @@
 """Functions that change what they are given or made of, and branch on numbers: left as they were, and judged."""
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -103,3 +105,27 @@ def test_a_module_is_left_as_it_was() -> None:
     np.testing.assert_allclose(answer.value, (layer.weight @ X).detach() + 5)
     assert torch.equal(layer.bias, before)
     assert not layer.bias.requires_grad
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_generators_are_left_as_they_were(before: int) -> None:
+    """Also where NumPy keeps the second of two normal numbers, next to the words of its state."""
+
+    def noisy(x: torch.Tensor) -> torch.Tensor:
+        return x * float(np.random.standard_normal()) * random.random() + torch.rand(3, dtype=x.dtype)
+
+    def numbers() -> list[float]:
+        return [float(np.random.standard_normal()), random.random(), float(torch.rand(1))]
+
+    def seed() -> None:
+        np.random.seed(before)
+        random.seed(before)
+        torch.manual_seed(before)
+        for _ in range(before):
+            np.random.standard_normal()
+
+    seed()
+    expected = [numbers(), numbers()]
+    seed()
+    assert record(noisy, X).vjp(v="ones").check is not None
+    assert [numbers(), numbers()] == expected

@@ -1,4 +1,7 @@
-"""Functions of Python whose tensors are on another device: they run there, and are judged by the truth of the CPU."""
+"""Functions of Python whose tensors are on another device: they run there, and are judged by the truth of the CPU.
+
+`tests/autodiff/test_devices.py` runs these tests on a device made in Python.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,7 @@ import torch
 import gradcli
 from gradcli.autodiff import devices
 from gradcli.errors import InputError, UsageError, WrongGradientsError
-from tests.fake_device import DEVICES, require_device, require_fake_device, require_own_process, wrong_kernel
-
-
-def test_a_device_made_in_python_runs_code() -> None:
-    """The tests of this file, on a device that this process has not."""
-    require_own_process(__file__)
+from tests.fake_device import DEVICES, require_device, require_fake_device, wrong_kernel
 
 
 @pytest.fixture(params=DEVICES)

@@ -141,7 +141,7 @@ KEPT: tuple[int, ...] = ()
 """Seeds of steps that were judged wrong once."""
 
 
-@pytest.mark.parametrize(("block", "dtype"), in_turn(part(range(6), 0, of=2), torch.float64, torch.float32))
+@pytest.mark.parametrize(("block", "dtype"), in_turn(part(range(6), 0, of=3), torch.float64, torch.float32))
 def test_random_steps_are_judged_right(block: int, dtype: torch.dtype) -> None:
     """None is called wrong or right that is not; hardly one is left open."""
     own = seeds(10 * block, 10, KEPT if block == 0 else ())

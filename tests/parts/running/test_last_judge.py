@@ -164,8 +164,9 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Ver
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_verdict_is_what_the_function_does(name: str) -> None:
+def test_a_verdict_is_what_the_function_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a kink, at a jump, where a value is held constant, and where it is smooth."""
+    monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 0.2)  # of a custom function, little is tried
     function, x, verdict = CASES[name]
     check = check_of(record(function, x).check())
     assert check.verdict == verdict, check
@@ -236,6 +237,8 @@ class Rooted(torch.autograd.Function):
 def test_a_loop_that_does_not_end_next_to_the_point_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends at the point; elsewhere the time of the calls is over, and the answer comes."""
     monkeypatch.setattr("gradcli.parts.running.recorded.CALLING_SECONDS", 0.01)
+    monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 0.1)
+    monkeypatch.setattr("gradcli.parts.running.custom_functions.MORE_SECONDS", 0.1)
     answer = record(lambda x: Rooted.apply(x).sum(), torch.tensor([4.0, 9.0], dtype=torch.float64)).check()
     assert check_of(answer).verdict in ("agree", "unchecked", "inaccurate")
 

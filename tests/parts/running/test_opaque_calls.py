@@ -51,10 +51,19 @@ def test_there_are_forty() -> None:
     assert len(CASES) >= 20
 
 
-@pytest.mark.parametrize(
-    ("make", "draw", "is_single"), [pytest.param(*c.values, id=c.id, marks=c.marks) for c in CASES]
-)
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def _in_dtypes() -> list[Any]:
+    """Each case in both dtypes, of which one in turn is for `pytest -m thorough`."""
+    params = []
+    for n, case in enumerate(CASES):
+        *_, is_single = case.values
+        for dtype in (torch.float64, torch.float32):
+            is_left = (dtype is torch.float64) == (n % 2 == 1 or is_single)
+            marks = (*case.marks, pytest.mark.thorough) if is_left else case.marks
+            params.append(pytest.param(*case.values, dtype, id=f"{str(dtype)[6:]}-{case.id}", marks=marks))
+    return params
+
+
+@pytest.mark.parametrize(("make", "draw", "is_single", "dtype"), _in_dtypes())
 def test_right_and_wrong_ones_are_told_apart(make: Make, draw: Draw, is_single: bool, dtype: torch.dtype) -> None:
     """By a thousandth, in either dtype; none is called proven, and the digits are said."""
     if is_single and dtype is torch.float64:

@@ -91,7 +91,7 @@ def test_an_interrupt_is_the_scripts(folder: Path) -> None:
 def test_a_closed_standard_error_costs_no_answer(folder: Path) -> None:
     """What the script prints is lost, and the answers are not."""
     Path("own.py").write_text(ONE + "print('mine')\nopen('new', 'w').write('text')\n")
-    words = command_of_gradcli()
+    words = runner()
     ran = subprocess.run(
         ["sh", "-c", f"{words} run own.py --format plain 2>&-"], capture_output=True, text=True, check=False
     )

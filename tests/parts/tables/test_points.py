@@ -45,7 +45,7 @@ def require_same(text: str, at: Mapping[str, Any], names: Sequence[str], dtype: 
 
 @pytest.mark.parametrize(
     "op",
-    part((op for op in ops.TABLE.values() if op.defined_by is not Meaning.TORCH_INLINE), 1, of=8),
+    part((op for op in ops.TABLE.values() if op.defined_by is not Meaning.TORCH_INLINE), 1, of=16),
     ids=lambda op: op.name,
 )
 def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:

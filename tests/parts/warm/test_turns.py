@@ -14,7 +14,7 @@ from tests.conftest import process
 from tests.terminals import LONGEST, PIPES, Program
 from tests.warm import Warm
 
-MANY = 40
+MANY = 16
 
 TIMES = "import os, time\nstart = time.monotonic()\ntime.sleep(0.2)\nprint(os.getppid(), start, time.monotonic())"
 
@@ -30,7 +30,7 @@ def slow() -> Iterator[Warm]:
 def test_many_calls_at_once_wait_in_turn(slow: Warm, folder: Path) -> None:
     """None gives up and starts by itself, though the last waits far longer than for a process that does not answer."""
     (folder / "script.py").write_text(TIMES)
-    environment = os.environ | {"PATIENCE": "2"}
+    environment = os.environ | {"PATIENCE": "1"}
     calls = [Program([slow.program("slow"), "script.py"], **PIPES, env=environment) for _ in range(MANY)]
     rows = [call.communicate(timeout=LONGEST)[0].split() for call in calls]
     assert [call.returncode for call in calls] == [0] * MANY

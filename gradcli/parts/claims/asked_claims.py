@@ -1,0 +1,175 @@
+"""Claims as they are asked: the variable of each, and the verdict on each at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+
+from gradcli import results
+from gradcli.arrays import Array
+from gradcli.crosscheck.compare import Tolerance
+from gradcli.errors import GradcliError, InputError, did_you_mean
+from gradcli.language.inputs import Value
+from gradcli.option_words import Words, marked, option
+from gradcli.parts.claims.checked_points import CheckedPoint
+from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
+from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
+from gradcli.parts.claims.subject import Subject
+from gradcli.parts.claims.verdict import claimed, expected as met, with_general
+from gradcli.questions import judging
+from gradcli.questions.question import Question
+
+ONLY = ""
+"""Name of a claim or a value that was given without a variable: it is for the only variable."""
+
+
+def with_statements(
+    claim: Mapping[str, str | StatedFunction], variables: Collection[str]
+) -> Mapping[str, str | StatedFunction]:
+    """Put back in its place what names no variable: `h = x - mean(x); h*v`, and `df = 2*x@dx`."""
+    found: dict[str, str | StatedFunction] = {}
+    for name, text in claim.items():
+        whole = f"{name} = {text.strip() if isinstance(text, str) else ''}"
+        has_statements = ";" in whole or "\n" in whole or bool(differentials_in(whole, variables))
+        is_statement = isinstance(text, str) and name not in (ONLY, *variables) and has_statements
+        found[ONLY if is_statement else name] = whole if is_statement else text
+    return found
+
+
+def variable_by_name(name: str, wrt: Sequence[str], flag: str, text: str = "") -> str:
+    """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
+
+    Raises:
+        InputError: There is no such variable, or there are several and none is named.
+    """
+    if name == ONLY:
+        name = variable_of(text) if "/" in text and "=" in text else ""
+        name = name or (wrt[0] if len(wrt) == 1 else "")
+    if name in wrt:
+        return name
+    if not wrt:
+        raise InputError(f"{option(flag)} is of no derivative: there is no variable to differentiate by")
+    known = ", ".join(wrt)
+    what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
+    hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
+    raise InputError(f"{option(flag)} names {what}", hint=hint if name else f"write {option(flag, 'NAME=...')}")
+
+
+def claims_of(
+    question: Question,
+    given: Mapping[str, object],
+    has_v: bool,
+    claim: Mapping[str, str | StatedFunction] | None,
+    expect: Mapping[str, Value] | None,
+) -> tuple[Mapping[str, str | ClaimedFunction], Mapping[str, Value]]:
+    """Return claims and numbers by variable, after reading each once, so that mistakes are found before torch runs.
+
+    A function that is given without a variable states the derivatives by all of them.
+    """
+    claims: dict[str, str | ClaimedFunction] = {}
+    for name, one in (claim or {}).items():
+        if isinstance(one, str) and name == ONLY and (moved := differentials_in(one, question.wrt)):
+            claims |= dict.fromkeys(moved, one)
+        elif isinstance(one, str):
+            fitting = _of_its_shape(question, one) if name == ONLY and len(question.wrt) > 1 else []
+            claims[variable_by_name(fitting[0] if len(fitting) == 1 else name, question.wrt, "claim", one)] = one
+        else:
+            names = question.wrt if name == ONLY else (variable_by_name(name, question.wrt, "claim"),)
+            claims |= {variable: one.stated(given, variable, question.wrt) for variable in names}
+    expected = {variable_by_name(name, question.wrt, "expect"): value for name, value in (expect or {}).items()}
+    v = np.ones(question.shape) if has_v else None
+    for name, stated in claims.items():
+        if isinstance(stated, str):
+            read(subject_of(question, name, v), stated)
+    for name, value in expected.items():
+        read_numbers(subject_of(question, name, v), value)
+    return claims, expected
+
+
+def _of_its_shape(question: Question, text: str) -> list[str]:
+    """List the variables by which a claim has the shape of the gradient or the Jacobian."""
+    found: list[str] = []
+    for name in question.wrt:
+        with suppress(GradcliError):
+            reading = read(subject_of(question, name, None), text)
+            found += [name] * (reading.own == reading.shape and not reading.is_transposed)
+    return found
+
+
+def subject_of(question: Question, name: str, v: Array | None, assumed: Assumed = MappingProxyType({})) -> Subject:
+    """Return the subject of a claim of the derivative by one variable."""
+    return Subject.from_program(question.program, question.shapes, name, v, assumed)
+
+
+def judged_claims(
+    look: CheckedPoint,
+    claims: Mapping[str, str | ClaimedFunction],
+    expected: Mapping[str, Value],
+    tolerance: Tolerance,
+    seed: int,
+    assumed: Assumed,
+    general: Callable[[], Question],
+) -> tuple[results.Claim, ...]:
+    """Judge each claim and each of the numbers; where something is assumed, also without that."""
+    found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
+    if not assumed:
+        texts = {name: one for name, one in claims.items() if isinstance(one, str)}
+        return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
+    if not found:
+        return found
+    others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
+    return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
+
+
+def _with_symmetry(
+    look: CheckedPoint, claim: results.Claim, text: str, tolerance: Tolerance, seed: int
+) -> results.Claim:
+    """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
+    question = look.question
+    squares = [str(s) for s in question.program.variables if len(x := question.shapes[s]) == 2 and x[0] == x[1] > 1]
+    is_of_text = question.recording is None and question.reread_at is None
+    if claim.status != "refuted" or claim.text != text or not squares or not is_of_text:
+        return claim
+    for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
+        assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
+        members = {name: one.member(question.arrays[name]) for name, one in assumed.items()}
+        with suppress(GradcliError):
+            there = under(question.with_values(members), assumed)
+            subject = subject_of(there, claim.variable, look.numbers.v, assumed)
+            found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
+            if found.status == "proved":
+                way = option("assume", *(f"{name}=symmetric" for name in names))
+                note = Words(f"it holds for {in_words(assumed)}: {way}")
+                return replace(claim, note=Words(f"{marked(claim.note)}; {note}") if claim.note else note)
+    return claim
+
+
+def _claims(
+    look: CheckedPoint,
+    claims: Mapping[str, str | ClaimedFunction],
+    expected: Mapping[str, Value],
+    tolerance: Tolerance,
+    seed: int,
+    assumed: Assumed = MappingProxyType({}),
+) -> Iterator[results.Claim]:
+    """Prove or refute each claim, and compare each of the numbers."""
+    question, v = look.question, look.numbers.v
+
+    def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
+        there = question.with_values(at)
+        return None if any(judging.boundaries(there)) else subject_of(there, name, v, assumed)
+
+    for name, one in claims.items():
+        subject, anew = (
+            subject_of(question, name, v, assumed),
+            partial(subject_at, name) if question.is_of_point else None,
+        )
+        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
+    for name, value in expected.items():
+        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)

@@ -1,0 +1,245 @@
+"""Claims without values: for which shapes of the variables they and their function make sense.
+
+`x.T@A@x` and the claim `(A + A.T)@x` make sense for a vector x and a square A, and then the claim is of the gradient by
+x.  All such readings are looked at, the likeliest first.  A claim that holds in one of them is proved, and the answer
+says for which; it is refuted only if it fails in all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from gradcli.errors import GradcliError
+from gradcli.language.program.named_shapes import NamedReading
+from gradcli.language.program.shape_readings import UNWANTED, Demand, GivenShape, TextBeside
+from gradcli.language.program.wengert import Program, Shape
+from gradcli.parts import is_listed
+from gradcli.parts.claims.claim_readings import StatedFunction, parse
+from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.subject import Subject, V
+from gradcli.questions.naming import chosen_variables
+from gradcli.questions.question import Inquiry
+from gradcli.results import Checking
+
+if is_listed("closed_forms"):
+    from gradcli.parts.closed_forms import at_random_values, readings
+else:
+
+    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+        """Draw no values, which are then missing."""
+        return inquiry
+
+    def readings(
+        inquiry: Inquiry,
+        given: Mapping[str, GivenShape],
+        beside: Sequence[TextBeside] = (),
+        cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    ) -> Iterator[NamedReading]:
+        """Find no shapes."""
+        return iter(())
+
+
+MOST_READINGS, MOST_UNLIKELY = 4, 1.5
+"""Readings that are looked at: so many, and only those whose cost is so near to that of the likeliest.
+
+Nobody means a capital for a vector, a lower-case letter for a matrix, or a broadcast, where there is another reading.
+"""
+
+STRETCHED, OF_SEVERAL, TRANSPOSED = 0.5, 0.5, 0.5
+"""Costs of a number claimed for each entry, of each dimension of y, and of a Jacobian whose columns are of y."""
+
+
+@dataclass(frozen=True)
+class OpenClaim:
+    """Claim of the derivative by one variable, whose shape is to fit that of the function.
+
+    Attributes:
+        variable: The name of the variable.
+        text: The claim.
+    """
+
+    variable: str
+    text: str
+
+    def read(self, function: Program, shapes: Mapping[str, Shape]) -> Program | None:
+        """Parse it for these shapes; None where it says each entry by its indices.
+
+        Raises:
+            GradcliError: It makes no sense with them.
+        """
+        of_symbols = {symbol: shapes[str(symbol)] for symbol in function.variables}
+        found = parse(Subject.from_program(function, of_symbols, self.variable, None), self.text)
+        return None if found.is_indexed else found.program
+
+    def demands(self, own: Program, shapes: Mapping[str, Shape], y: Shape) -> Iterable[Demand]:
+        """List the shapes that a derivative has: the gradient's, the Jacobian's, and what stretches to them."""
+        x = shapes[self.variable]
+        names_vector = V in own.names and V not in shapes
+        is_gradient = names_vector or math.prod(y) == 1
+        yield Demand(x, 0.0 if is_gradient else UNWANTED)
+        if x:
+            yield Demand((), STRETCHED)
+        if len(x) > 1:
+            yield Demand(x[-1:], UNWANTED)
+        if y and not names_vector:
+            yield Demand((*y, *x))
+            yield Demand((*x, *y), TRANSPOSED)
+
+
+@dataclass(frozen=True)
+class OpenReading:
+    """Shapes with which a function and claims of it make sense, and the variables that the claims are of.
+
+    Attributes:
+        found: The shapes.
+        claims: The claims by variable.
+    """
+
+    found: NamedReading
+    claims: Mapping[str, str | StatedFunction]
+
+
+class AnswerAtValues(Protocol):
+    """Answers at the point of an inquiry."""
+
+    def __call__(
+        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+    ) -> Checking:
+        """Answer; `ranges` is None where nobody gave the values."""
+
+
+def at_likely_shapes(
+    inquiry: Inquiry,
+    shape: Mapping[str, GivenShape],
+    claim: Mapping[str, str | StatedFunction],
+    seed: int,
+    answer: AnswerAtValues,
+) -> Checking | None:
+    """Answer at random values, for the likely shapes; None where no shapes are looked for.
+
+    Args:
+        inquiry: The function, without values.
+        shape: Shapes that are given.
+        claim: The claims by variable; the empty name stands for the one that is found by the shape.
+        seed: Of the values.
+        answer: Answers at values.
+
+    Raises:
+        GradcliError: No shapes fit, or the likeliest reading cannot be answered.
+    """
+    found = open_readings(inquiry, shape, claim)
+    if not found:
+        return None
+    return answer_open(found, lambda one: answer(at_random_values(inquiry, seed, one.found), None, one.claims))
+
+
+def at_likeliest_shapes(inquiry: Inquiry) -> Inquiry:
+    """Give a function without values random ones, of the likeliest shapes.
+
+    Raises:
+        GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
+    """
+    return at_random_values(inquiry, 0)
+
+
+def open_readings(
+    inquiry: Inquiry,
+    shape: Mapping[str, GivenShape],
+    claim: Mapping[str, str | StatedFunction],
+) -> list[OpenReading]:
+    """List the readings of a function and of claims of it, the likeliest first; none where no shapes are looked for.
+
+    A claim without a variable may be of each that the derivative is by.
+
+    Raises:
+        GradcliError: A shape is malformed, or there is no reading of the function alone.
+    """
+    wrt = chosen_variables(inquiry.snippet, inquiry.wrt)
+    named = dict(claim)
+    unnamed = named.pop("", None)
+    if isinstance(unnamed, str) and (variable := variable_of(unnamed) if "/" in unnamed and "=" in unnamed else ""):
+        named, unnamed = {**named, variable: unnamed}, None
+    if isinstance(unnamed, str) and (moved := differentials_in(unnamed, wrt)):
+        named, unnamed = {**named, **dict.fromkeys(moved, unnamed)}, None
+    found: list[OpenReading] = []
+    for variable in wrt if isinstance(unnamed, str) else ("",):
+        claims = named if unnamed is None else {**named, variable: unnamed}
+        beside = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
+        with suppress(GradcliError):
+            found += (OpenReading(one, claims) for one in _few(readings(inquiry, shape, beside, _cost_of_several)))
+    found.sort(key=lambda one: one.found.cost)
+    likely = [one for one in found if one.found.cost <= found[0].found.cost + MOST_UNLIKELY]
+    return likely[:MOST_READINGS] or [OpenReading(one, claim) for one in _first(readings(inquiry, shape))]
+
+
+def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Checking]) -> Checking:
+    """Answer for the first reading in which all claims are proved; else for the one in which they fare best.
+
+    What the other readings gave is said in a remark.
+
+    Raises:
+        GradcliError: The likeliest reading cannot be answered.
+    """
+    answers: list[tuple[OpenReading, Checking]] = []
+    for one in found:
+        try:
+            answers.append((one, answer(one)))
+        except GradcliError:
+            if not answers:
+                raise
+            continue
+        if _standing(answers[-1][1]) == 0:
+            break
+    best, chosen = min(answers, key=lambda pair: _standing(pair[1]))
+    others = [(one, other) for one, other in answers if one is not best]
+    if not others:
+        return chosen
+    if _standing(chosen) == len(STANDINGS) - 1:
+        told = f"it is refuted too {'; '.join(_for(one, best) for one, _ in others)}"
+    else:
+        told = "; ".join(f"{_for(one, best)} it is {_status(other)}" for one, other in others)
+        told = f"this is {_for(best, others[0][0])}; {told}"
+    return replace(chosen, remarks=(*chosen.remarks, told))
+
+
+STANDINGS = ("proved", "agrees", "no counterexample", "refuted")
+"""Outcomes of claims, the best first."""
+
+
+def _standing(answer: Checking) -> int:
+    return max((STANDINGS.index(one.status) for one in answer.claims), default=0)
+
+
+def _status(answer: Checking) -> str:
+    found = STANDINGS[_standing(answer)]
+    return "neither proved nor refuted" if found == "no counterexample" else found
+
+
+def _for(reading: OpenReading, other: OpenReading) -> str:
+    """Say for what a reading is: for which shapes, or by which variables, whatever differs from another reading."""
+    by = f"by {', '.join(reading.claims)}" if reading.claims.keys() != other.claims.keys() else ""
+    is_other = reading.found.named.given != other.found.named.given
+    return " ".join([by] * bool(by) + [f"for {reading.found.words}"] * (is_other or not by))
+
+
+def _first(found: Iterator[NamedReading]) -> Iterator[NamedReading]:
+    return itertools.islice(found, 1)
+
+
+def _few(found: Iterator[NamedReading]) -> Iterator[NamedReading]:
+    """Take the first of several readings, and those that are nearly as likely."""
+    first: NamedReading | None = None
+    for count, one in enumerate(found):
+        first = first or one
+        if count == MOST_READINGS or one.cost > first.cost + MOST_UNLIKELY:
+            return
+        yield one
+
+
+def _cost_of_several(y: Shape) -> float:
+    return 0.0 if math.prod(y) == 1 else OF_SEVERAL * len(y)
