@@ -348,6 +348,7 @@ RULES = {
     "symbolic/operations.py": "signs in the place of names, and words for the adjoints of some",
     "symbolic/matrix_algebra/program_forms.py": "the algebra of whole tensors, operation by operation",
     "symbolic/matrix_algebra/sums.py": "functions that are positive",
+    "symbolic/matrix_algebra/equality.py": "logarithms, and those of absolute values",
     "symbolic/matrix_algebra/known_functions.py": "functions of exponentials that have names",
     "symbolic/matrix_algebra/spelling.py": "commands of LaTeX",
     "symbolic/matrix_algebra/elementwise.py": "exponentials and logarithms of sums and products",

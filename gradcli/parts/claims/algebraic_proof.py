@@ -6,6 +6,7 @@ Sizes are numbers there that stand for any, so that a proof holds for all of the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,15 +61,15 @@ def algebraic_proof(
         variable: The one to differentiate by.
         is_jacobian: Whether the claim has the axes of y before those of x.
     """
-    for sizes in _numberings(shapes):
+    for sizes, is_expanded in itertools.product(_numberings(shapes), (True, False)):
         known = {symbol: tuple(sizes.get(n, n) for n in shape) for symbol, shape in shapes.items()}
-        algebra = MatrixAlgebra({number: str(n) for n, number in sizes.items()})
-        try:
+        algebra = MatrixAlgebra(
+            {number: str(n) for n, number in sizes.items()}, expands=is_expanded, splits=is_expanded
+        )
+        with suppress(GaveUpError, GradcliError, NoAdjointError, RecursionError):
             derivative, stated = _both(algebra, function, claim, known, variable, is_jacobian=is_jacobian)
             if are_equal(derivative, stated, algebra):
                 return AlgebraicProof(frozenset(sizes), _conditions(derivative, stated))
-        except (GaveUpError, GradcliError, NoAdjointError, RecursionError):
-            continue
     return None
 
 

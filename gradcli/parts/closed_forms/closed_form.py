@@ -116,6 +116,8 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         products, check = _products(weighted, typed, named, wrt, shape, check)
     together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
     matrices = _tensor_formulas(command, named, wrt, weighted)
+    if program.is_of_matrices:  # in the notation of the text
+        matrices = {name: found.mathematics for name, found in matrices.items()}
     conditions = dict.fromkeys(one for found in matrices.values() for one in found.conditions)
     return ClosedForm(
         command=command,

@@ -87,7 +87,8 @@ def _blocks(answer: ClosedForm) -> Iterator[Block]:
     for row, column in combinations_with_replacement(answer.wrt, 2) if command == "hessian" else single:
         known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
         label = known.get(command) or PARTIAL(y, Named(column))
-        yield formula_or_reason(label, answer.blocks.get((row, column)), answer.omitted.get((row, column)))
+        if (row, column) in answer.blocks or column not in answer.matrices:
+            yield formula_or_reason(label, answer.blocks.get((row, column)), answer.omitted.get((row, column)))
         if column in answer.matrices and (row in ("", column)):
             shown = {"jacobian": PARTIAL(y, Named(column)), "hessian": label}
             of = shown.get(command) or (WEIGHTED(Named(column), y) if answer.products else GRADIENT(Named(column), y))

@@ -111,8 +111,9 @@ def _formula(function: SizedFunction, variable: Symbol, of: str) -> WholeTensors
                 with suppress(GaveUpError):
                     texts[FormulaWriter({}, order).formula(form).text] = FormulaWriter(names, order).formula(form)
             for text in sorted(texts, key=len):
-                if is_proved_derivative(function.program, function.shapes, x, text, of):
-                    return texts[text]
+                with suppress(GradcliError):  # of a text that the language does not read
+                    if is_proved_derivative(function.program, function.shapes, x, text, of):
+                        return texts[text]
     except (GradcliError, NoAdjointError, OverTimeError, RecursionError):
         pass
     return None

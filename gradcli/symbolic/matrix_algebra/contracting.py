@@ -156,6 +156,8 @@ class Contraction:
                 other = renamed_axes(atom.inside[0], {0: 1, 1: 0}, atom.sizes[::-1])
                 inside, turned = self._elementwise(atom.name, atom.inside[0]), self._elementwise(atom.name, other, 1)
                 return turned.transposed if len(turned.text) < len(inside.text) else inside
+            case "function" if len(atom.inside) == 1:
+                return self._elementwise(atom.name, atom.inside[0])
             case "function":
                 return spelling.called(atom.name, *map(self.write, atom.inside))
             case "added":
@@ -175,6 +177,8 @@ class Contraction:
 
     def _elementwise(self, name: str, inside: NormalForm, turns: int = 0) -> Written:
         """Write a function of a matrix; that of whole rows or columns has the axis behind its name."""
+        if name == "log_abs":
+            return spelling.called("log", spelling.called("abs", self.write(inside)))
         function, _, axis = name.partition(" along ")
         along = [spelling.integer(abs(int(axis) - turns))] if axis else []
         return spelling.called(function, self.write(inside), *along)

@@ -1,7 +1,7 @@
 """Powers and functions of the elements of forms.
 
     exp(a + b), exp(a*log(b))       exp(a)*exp(b), b**a
-    log(a*b)                        log(a) + log(b)
+    log(a*b)                        log(abs(a)) + log(abs(b)), where it has a value
     tanh(a)                         (exp(2*a) - 1)/(exp(2*a) + 1)
 
 A root of a product is split only where what stands under it is not negative, so that sqrt(x**2) stays.
@@ -12,9 +12,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gradcli.symbolic.matrix_algebra.algebra import TensorAlgebra
-from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, GaveUpError, NormalForm, canonical, summed
+from gradcli.symbolic.matrix_algebra.networks import Atom, Factor, Factors, GaveUpError, NormalForm, canonical, summed
 from gradcli.symbolic.matrix_algebra.rewriting import LARGEST_POWER
-from gradcli.symbolic.matrix_algebra.sums import broadcast, content, renamed_axes, wrapped
+from gradcli.symbolic.matrix_algebra.sums import broadcast, content, has_positive_base, renamed_axes, wrapped
 
 LARGEST_PRIME = 10_000
 """Largest prime of a number under a root."""
@@ -106,11 +106,7 @@ class ElementwiseAlgebra(TensorAlgebra):
             ((factors, coefficient),) = form.terms.items()
             inner = {"exp": "log", "log": "exp"}.get(name)
             if coefficient == 1 and len(factors) == 1 and factors[0].atom.name == inner and factors[0].power == 1:
-                one = factors[0]
-                moved = dict(enumerate(one.at))
-                inside = one.atom.inside[0]
-                terms = {canonical([f.moved(moved) for f in own]): n for own, n in inside.terms.items()}
-                return NormalForm(form.sizes, terms)
+                return _inside_at(factors[0], form.sizes)
         return None
 
     def _of_elements(self, name: str, *forms: NormalForm) -> NormalForm:
@@ -133,8 +129,8 @@ class ElementwiseAlgebra(TensorAlgebra):
         factors: list[Factor] = []
         scale = Fraction(1)
         for own, number in form.terms.items():
-            logarithm = own[0] if len(own) == 1 and own[0].atom.name == "log" and own[0].power == 1 else None
-            if logarithm is not None and logarithm.atom.kind == "function":
+            logarithm = _logarithm(own, number)
+            if logarithm is not None:
                 base = logarithm.atom.inside[0]
                 moved = dict(enumerate(logarithm.at))
                 raised = self.power(base, number)
@@ -152,39 +148,60 @@ class ElementwiseAlgebra(TensorAlgebra):
             factors.append(Factor(atom, at, number))
         return self.normal(form.sizes, [(scale, factors)])
 
+    def log_of_base(self, form: NormalForm) -> NormalForm:
+        """Return the logarithm of the base of a power, which may be negative where the power is whole."""
+        _, shared, rest = content(form)
+        if rest.number == 1 and all(map(has_positive_base, shared)):
+            return self._log(form)
+        return self._of_elements("log_of_base", form)
+
     def _log(self, form: NormalForm) -> NormalForm:
-        """Return the logarithm as a sum of those of the factors."""
+        """Return the logarithm as a sum of those of the factors.
+
+        Where several factors may be negative it is that of their absolute values; one alone is positive where its
+        logarithm has a value.
+        """
         if not form.terms:
             self._give_up()
         number, shared, rest = content(form)
         if number < 0:
             return self._of_elements("log", form)
-        parts: list[tuple[Fraction, NormalForm]] = []
-        parts += [
-            (Fraction(power), self._of_elements("log", self.constant(prime))) for prime, power in _primes(abs(number))
-        ]
         if len(rest.terms) == 1:
-            ((own, sign),) = rest.terms.items()
+            ((own, _),) = rest.terms.items()
             if all(index >= 0 for one in own for index in one.at):
-                shared, rest = [*shared, *own], self.constant(sign, form.sizes)
+                shared, rest = [*shared, *own], self.constant(1, form.sizes)
+        signed = [one for one in shared if not has_positive_base(one)]
+        has_rest = rest.number != 1
+        is_positive = not signed if has_rest else len(signed) == 1 and signed[0].power % 2 == 1
+        name = "log" if is_positive else "log_abs"
+        parts = [(Fraction(n), self._of_elements("log", self.constant(prime))) for prime, n in _primes(number)]
         for one in shared:
-            base = self.normal(form.sizes, [(Fraction(1), [one._replace(power=Fraction(1))])])
-            if one.atom.name == "exp":
-                moved = dict(enumerate(one.at))
-                inside = one.atom.inside[0].terms.items()
-                parts.append(
-                    (
-                        one.power,
-                        NormalForm(form.sizes, {canonical([f.moved(moved) for f in own]): n for own, n in inside}),
-                    )
-                )
-            elif one.atom.kind == "unit":
+            if one.atom.kind == "unit":
                 self._give_up()
-            else:
-                parts.append((one.power, self._of_elements("log", base)))
-        if rest.number != 1:
-            parts.append((Fraction(1), self._of_elements("log", rest)))
+            if one.atom.kind == "function" and one.atom.name == "exp":
+                parts.append((one.power, _inside_at(one, form.sizes)))
+                continue
+            base = self.normal(form.sizes, [(Fraction(1), [one._replace(power=Fraction(1))])])
+            parts.append((one.power, self._of_elements(name if one in signed else "log", base)))
+        if has_rest:
+            parts.append((Fraction(1), self._of_elements(name, rest)))
         return self.add(*parts, (1, self.constant(0, form.sizes)))
+
+
+def _logarithm(own: Factors, number: Fraction) -> Factor | None:
+    """Return the logarithm that a term is a multiple of, if its exponential is a power."""
+    if len(own) != 1 or own[0].atom.kind != "function" or own[0].power != 1:
+        return None
+    name = own[0].atom.name
+    is_log = name in ("log", "log_of_base") or (name == "log_abs" and number % 2 == 0)
+    return own[0] if is_log else None
+
+
+def _inside_at(one: Factor, sizes: tuple[int, ...]) -> NormalForm:
+    """Return what is inside of a function, at the indices of a factor."""
+    to = dict(enumerate(one.at))
+    terms = one.atom.inside[0].terms.items()
+    return NormalForm(sizes, {canonical([other.moved(to) for other in own]): number for own, number in terms})
 
 
 def _root(number: Fraction, power: Fraction) -> list[Factor]:

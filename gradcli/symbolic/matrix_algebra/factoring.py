@@ -35,6 +35,9 @@ LONGEST_FORMULA = 240
 MOST_FACTORED = 16
 """Most terms of a sum in which common factors are looked for."""
 
+MOST_ORDERED = 4
+"""Most terms of a sum for which common factors are taken out in both orders, first on the left or on the right."""
+
 
 class FormulaWriter:
     """Writer of forms.
@@ -220,7 +223,8 @@ def factored(terms: Sequence[WordTerm]) -> list[WordTerm]:
     >>> spelled(one.word).text
     '(A + B)@x'
     """
-    options = [_by_scalars(_joined_at(_joined_at(list(terms), one), other)) for one, other in ((-1, 0), (0, -1))]
+    orders = ((-1, 0), (0, -1)) if len(terms) <= MOST_ORDERED else ((-1, 0),)
+    options = [_by_scalars(_joined_at(_joined_at(list(terms), one), other)) for one, other in orders]
     return min(options, key=lambda option: len(_plain_sum(option).text))
 
 
@@ -311,12 +315,19 @@ def _joined_by_element(own: Sequence[WordTerm]) -> WordTerm | None:
 
 def _joined_group(own: list[WordTerm], place: int) -> list[WordTerm]:
     """Add up terms with the same first or last part to one, if their other parts can be added."""
-    rest = [replace(term, word=term.word[1:] if place == 0 else term.word[:-1]) for term in own]
+    alike = _alike([term.word if place == 0 else term.word[::-1] for term in own])
+    rest = [replace(term, word=term.word[alike:] if place == 0 else term.word[:-alike]) for term in own]
     if len(own) == 1 or len({kind_of(one.word) for one in rest}) > 1:
         return own
     number, scalars, inner = _shared(rest)
     whole = factored(inner)
     one = whole[0] if len(whole) == 1 else _sum_as_term(whole)
-    part = own[0].word[place]
-    word = (part, *one.word) if place == 0 else (*one.word, part)
+    first = own[0].word
+    word = (*first[:alike], *one.word) if place == 0 else (*one.word, *first[-alike:])
     return [WordTerm(number * one.number, _product(scalars, one.scalars), word)]
+
+
+def _alike(words: Sequence[Sequence[WordPart]]) -> int:
+    """Count the parts with which all of some words begin, so that of each at least one is left."""
+    most = min(map(len, words)) - 1
+    return next((n for n in range(most) if len({word[n].key for word in words}) > 1), max(most, 1))

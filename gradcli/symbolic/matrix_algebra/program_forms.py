@@ -142,7 +142,9 @@ class FormReader:
     def _power(self, base: NormalForm, power: NormalForm) -> NormalForm:
         if (number := power.number) is not None:
             return self.algebra.power(base, number)
-        return self.algebra.function("exp", self.algebra.multiply(power, self.algebra.function("log", base)))
+        if not self.algebra.splits:
+            raise GaveUpError
+        return self.algebra.function("exp", self.algebra.multiply(power, self.algebra.log_of_base(base)))
 
     def _sum(self, call: Call, form: NormalForm) -> NormalForm:
         axes = axes_of(form.sizes, call.constants["dim"])

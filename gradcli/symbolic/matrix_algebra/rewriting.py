@@ -183,18 +183,26 @@ class Rewriting:
             return None
         if (found := self._split_fraction(coefficient, factors, one)) is not None:
             return found
-        lead = _leading(one.atom.inside[0])
+        inside = one.atom.inside[0]
+        lead = _leading(inside)
         if lead is None:
             return None
-        wanted = [other.moved(dict(enumerate(one.at))) for other in lead]
         own = {(other.atom, other.at): other.power for other in factors}
-        if any(own.get((w.atom, w.at), Fraction(0)) < w.power for w in wanted):
-            return None
-        number = one.atom.inside[0].terms[lead]
-        left = merged([*factors, *(w.raised(Fraction(-1)) for w in wanted)])
-        lower = merged([*left, Factor(one.atom, one.at)])
-        whole = self._with_sizes(factors, coefficient / number, lower)
-        return [whole, *self._terms_at(one, left, -coefficient / number, lead)]
+        at = dict(enumerate(one.at))
+
+        def power_of(other: Factor) -> Fraction:
+            return own.get((other.atom, other.moved(at).at), Fraction(0))
+
+        terms = [lead]
+        if any(power_of(other) < 0 for other in lead):  # a**-1 is there, and is to be multiplied by a
+            terms += [term for term in inside.ordered if term and _is_local(term)]
+        for term in terms:
+            if all(power_of(other) >= other.power for other in term):
+                number = inside.terms[term]
+                left = merged([*factors, *(other.moved(at).raised(Fraction(-1)) for other in term)])
+                whole = self._with_sizes(factors, coefficient / number, merged([*left, Factor(one.atom, one.at)]))
+                return [whole, *self._terms_at(one, left, -coefficient / number, term)]
+        return None
 
     def _split_fraction(self, coefficient: Fraction, factors: list[Factor], one: Factor) -> list[Raw] | None:
         """Replace a**-1*(c + b*a)**-1 by a**-1/c - b*(c + b*a)**-1/c, for a number c."""
@@ -219,7 +227,7 @@ class Rewriting:
         """Replace A @ inv(A + B) by eye - B @ inv(A + B), for the leading word A of a sum; B may be nothing."""
         inside = inverse.atom.inside[0]
         found = _leading_word(inside) if self.expands or len(inside.terms) == 1 else None
-        if found is None:
+        if found is None or inverse.at[0] == inverse.at[1]:  # its diagonal is no factor of a product
             return None
         lead, pattern = found
         forward = [(letter, is_turned) for letter, is_turned in pattern]
@@ -260,12 +268,17 @@ def _with_numbers_of_networks(factors: list[Factor]) -> list[Factor]:
     return merged(found)
 
 
+def _is_local(own: Factors) -> bool:
+    """Tell whether a term of a sum is a product of positive powers at the indices of the sum."""
+    return all(one.power > 0 and all(index >= 0 for index in one.at) for one in own)
+
+
 def _leading(form: NormalForm) -> Factors | None:
     """Return the term of a sum that others are replaced for: of the highest degree, at its own indices alone."""
     ranked = [
         (sum(one.power for one in own), "".join(one.atom.key for one in own), own)
         for own in form.terms
-        if own and all(index >= 0 for one in own for index in one.at) and all(one.power > 0 for one in own)
+        if own and _is_local(own)
     ]
     if not ranked or any(one.atom.kind == "unit" for *_, own in ranked for one in own):
         return None

@@ -160,7 +160,7 @@ def chain(parts: Sequence[Written]) -> Written:
     """Write a product of matrices and vectors."""
     if len(parts) == 1:
         return parts[0]
-    own = [one.within(POWER) for one in parts]
+    own = [one.within(CHAIN) for one in parts]
     pretty = own[0].pretty
     for before, one in itertools.pairwise(own):
         pretty += ("·" if before.is_long or one.is_long else "") + one.pretty
