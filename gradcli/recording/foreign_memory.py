@@ -11,6 +11,7 @@ it is used, and no call has written to it, they are not those of a constant.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.autodiff import torch_internals
@@ -55,7 +56,7 @@ class Buffers:
 
     def __init__(self) -> None:
         self._filled: dict[int, _Buffer] = {}
-        self._written: tuple[int, float] | None = None  # the last one that is none any more
+        self._written: dict[int, float] = {}  # by the present call, with the number that was there before
 
     def fill(self, name: str, tensor: Tensor) -> None:
         """Note a tensor that an operation has made, if it is one number everywhere; one without numbers is made 0."""
@@ -72,14 +73,21 @@ class Buffers:
                 alive = torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
                 self._filled[memory(tensor)] = _Buffer(alive, number, is_empty)
 
-    def forget(self, tensor: Tensor) -> None:
-        """Remember a buffer no more, as a call writes to it."""
-        if self._filled and not is_wrapped(tensor) and (found := self._filled.pop(memory(tensor), None)) is not None:
-            self._written = memory(tensor), found.number
+    def forget(self, tensor: Tensor) -> float | None:
+        """Remember a buffer no more; give the number that it was filled with, if it was one."""
+        if not self._filled or is_wrapped(tensor):
+            return None
+        found = self._filled.pop(memory(tensor), None)
+        return None if found is None else found.number
+
+    def write(self, changed: Sequence[Tensor]) -> None:
+        """Note the tensors that the present call is to write to."""
+        numbers = {memory(one): self.forget(one) for one in changed if not is_wrapped(one)} if changed else {}
+        self._written = {key: number for key, number in numbers.items() if number is not None}
 
     def number_before(self, tensor: Tensor) -> float | None:
         """Give the one number that a tensor held before the present call wrote to it; None if it is not known."""
-        return self._written[1] if self._written is not None and self._written[0] == memory(tensor) else None
+        return self._written.get(memory(tensor))
 
     def is_foreign(self, tensor: Tensor, *, is_result: bool = False) -> bool:
         """Tell whether code that is not torch's has written to a tensor.

@@ -103,8 +103,7 @@ def note_use(recorder: CallRecorder, name: str, tensors: Sequence[Tensor], chang
             raise UnseenCodeError(f"{said}{where}: its derivative is not known", function=function)
         if recorder.dtype is not None and said not in recorder.decisions.lost:  # a script reads its data so
             recorder.decisions.lost.append(said)
-    for one in changed:
-        recorder.buffers.forget(one)
+    recorder.buffers.write(changed)
 
 
 def require_seen_results(

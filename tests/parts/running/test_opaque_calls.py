@@ -174,6 +174,26 @@ def test_a_table_of_numbers_is_a_constant() -> None:
     assert check_of(record(function, own.X).check()).verdict == "agree"
 
 
+def test_a_buffer_is_known_by_its_number_until_it_is_written_to() -> None:
+    """By a constant first, or at once by what moves: then no constant with numbers of the point is left."""
+
+    def rows(x: torch.Tensor) -> torch.Tensor:
+        found = torch.zeros(3, 3, dtype=x.dtype)
+        found[0] = torch.arange(3.0, dtype=x.dtype)
+        found[1] = x**2
+        return (found**2).sum()
+
+    def padded(x: torch.Tensor) -> torch.Tensor:
+        found = torch.full((4,), 7.0, dtype=x.dtype)
+        found[1:] = x
+        return (found**3).sum()
+
+    for function in (rows, padded):
+        answer = record(function, own.X).check()
+        assert (check_of(answer).verdict, check_of(answer).proven) == ("agree", True)
+    assert [*answer.inputs] == ["x"]
+
+
 @pytest.mark.parametrize("make", [torch.zeros_like, torch.ones_like, lambda x: torch.full_like(x, 3)])
 def test_a_function_that_gives_back_a_constant_is_read(make: Callable[[torch.Tensor], torch.Tensor]) -> None:
     """Nothing has written to it, so it is proven to have no slope."""
