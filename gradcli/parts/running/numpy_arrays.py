@@ -226,7 +226,7 @@ def made_of_tensors() -> Iterator[None]:
 
 def _making(name: str, function: Callable[..., Argument]) -> Callable[..., Argument]:
     @functools.wraps(function)
-    def made(*args: Argument, **named: Argument) -> Argument:
+    def with_tensors(*args: Argument, **named: Argument) -> Argument:
         if is_of_user(sys._getframe(1).f_code.co_filename):
             with contextlib.suppress(TypeError, ValueError, RuntimeError, AttributeError, NotImplementedError):
                 found = _made(name, args, named)
@@ -234,7 +234,7 @@ def _making(name: str, function: Callable[..., Argument]) -> Callable[..., Argum
                     return found
         return function(*args, **named)
 
-    return made
+    return with_tensors
 
 
 def _made(name: str, args: Sequence[Argument], named: Mapping[str, Argument]) -> Argument:

@@ -27,7 +27,7 @@ TF32_SLACK = 2.0**-8
 """Largest error of a value that is computed in TF32, a float32 of three digits."""
 
 
-class Replay(NamedTuple):
+class CheckedReplay(NamedTuple):
     """Recording that was replayed, and gave the value of its function.
 
     Attributes:
@@ -39,7 +39,7 @@ class Replay(NamedTuple):
     fault: str = ""
 
 
-def require_same(made: RecordedFunction, y: Tensor, on_cpu: Callable[[], Tensor] | None = None) -> Replay:
+def require_same(made: RecordedFunction, y: Tensor, on_cpu: Callable[[], Tensor] | None = None) -> CheckedReplay:
     """Refuse a recording that is not the function.
 
     Args:
@@ -57,18 +57,19 @@ def require_same(made: RecordedFunction, y: Tensor, on_cpu: Callable[[], Tensor]
     slack = LOW_SLACK if made.recorder.decisions.low else SLACK[call.dtype]
     room = slack * max(largest(own), largest(terms))
     if is_close(found, own, room):
-        return Replay(terms)
+        return CheckedReplay(terms)
     where = ("", "") if call.device == CPU else (" on the CPU", f" on {call.device}")
     values = f"replayed{where[0]}, it gives {in_short(found)}, and the function{where[1]} {in_short(own)}"
     if call.dtype == "float32" and has_tf32(call.device) and is_close(found, own, TF32_SLACK * room / slack):
         made.recorder.decisions.low = f"TF32 on {call.device}, which torch.backends.cudnn.allow_tf32 allows"
-        return Replay(terms)
+        return CheckedReplay(terms)
     if call.device != CPU:
         replayed = _value(lambda: replay(made.program, made.arrays, wrt, call.dtype, call.device).value)
         there = _value(lambda: array_of(on_cpu())) if on_cpu is not None else None
         is_own = replayed is not None and is_close(replayed, own, room)
         if is_own or (there is not None and is_close(there, found, room)):
-            return Replay(terms, _line_at_fault(made, slack) or f"{call.called} {_gives(own, found, call.device)}")
+            fault = _line_at_fault(made, slack) or f"{call.called} {_gives(own, found, call.device)}"
+            return CheckedReplay(terms, fault)
     raise InputError(f"the recording of {call.called} is not the function: {values}")
 
 
