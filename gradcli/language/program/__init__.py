@@ -7,6 +7,7 @@ passes          the forms of a Program for its readers, each made once
 sympy_functions  primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line
 named_shapes    shapes whose sizes have names, and inferred ones of variables
+shape_costs     how unlikely shapes are
 shape_readings  the shapes with which a text makes sense, the likeliest first
 movement        the sources of the elements of a line; indices with positions, as text
 library_calls   calls of torch and NumPy for an operation: to compute it, or to write it down

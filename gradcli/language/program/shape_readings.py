@@ -21,8 +21,15 @@ from functools import partial
 from typing import Protocol
 
 from gradcli.errors import GradcliError, ShapeError
-from gradcli.language.lower.juxtaposed_names import GREEK
-from gradcli.language.ops import Kind
+from gradcli.language.program.shape_costs import (
+    EQUAL,
+    SQUARE,
+    TURNED_NUMBER,
+    cheapest,
+    cost_of_line,
+    costs_of_ranks,
+    is_out_of_square,
+)
 from gradcli.language.program.shapes import shape_of
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
@@ -45,30 +52,6 @@ MOST_SIZES = 8
 
 SAME = 211
 """Number for all sizes while a text is read for dimensions alone: beyond what means something by itself."""
-
-BROADCAST = 3.0
-"""Cost of tensors of other shapes that are multiplied element by element."""
-
-OUT_OF_SQUARE = 5.0
-"""Cost of the trace of a matrix that is not square."""
-
-UNLIKE_TERMS = 2.0
-"""Cost of a variable that is a number and added to a tensor."""
-
-MISSING, MISSING_GREEK = 3.5, 0.5
-"""Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
-
-TURNED_NUMBER = 2.0
-"""Cost of a number that is transposed: somebody means a vector."""
-
-CAPITAL_NUMBER = 2.5
-"""Cost of a number that has a capital letter in mathematics."""
-
-UNWANTED = 3.0
-"""Cost of a text beside the function that has another shape than is expected of it."""
-
-EQUAL, SQUARE = 0.1, 1.0
-"""Costs of two sizes that have to be the same, and of all sizes the same where they need not be."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +91,6 @@ class ShapeReading:
     cost: float
 
 
-_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps", *"αβγδεζηθικλμνξορστυφχψω"})
-
 Read = Callable[[Mapping[str, Shape]], Program]
 
 
@@ -141,13 +122,15 @@ def shape_readings(
     search = _Search(program, given, exact, read, beside, cost_of, square)
     unknown = [name for name in program.names if name not in given and name not in exact]
     options = [
-        [(0.0, 2)] if name in square else _costs(name, *wanted.get(name, (0, 0)), is_mathematics=program.is_of_matrices)
+        [(0.0, 2)]
+        if name in square
+        else costs_of_ranks(name, *wanted.get(name, (0, 0)), is_mathematics=program.is_of_matrices)
         for name in unknown
     ]
     found: list[tuple[float, int, ShapeReading]] = []
     refused: GradcliError | None = None
     order = itertools.count()
-    for cost, ranks in itertools.islice(_cheapest(options), MOST_TRIED):
+    for cost, ranks in itertools.islice(cheapest(options), MOST_TRIED):
         while found and found[0][0] <= cost:
             yield heapq.heappop(found)[2]
         try:
@@ -161,48 +144,6 @@ def shape_readings(
         yield heapq.heappop(found)[2]
     if refused is not None and not is_any:
         raise refused
-
-
-def _costs(name: str, fewest: int, passed: int, *, is_mathematics: bool = False) -> list[tuple[float, int]]:
-    """List the dimensions that a variable may have with their costs, the cheapest first.
-
-    In mathematics a capital is a matrix, and seldom a number.
-
-    >>> _costs("x", 0, 0), _costs("A", 1, 1), _costs("lam", 0, 0)
-    ([(0.0, 0), (1.0, 1), (6.0, 2)], [(2.0, 2), (6.0, 1)], [(0.0, 0), (1.2, 1), (6.0, 2)])
-    """
-    first = name.rstrip("0123456789_")
-    number = CAPITAL_NUMBER if is_mathematics else 0.0
-    known = (
-        (number, 6.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 6.0) if first.lower() in _GREEK else (0.0, 1.0, 6.0)
-    )
-    missing = MISSING_GREEK if first.lower() in _GREEK and first[:1].islower() else MISSING
-    ranks = range(fewest, max(2, fewest, passed) + 1)
-    costs = ((known[rank] if rank < len(known) else 2.0 * rank, rank) for rank in ranks)
-    return sorted((cost + missing * max(0, passed - rank), rank) for cost, rank in costs)
-
-
-def _cheapest(options: Sequence[Sequence[tuple[float, int]]]) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Generate choices of one option of each list, with their costs, the cheapest first.
-
-    >>> [ranks for _, ranks in _cheapest([[(0.0, 0), (1.0, 1)], [(0.0, 0), (4.0, 2)]])]
-    [(0, 0), (1, 0), (0, 2), (1, 2)]
-    """
-    first = (0,) * len(options)
-
-    def cost(chosen: tuple[int, ...]) -> float:
-        return sum(own[n][0] for own, n in zip(options, chosen, strict=True))
-
-    waiting, seen = [(cost(first), first)], {first}
-    while waiting:
-        total, chosen = heapq.heappop(waiting)
-        yield total, tuple(own[n][1] for own, n in zip(options, chosen, strict=True))
-        for place, own in enumerate(options):
-            if chosen[place] + 1 < len(own):
-                after = (*chosen[:place], chosen[place] + 1, *chosen[place + 1 :])
-                if after not in seen:
-                    seen.add(after)
-                    heapq.heappush(waiting, (cost(after), after))
 
 
 # -- sizes that have to be the same
@@ -430,13 +371,13 @@ class _Run:
             operands = [self.shapes.get(atom, ()) for atom in line.call.operands]
             try:
                 self.shapes[line.symbol] = shape_of(line.call, operands)
-                if _is_out_of_square(line.call, operands) and any(map(self.is_free, operands[0])):
+                if is_out_of_square(line.call, operands) and any(map(self.is_free, operands[0])):
                     raise ShapeError("a trace is of a square matrix")
             except GradcliError as error:
                 error.place = error.place or self.program.place(line)
                 self.misfit = _Misfit(tuple(operands), partial(_fits, line.call), error, _constants(line.call))
                 return
-            self.cost += _cost(line.call, operands, variables)
+            self.cost += cost_of_line(line.call, operands, variables)
 
     @property
     def shape(self) -> Shape:
@@ -447,7 +388,7 @@ class _Run:
 def _fits(call: Call, operands: Sequence[Shape]) -> bool:
     with suppress(GradcliError):
         shape_of(call, list(operands))
-        return not _is_out_of_square(call, operands)
+        return not is_out_of_square(call, operands)
     return False
 
 
@@ -455,24 +396,6 @@ def _constants(call: Call) -> tuple[int, ...]:
     """List the sizes that an operation is given, and how many elements they make."""
     sizes = call.constants.get("shape")
     return (*sizes, math.prod(sizes)) if isinstance(sizes, tuple) and -1 not in sizes else ()
-
-
-def _is_out_of_square(call: Call, operands: Sequence[Shape]) -> bool:
-    return call.op.of_square and len(set(operands[0])) > 1
-
-
-def _cost(call: Call, operands: Sequence[Shape], variables: set[Atom]) -> float:
-    """Say how unlikely it is that an operation is meant for operands of these shapes."""
-    if _is_out_of_square(call, operands):
-        return OUT_OF_SQUARE
-    if call.op.kind is not Kind.ELEMENTWISE:
-        return 0.0
-    if len({shape for shape in operands if shape}) > 1:
-        return BROADCAST
-    most = max(map(len, operands), default=0)
-    is_sum = call.op.coefficients and len(operands) > 1
-    alike = (len(shape) == most or atom not in variables for atom, shape in zip(call.operands, operands, strict=True))
-    return UNLIKE_TERMS if is_sum and not all(alike) else 0.0
 
 
 def _demanded(own: Shape, demands: Sequence[Demand]) -> _Misfit | None:

@@ -186,8 +186,7 @@ class Program:
         named: The value of each of these names at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
-        needs_values: Whether values decide which lines there are, as of `x[x > 0]`: the text is to be read
-            with values of its variables, and the lines hold near them.
+        needs_values: Whether values decide which lines there are, as of `x[x > 0]`: it is to be read with values.
         guards: The conditions that values decided when it was read so.
         joined: Names that were cut into several though nothing names these, each with its reading, `A x`.
         turned_numbers: How many numbers are transposed, as x is in `x.T` with the shape ().
@@ -452,8 +451,7 @@ def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
     >>> [line.call.op.name for line in needed(whole.lines, whole.output)]
     ['pow', 'add']
     """
-    wanted = set(outputs)
-    found = []
+    wanted, found = set(outputs), []
     for line in reversed(lines):
         if line.symbol in wanted:
             found.append(line)

@@ -16,7 +16,8 @@ from typing import Protocol
 
 from gradcli.errors import GradcliError
 from gradcli.language.program.named_shapes import NamedReading
-from gradcli.language.program.shape_readings import UNWANTED, Demand, GivenShape, TextBeside
+from gradcli.language.program.shape_costs import UNWANTED
+from gradcli.language.program.shape_readings import Demand, GivenShape, TextBeside
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import StatedFunction, parse

@@ -97,7 +97,7 @@ def _joins_elements(program: Program) -> bool:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _NamedPart:
     """A part of a function, as a function of the parts before it and of the variables."""
 
     name: str
@@ -129,7 +129,7 @@ def _shape(program: Program, of_names: Mapping[str, Shape]) -> Shape:
     return infer(program, known, bounded=False).get(program.output, ())
 
 
-def _parts(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -> list[_Part]:
+def _parts(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -> list[_NamedPart]:
     """Cut a function at what has a name, and at sums of tensors inside of something else."""
     symbols = [symbol for symbol in program.variables if str(symbol) in wrt]
     moves = moving_lines(program, symbols)
@@ -164,7 +164,7 @@ def _parts(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -
         )
         is_unnamed = atom != program.output and atom not in named
         excerpt = next((program.excerpt(line) for line in lines if line.symbol == atom), "") if is_unnamed else ""
-        found.append(_Part(name, part, excerpt))
+        found.append(_NamedPart(name, part, excerpt))
     return found
 
 

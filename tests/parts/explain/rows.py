@@ -10,6 +10,10 @@ ANSWERS = {
     "BackwardGraph": lambda: Function("sum(sin(x)/3)").graph({"x": [1.0, 2.0]}),
 }
 
+GRADIENTS = {
+    "parts/explain/differential.py": "the lines of a differential",
+}
+
 COMMAND_LINES = {
     ("parts/explain/graph_drawings.py", " and --to "): "files are written by the shell alone",
     ("parts/explain/graph_drawings.py", "leave out --to"): "files are written by the shell alone",
