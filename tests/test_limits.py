@@ -51,6 +51,7 @@ LIMITS = {
     "numbers of a variable with a range in `improve`": "parts.improve.improve.ELEMENTS",
     "formulas of one answer": "crosscheck.formulas.MAX_FORMULAS",
     "terms and factors of a formula": "symbolic.element.FORMULA_NODES",
+    "factors of a power of a matrix, `X^n`": "language.lower.matrix_notation.MOST_FACTORS",
     "terms and factors of a derivative by the product rule": "symbolic.derivative.MAX_SLOPE",
     "operations inside one another in a formula": "symbolic.element.FORMULA_DEPTH",
     "entries written one by one, as of a list": "symbolic.derivative.MAX_WRITTEN_OUT",

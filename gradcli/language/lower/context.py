@@ -145,7 +145,7 @@ class Findings:
         unused_value: That of the last statement, if it was an expression without a name.
         warnings: Remarks for the user.
         joined: The names that were cut into several though nothing names these, with their readings.
-        turned_numbers: How many numbers were transposed, which are vectors where somebody means that.
+        doubtful_numbers: How many numbers were transposed, or asked for their length, as one does with vectors.
         terms: The number of terms of all loops.
         repeated: The number of tokens that loops have read again.
         decided: The number of elements that were computed for decisions.
@@ -167,7 +167,7 @@ class Findings:
     unused_value: Operand | None = None
     warnings: list[str] = field(default_factory=list)
     joined: Mapping[str, str] = field(default_factory=dict)
-    turned_numbers: int = 0
+    doubtful_numbers: int = 0
     terms: int = 0
     repeated: int = 0
     decided: int = 0

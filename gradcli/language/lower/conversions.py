@@ -15,6 +15,7 @@ from gradcli.language.lower.arguments import IGNORED, by_name, ignored, require_
 from gradcli.language.lower.constants import as_whole, inline_text
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.lines import emit, require_tensor
+from gradcli.language.lower.sizes import shape_of
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Arguments, Items, Word, is_word
 from gradcli.language.text.tokens import Token
@@ -105,7 +106,9 @@ def special(context: Context, name: Token, span: Span, arguments: Arguments) -> 
         case "Piecewise":
             value = _piecewise(context, span, arguments)
         case "len":
-            value = emit(context, "count", [by_name(context, arguments, ["x"], "len")["x"][0]], span, (0,))[0]
+            operand = by_name(context, arguments, ["x"], "len")["x"][0]
+            context.findings.doubtful_numbers += shape_of(context, operand) == ()
+            value = emit(context, "count", [operand], span, (0,))[0]
         case "Rational":
             given = by_name(context, arguments, ["p", "q"], "Rational", optional=["q"])
             numbers = [a for a, _ in given.values()]

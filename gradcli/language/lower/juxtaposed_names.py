@@ -154,12 +154,16 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     called = {one.text for one, after in itertools.pairwise(tokens) if one.kind == "name" and after.text == "("}
     defined = {one.text for before, one in itertools.pairwise(tokens) if before.text in (";", "\n")} | {tokens[0].text}
     defined = defined if any(token.text == "=" for token in tokens) else set()
-    likely = {name for name in called if is_letter(name) and name not in _FUNCTIONS} if source.matrix_mark else set()
+    of_numbers = {
+        one.text for one, _, inner in zip(tokens, tokens[1:], tokens[2:], strict=False) if inner.kind == "number"
+    }
+    functions = _FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
+    likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
     return frozenset(name for name in called & {*known, *(likely - defined)} if ops.find(name) is None)
 
 
-_FUNCTIONS = frozenset("f g h F G H S phi psi φ ψ σ".split())
-"""Letters that functions are called by."""
+_FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])
+"""Letters that functions are called by, among them phi, psi and sigma in Greek."""
 
 
 def cut_remarks(program: Program) -> Iterator[str]:

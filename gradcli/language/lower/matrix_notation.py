@@ -238,7 +238,7 @@ def _transposed(context: Context, operand: Operand, span: Span) -> Operand:
         return atom, span
     match rank(context, atom):
         case 0:
-            context.findings.turned_numbers += 1
+            context.findings.doubtful_numbers += 1
             if not context.findings.needs_shapes:
                 shown = context.source.single_line(span)
                 why = "gradcli differentiates without a mark"

@@ -133,8 +133,8 @@ def finish(context: Context, output: Operand) -> Program:
     needs_shapes, needs_values = found.needs_shapes, found.needs_values
     guards = guards_found(context) if found.guards else None
     whole = Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
-    joined, turned = tuple(found.joined.items()), found.turned_numbers
-    return replace(whole, joined=joined, turned_numbers=turned, is_of_matrices=context.is_of_matrices)
+    joined, turned = tuple(found.joined.items()), found.doubtful_numbers
+    return replace(whole, joined=joined, doubtful_numbers=turned, is_of_matrices=context.is_of_matrices)
 
 
 def _one_output(context: Context, output: Operand) -> Operand:

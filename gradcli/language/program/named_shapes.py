@@ -202,7 +202,7 @@ def named_readings(
     Raises:
         GradcliError: No shapes fit.
     """
-    wanted, exact = _needs(for_formulas(program), program)
+    wanted, exact = ({}, {}) if set(program.names) <= given.keys() else _needs(for_formulas(program), program)
     exact = {name: size for name, size in exact.items() if name not in given}
     if max(exact.values(), default=0) > MOST_INDEXED:
         raise TooLargeError(f"an index needs a vector of more than {MOST_INDEXED:,} elements", hint="use smaller ones")
@@ -214,15 +214,26 @@ def named_readings(
             try:
                 found = _numbered(for_formulas(one.program), named)
             except ShapeError as error:
-                refused = refused or error
+                of_names = [name for name, shape in named.items() if any(isinstance(size, str) for size in shape)]
+                if read is not None and program.needs_shapes and not is_any and of_names:
+                    raise size_needed(of_names) from error  # a constant of the text is a size
+                refused = error
                 continue
             is_any = True
             yield NamedReading(one.program, found, one.cost)
     except ShapeError as error:
+        if set(program.names) <= given.keys():
+            raise
         refused = error
     if not is_any and refused is not None:
         said = f"no shapes are known with which the expression makes sense: {refused}"
         raise InputError(said, hint=_hint(program, given))
+
+
+def size_needed(names: Sequence[str]) -> InputError:
+    """Make the error that sizes are needed as numbers."""
+    hint = f"give values, or sizes: {option('shape', *(f'{name}=3' for name in names[:4]))}"
+    return InputError(f"the expression needs the sizes of {', '.join(names)} as numbers", hint=hint)
 
 
 def _hint(program: Program, given: Mapping[str, NamedShape]) -> str:

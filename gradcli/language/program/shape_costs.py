@@ -9,6 +9,12 @@ from gradcli.language.lower.juxtaposed_names import GREEK
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Shape
 
+MOST_UNLIKELY = 1.5
+"""Cost beyond that of the likeliest reading from which nobody means another one.
+
+Nobody means a capital for a vector, a lower-case letter for a matrix, or a broadcast, where there is another reading.
+"""
+
 BROADCAST = 3.0
 """Cost of tensors of other shapes that are multiplied element by element."""
 
@@ -21,8 +27,8 @@ UNLIKE_TERMS = 2.0
 MISSING, MISSING_GREEK = 3.5, 0.5
 """Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
 
-TURNED_NUMBER = 2.0
-"""Cost of a number that is transposed: somebody means a vector."""
+DOUBTFUL_NUMBER = 2.0
+"""Cost of a number that is transposed, or asked for its length: somebody means a vector."""
 
 CAPITAL_NUMBER = 2.5
 """Cost of a number that has a capital letter in mathematics."""
@@ -33,7 +39,7 @@ UNWANTED = 3.0
 EQUAL, SQUARE = 0.1, 1.0
 """Costs of two sizes that have to be the same, and of all sizes the same where they need not be."""
 
-_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps", *"αβγδεζηθικλμνξορστυφχψω"})
+_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps", *map(chr, range(0x3B1, 0x3CA))})
 
 
 def costs_of_ranks(name: str, fewest: int, passed: int, *, is_mathematics: bool = False) -> list[tuple[float, int]]:

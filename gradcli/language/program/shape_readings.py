@@ -22,9 +22,9 @@ from typing import Protocol
 
 from gradcli.errors import GradcliError, ShapeError
 from gradcli.language.program.shape_costs import (
+    DOUBTFUL_NUMBER,
     EQUAL,
     SQUARE,
-    TURNED_NUMBER,
     cheapest,
     cost_of_line,
     costs_of_ranks,
@@ -328,7 +328,7 @@ class _Search:
         more = self.cost_of(run.shape)
         if more is None:
             return None
-        cost = more + run.cost + EQUAL * here.equal + TURNED_NUMBER * program.turned_numbers
+        cost = more + run.cost + EQUAL * here.equal + DOUBTFUL_NUMBER * program.doubtful_numbers
         for text, own in beside:
             other = _Run(own, {**shapes, **_vector(run.shape, own, shapes)}, free.__contains__)
             if other.misfit is not None:

@@ -189,7 +189,7 @@ class Program:
         needs_values: Whether values decide which lines there are, as of `x[x > 0]`: it is to be read with values.
         guards: The conditions that values decided when it was read so.
         joined: Names that were cut into several though nothing names these, each with its reading, `A x`.
-        turned_numbers: How many numbers are transposed, as x is in `x.T` with the shape ().
+        doubtful_numbers: How many numbers are transposed, or asked for their length, as one does with vectors.
         is_of_matrices: Whether its text is in the notation of matrices, in which `*` is of matrices.
         shown: The statements of the function alone, where the text is a whole snippet.
         called: The name of the function, where the text is a recording of it.
@@ -209,7 +209,7 @@ class Program:
     needs_values: bool = False
     guards: Guards | None = None
     joined: tuple[tuple[str, str], ...] = ()
-    turned_numbers: int = 0
+    doubtful_numbers: int = 0
     is_of_matrices: bool = False
     _made: dict[Callable[[Program], Program], Program] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -56,7 +56,7 @@ FOREIGN_NAMES: Mapping[str, str] = {
         ("sen seno", "write sin"),
         ("lg", "write log10, or log2"),
         ("sh ch th", "write sinh, cosh, tanh"),
-        ("σ", "write sigmoid(...) for the logistic function, σ*(...) for a product"),
+        (f"sigma {chr(0x3C3)}", "write sigmoid(...) for the logistic function, and * for a product"),
         ("gamma Gamma", "write exp(lgamma(x)), where x > 0"),
         ("factorial", "lgamma(n + 1) is the logarithm of n!"),
         ("diff derivative Derivative differentiate gradient grad", ITSELF),
@@ -156,10 +156,10 @@ def of_keyword(word: str, after: str) -> str:
     """Hint at a replacement for a word of Python, before `after`.
 
     >>> of_keyword("lambda", "*"), of_keyword("lambda", "x")
-    ('write λ, or lambda_: lambda is a word of Python', 'write the body alone; its names are the variables')
+    ('write lam, or lambda_: lambda is a word of Python', 'write the body alone; its names are the variables')
     """
     if word == "lambda" and (not after or not re.fullmatch(r"\w+", after)):
-        return "write λ, or lambda_: lambda is a word of Python"
+        return "write lam, or lambda_: lambda is a word of Python"
     if word != "None" and (not after or after in ";)]\n" or re.fullmatch(r"[-+*/^@<>=,]+", after)):
         return f"no variable can be called '{word}'; write {word}_"
     return _KEYWORDS.get(word, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from gradcli.errors import GradcliError
 from gradcli.language.program.named_shapes import NamedReading
-from gradcli.language.program.shape_costs import UNWANTED
+from gradcli.language.program.shape_costs import MOST_UNLIKELY, UNWANTED
 from gradcli.language.program.shape_readings import Demand, GivenShape, TextBeside
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts import is_listed
@@ -47,11 +47,8 @@ else:
         return iter(())
 
 
-MOST_READINGS, MOST_UNLIKELY = 4, 1.5
-"""Readings that are looked at: so many, and only those whose cost is so near to that of the likeliest.
-
-Nobody means a capital for a vector, a lower-case letter for a matrix, or a broadcast, where there is another reading.
-"""
+MOST_READINGS = 4
+"""Readings that are looked at, of those that are near to the likeliest."""
 
 STRETCHED, OF_SEVERAL, TRANSPOSED = 0.5, 0.5, 0.5
 """Costs of a number claimed for each entry, of each dimension of y, and of a Jacobian whose columns are of y."""

@@ -25,8 +25,10 @@ from gradcli.language.program.named_shapes import (
     named_readings,
     named_shapes,
     shape_text,
+    size_needed,
 )
 from gradcli.language.program.passes import for_formulas
+from gradcli.language.program.shape_costs import MOST_UNLIKELY
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, TextBeside
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
@@ -239,10 +241,11 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple
     known = _given_shapes(snippet, given)
     nameless = [name for name in snippet.program.names if name not in known]
     require_named(snippet.program, nameless, known)
-    found: NamedReading | None = None
-    with suppress(GradcliError):  # what is wrong is said of shapes that y may have for any question
-        found = next(readings(inquiry, given, cost_of=_cost_of_one), None) if of in OF_ONE_ELEMENT else None
-    found = found or next(readings(inquiry, given))
+    found = next(readings(inquiry, given))
+    if of in OF_ONE_ELEMENT:
+        with suppress(GradcliError):  # what is wrong is said of the likeliest shapes
+            of_one = next(readings(inquiry, given, cost_of=_cost_of_one), found)
+            found = of_one if of_one.cost <= found.cost + MOST_UNLIKELY else found
     named = found.named
     if not snippet.program.needs_shapes:
         return snippet, named, nameless
@@ -250,8 +253,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple
     read_again = inquiry.read(hidden, shapes=numbers)
     of_names = [name for name, shape in named.given.items() if not all(isinstance(size, int) for size in shape)]
     if of_names and _operations(read_again.program) != _operations(found.program):  # a constant of it is a size
-        hint = f"give values, or sizes: {option('shape', *(f'{name}=3' for name in of_names[:4]))}"
-        raise InputError(f"the expression needs the sizes of {', '.join(of_names)} as numbers", hint=hint)
+        raise size_needed(of_names)
     again = replace(read_again, program=replace(read_again.program, joined=snippet.program.joined))
     return again, named_shapes(replace(again.program, warnings=()), named.given), nameless
 

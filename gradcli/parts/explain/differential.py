@@ -114,12 +114,11 @@ def _lines(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -
     parts = _parts(program, shapes, wrt)
     names = {part.name for part in parts}
     moving = {*names, *wrt}
-    sizes = {n: str(n) for shape in shapes.values() for n in shape if n > 1}
     of_names = {str(symbol): shapes[symbol] for symbol in program.variables}
     for part in parts:
         of_names[part.name] = _shape(part.program, of_names)
     for part in reversed(parts):
-        change = _change(part.program, of_names, [name for name in part.program.names if name in moving], sizes)
+        change = _change(part.program, of_names, [name for name in part.program.names if name in moving])
         formula = _shown(FormulaWriter({}).formula(change), program)
         yield DifferentialLine(name=part.name, of=part.excerpt, change=formula)
 
@@ -176,11 +175,9 @@ def _adds(line: Line) -> bool:
 # -- one line
 
 
-def _change(
-    program: Program, of_names: Mapping[str, Shape], names: Sequence[str], sizes: Mapping[int, str]
-) -> NormalForm:
+def _change(program: Program, of_names: Mapping[str, Shape], names: Sequence[str]) -> NormalForm:
     """Return the change of a value, to first order, as a form in the changes of these names."""
-    algebra = MatrixAlgebra(sizes)
+    algebra = MatrixAlgebra({})
     shape = _shape(program, of_names)
     forms = [_change_by(algebra, for_formulas(program), of_names, shape, name) for name in names]
     return algebra.add((1, algebra.constant(0, shape)), *((1, form) for form in forms))

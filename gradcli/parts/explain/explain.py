@@ -128,7 +128,7 @@ def explain(
         adjoints_count=1 + len(walk.atoms),
         loss_agrees=None if product.loss is None else agrees(product.loss, product.vjp, question.dtype),
         differential=board.lines,
-        gradients=board.gradients,
+        gradients=dict(board.gradients),
     )
 
 
