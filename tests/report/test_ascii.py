@@ -17,6 +17,9 @@ from tests.sources import nodes
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
 OWN_SIGNS = (
     "tokens.py",
+    "signs.py",
+    "spelling.py",
+    "contracting.py",
     "expression.py",
     "hints.py",
     "inputs.py",
