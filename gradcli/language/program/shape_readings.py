@@ -22,6 +22,7 @@ from typing import Protocol
 
 from gradcli.errors import GradcliError, ShapeError
 from gradcli.language.program.shape_costs import (
+    CAPITAL_NUMBER,
     DOUBTFUL_NUMBER,
     EQUAL,
     SQUARE,
@@ -329,6 +330,8 @@ class _Search:
         if more is None:
             return None
         cost = more + run.cost + EQUAL * here.equal + DOUBTFUL_NUMBER * program.doubtful_numbers
+        if program.is_of_matrices > self.program.is_of_matrices:  # which shapes alone tell, as for A^-1
+            cost += CAPITAL_NUMBER * sum(name[:1].isupper() and not shape for name, shape in shapes.items())
         for text, own in beside:
             other = _Run(own, {**shapes, **_vector(run.shape, own, shapes)}, free.__contains__)
             if other.misfit is not None:
