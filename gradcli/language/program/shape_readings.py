@@ -51,8 +51,8 @@ MOST_EQUAL = 3
 MOST_SIZES = 8
 """Sizes of one line between which pairs are chosen."""
 
-SAME = 211
-"""Number for all sizes while a text is read for dimensions alone: beyond what means something by itself."""
+SAME = 199
+"""Number for all sizes while a text is read for dimensions alone: none that stands for a size, nor means something."""
 
 
 @dataclass(frozen=True)
