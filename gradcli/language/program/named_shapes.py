@@ -211,13 +211,15 @@ def named_readings(
     try:
         for one in shape_readings(program, given, wanted, exact, read, beside, cost_of, square):
             named = _called(one.shapes, given, {*program.names, *program.assigned})
+            of_names = [name for name, shape in named.items() if any(isinstance(size, str) for size in shape)]
             try:
+                if one.needs_numbers:
+                    raise ShapeError("a constant is a size")
                 found = _numbered(for_formulas(one.program), named)
             except ShapeError as error:
-                of_names = [name for name, shape in named.items() if any(isinstance(size, str) for size in shape)]
                 if read is not None and program.needs_shapes and not is_any and of_names:
-                    raise size_needed(of_names) from error  # a constant of the text is a size
-                refused = error
+                    raise size_needed(of_names) from error
+                refused = refused or error
                 continue
             is_any = True
             yield NamedReading(one.program, found, one.cost)

@@ -85,11 +85,13 @@ class ShapeReading:
         program: The text, as read with them.
         shapes: In numbers and names of sizes.
         cost: How unlikely it is that they are meant.
+        needs_numbers: Whether a constant of the text is a size, so that sizes are needed as numbers.
     """
 
     program: Program
     shapes: Sizes
     cost: float
+    needs_numbers: bool = False
 
 
 Read = Callable[[Mapping[str, Shape]], Program]
@@ -256,7 +258,10 @@ class _Search:
                 continue
             seen.add(key)
             found = self._checked(here, program, beside)
-            if isinstance(found, _Misfit):
+            if isinstance(found, _Misfit) and program is not self.program and self._has_size(found):
+                is_found = True
+                yield ShapeReading(program, here.shapes, 0.0, needs_numbers=True)
+            elif isinstance(found, _Misfit):
                 refused = refused or found.error
                 waiting += _mended(here, found)
             elif found is not None:
@@ -268,6 +273,11 @@ class _Search:
                     yield replace(square, cost=found.cost + SQUARE)
         if refused is not None and not is_found:
             raise refused
+
+    def _has_size(self, misfit: _Misfit) -> bool:
+        """Tell whether shapes do not fit because a constant of a text is a size that nobody gave."""
+        given = {size for shape in self.given.values() for size in shape}
+        return SAME not in given and any(SAME in shape for shape in misfit.operands)
 
     def _numbered(self, ranks: Mapping[str, int]) -> _Numbered:
         """Give each dimension a size of its own."""
@@ -334,12 +344,17 @@ class _Search:
             cost += CAPITAL_NUMBER * sum(name[:1].isupper() and not shape for name, shape in shapes.items())
         for text, own in beside:
             other = _Run(own, {**shapes, **_vector(run.shape, own, shapes)}, free.__contains__)
+            if other.misfit is not None and self._has_size(other.misfit):
+                continue  # it is read again with the sizes that are found
             if other.misfit is not None:
                 return other.misfit
             demands = [one for one in text.demands(own, shapes, run.shape) if len(one.shape) == len(other.shape)]
             fitting = [one.cost for one in demands if one.shape == other.shape]
+            misfit = None if fitting else _demanded(other.shape, demands)
+            if misfit is not None and self._has_size(misfit):
+                continue
             if not fitting:
-                return _demanded(other.shape, demands)
+                return misfit
             cost += min(fitting)
         return ShapeReading(program, here.shapes, cost)
 
