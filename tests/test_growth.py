@@ -33,7 +33,7 @@ TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
 @pytest.mark.parametrize("kind", TEXTS)
 def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls, where a quadratic part would show as four times."""
-    once, twice = (TEXTS[kind](n) for n in (60, 120))
+    once, twice = (TEXTS[kind](n) for n in (120, 240))  # formulas of less are kept
     for text, command, at in (once, twice):
         with contextlib.suppress(GradcliError):
             Function(text).ask(command, {"at": at})  # what is kept is there
