@@ -15,7 +15,7 @@ MOST_UNLIKELY = 1.5
 Nobody means a capital for a vector, a lower-case letter for a matrix, or a broadcast, where there is another reading.
 """
 
-BROADCAST = 3.0
+BROADCAST = 2.0
 """Cost of tensors of other shapes that are multiplied element by element."""
 
 OUT_OF_SQUARE = 5.0
@@ -24,7 +24,7 @@ OUT_OF_SQUARE = 5.0
 UNLIKE_TERMS = 2.0
 """Cost of a variable that is a number and added to a tensor."""
 
-MISSING, MISSING_GREEK = 3.5, 0.5
+MISSING, MISSING_CAPITAL, MISSING_GREEK = 3.5, 6.0, 0.5
 """Cost of each dimension less than operations pass on to a variable, as `sum(w*x)` has one for w."""
 
 DOUBTFUL_NUMBER = 2.0
@@ -55,7 +55,8 @@ def costs_of_ranks(name: str, fewest: int, passed: int, *, is_mathematics: bool 
     known = (
         (number, 6.0, 2.0) if name[:1].isupper() else (0.0, 1.2, 6.0) if first.lower() in _GREEK else (0.0, 1.0, 6.0)
     )
-    missing = MISSING_GREEK if first.lower() in _GREEK and first[:1].islower() else MISSING
+    missing = MISSING_CAPITAL if name[:1].isupper() else MISSING
+    missing = MISSING_GREEK if first.lower() in _GREEK and first[:1].islower() else missing
     ranks = range(fewest, max(2, fewest, passed) + 1)
     costs = ((known[rank] if rank < len(known) else 2.0 * rank, rank) for rank in ranks)
     return sorted((cost + missing * max(0, passed - rank), rank) for cost, rank in costs)
@@ -93,6 +94,8 @@ def cost_of_line(call: Call, operands: Sequence[Shape], variables: set[Atom]) ->
     """Say how unlikely it is that an operation is meant for operands of these shapes."""
     if is_out_of_square(call, operands):
         return OUT_OF_SQUARE
+    if call.op.of_shapes and operands and not any(operands):
+        return DOUBTFUL_NUMBER
     if call.op.kind is not Kind.ELEMENTWISE:
         return 0.0
     if len({shape for shape in operands if shape}) > 1:

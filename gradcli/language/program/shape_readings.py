@@ -221,12 +221,14 @@ class _Misfit:
         fits: Whether others do.
         error: What is wrong with these.
         constants: Sizes that the operation itself has, as `x.view(3, 2)`.
+        is_of_shapes: Whether the operation was read for other shapes, of which its meaning is.
     """
 
     operands: tuple[Shape, ...]
     fits: Callable[[Sequence[Shape]], bool]
     error: GradcliError
     constants: tuple[int, ...] = ()
+    is_of_shapes: bool = False
 
 
 @dataclass
@@ -258,12 +260,16 @@ class _Search:
                 continue
             seen.add(key)
             found = self._checked(here, program, beside)
-            if isinstance(found, _Misfit) and program is not self.program and self._has_size(found):
+            if isinstance(found, _Misfit) and here.free and program is not self.program and self._has_size(found):
                 is_found = True
                 yield ShapeReading(program, here.shapes, 0.0, needs_numbers=True)
             elif isinstance(found, _Misfit):
                 refused = refused or found.error
-                waiting += _mended(here, found)
+                mended = _mended(here, found)
+                waiting += mended
+                if not mended and found.is_of_shapes and here.free and program is not self.program:
+                    is_found = True
+                    yield ShapeReading(program, here.shapes, 0.0, needs_numbers=True)
             elif found is not None:
                 is_found = True
                 yield found
@@ -277,7 +283,8 @@ class _Search:
     def _has_size(self, misfit: _Misfit) -> bool:
         """Tell whether shapes do not fit because a constant of a text is a size that nobody gave."""
         given = {size for shape in self.given.values() for size in shape}
-        return SAME not in given and any(SAME in shape for shape in misfit.operands)
+        sizes = {*misfit.constants, *(size for shape in misfit.operands for size in shape)}
+        return SAME in sizes - given
 
     def _numbered(self, ranks: Mapping[str, int]) -> _Numbered:
         """Give each dimension a size of its own."""
@@ -393,7 +400,8 @@ class _Run:
                     raise ShapeError("a trace is of a square matrix")
             except GradcliError as error:
                 error.place = error.place or self.program.place(line)
-                self.misfit = _Misfit(tuple(operands), partial(_fits, line.call), error, _constants(line.call))
+                fits, constants = partial(_fits, line.call), _constants(line.call)
+                self.misfit = _Misfit(tuple(operands), fits, error, constants, line.call.op.of_shapes)
                 return
             self.cost += cost_of_line(line.call, operands, variables)
 
