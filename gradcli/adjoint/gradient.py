@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import sympy
 
 from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules, row_rules
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Kind
+from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
 
 
@@ -94,6 +96,41 @@ def gradient(
     """
     writer = LineWriter(program, shapes, keeps_defined=keeps_defined)
     return _Walk(program, writer, wrt, seeds, masks=masks, guards=guards, by_inverses=by_inverses).found()
+
+
+class VectorJacobianProduct(NamedTuple):
+    """Program of vᵀJ by one variable, and the shapes of all of its symbols."""
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+
+
+def vector_jacobian_product(
+    program: Program, inputs: Mapping[Atom, Shape], variable: sympy.Symbol, weights: Atom = ONE
+) -> VectorJacobianProduct:
+    """Return vᵀJ by one variable in operations of whole tensors: inverses, determinants and eigenvalues stay.
+
+    Args:
+        program: The function, in primitives.
+        inputs: The shapes of its variables at least.
+        variable: The one to differentiate by.
+        weights: The vector v, a symbol of y's shape; by default 1, for a function of one element.
+
+    Raises:
+        NoAdjointError: An operation has no adjoint that is a Program.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("det(X)")
+    >>> X = program.variables[0]
+    >>> [line.call.op.name for line in vector_jacobian_product(program, {X: (3, 3)}, X).program.lines]
+    ['det', 'mul', 'inv', 'transpose', 'mul']
+    """
+    shapes = infer(program, {symbol: inputs[symbol] for symbol in program.variables}, bounded=False)
+    shapes[weights] = shapes.get(program.output, ())
+    found = gradient(program, shapes, [variable], {program.output: weights}, keeps_defined=True, by_inverses=True)
+    product = found.function(variable)
+    own = {symbol: found.shapes[symbol] for symbol in product.variables}
+    return VectorJacobianProduct(product, infer(product, own, bounded=False))
 
 
 class _Walk:

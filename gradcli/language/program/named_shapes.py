@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from sympy import Expr
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_formulas
-from gradcli.language.program.shape_readings import NamedShape, Read, Size, Sizes, TextBeside, shape_readings
+from gradcli.language.program.shape_readings import NamedShape, Read, ShapeConstraint, Size, Sizes, shape_readings
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
 from gradcli.option_words import option
@@ -185,7 +186,7 @@ def named_readings(
     program: Program,
     given: Mapping[str, NamedShape],
     read: Read | None = None,
-    beside: Sequence[TextBeside] = (),
+    constraints: Sequence[ShapeConstraint] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
     square: Collection[str] = (),
 ) -> Iterator[NamedReading]:
@@ -195,7 +196,7 @@ def named_readings(
         program: The function, read without shapes.
         given: Shapes of some variables.
         read: Reads the text for shapes, where they decide how it is read.
-        beside: Texts whose shapes have to fit too.
+        constraints: Of other texts, whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
         square: Variables that are square matrices.
 
@@ -209,7 +210,7 @@ def named_readings(
     refused: GradcliError | None = None
     is_any = False
     try:
-        for one in shape_readings(program, given, wanted, exact, read, beside, cost_of, square):
+        for one in shape_readings(program, given, wanted, exact, read, constraints, cost_of, square):
             named = _called(one.shapes, given, {*program.names, *program.assigned})
             of_names = [name for name, shape in named.items() if any(isinstance(size, str) for size in shape)]
             try:
@@ -228,8 +229,11 @@ def named_readings(
             raise
         refused = error
     if not is_any and refused is not None:
-        said = f"no shapes are known with which the expression makes sense: {refused}"
-        raise InputError(said, hint=_hint(program, given))
+        # Its numbers stand for sizes, and say nothing to anybody else.
+        why = re.split(r",? (?:and )?(?:the shapes?|for) ", refused.text.message)[0]
+        why = "" if any(character.isdigit() for character in why) else f": {why}"
+        said = f"no shapes are known with which the expression makes sense{why}"
+        raise InputError(said, place=refused.place, hint=_hint(program, given))
 
 
 def size_needed(names: Sequence[str]) -> InputError:

@@ -34,7 +34,7 @@ CAPITAL_NUMBER = 2.5
 """Cost of a number that has a capital letter in mathematics."""
 
 UNWANTED = 3.0
-"""Cost of a text beside the function that has another shape than is expected of it."""
+"""Cost of a claim, or another text, that has another shape than is expected of it."""
 
 EQUAL, SQUARE = 0.1, 1.0
 """Costs of two sizes that have to be the same, and of all sizes the same where they need not be."""

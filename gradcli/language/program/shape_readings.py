@@ -57,14 +57,14 @@ SAME = 199
 
 @dataclass(frozen=True)
 class Demand:
-    """Shape that a text beside the function has to have, and what it costs to have it."""
+    """Shape that a text has to have by a constraint, and what it costs to have it."""
 
     shape: Shape
     cost: float = 0.0
 
 
-class TextBeside(Protocol):
-    """Text beside a function, such as the claim of a derivative, whose shapes have to fit too."""
+class ShapeConstraint(Protocol):
+    """Constraint on shapes by another text, such as the claim of a derivative, which has to fit the function."""
 
     def read(self, function: Program, shapes: Mapping[str, Shape]) -> Program | None:
         """Read it for these shapes of the variables; None if its shapes say nothing.
@@ -103,7 +103,7 @@ def shape_readings(
     wanted: Mapping[str, tuple[int, int]],
     exact: Mapping[str, int],
     read: Read | None = None,
-    beside: Sequence[TextBeside] = (),
+    constraints: Sequence[ShapeConstraint] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
     square: Collection[str] = (),
 ) -> Iterator[ShapeReading]:
@@ -115,14 +115,14 @@ def shape_readings(
         wanted: For each of the others the fewest dimensions that it must have, and those that operations pass on.
         exact: Elements of those that are vectors of a known length.
         read: Reads the text for shapes, where they decide how it is read.
-        beside: Texts whose shapes have to fit too.
+        constraints: Of other texts, whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
         square: Variables that are square matrices.
 
     Raises:
         ShapeError: No shapes fit; for the likeliest dimensions, what does not.
     """
-    search = _Search(program, given, exact, read, beside, cost_of, square)
+    search = _Search(program, given, exact, read, constraints, cost_of, square)
     unknown = [name for name in program.names if name not in given and name not in exact]
     options = [
         [(0.0, 2)]
@@ -239,7 +239,7 @@ class _Search:
     given: Sizes
     exact: Mapping[str, int]
     read: Read | None
-    beside: Sequence[TextBeside]
+    constraints: Sequence[ShapeConstraint]
     cost_of: Callable[[Shape], float | None]
     square: Collection[str] = ()
     known: dict[tuple[tuple[str, Shape], ...], Program] = field(default_factory=dict)
@@ -251,7 +251,8 @@ class _Search:
             GradcliError: None makes sense; what does not.
         """
         start = self._numbered(ranks)
-        program, beside = self._texts(start)
+        program, others = self._texts(start)
+        is_of_sizes = program is not self.program  # its constants may be sizes
         refused: GradcliError | None = None
         waiting, is_found, seen = [start], False, set[str]()
         while waiting:
@@ -259,22 +260,20 @@ class _Search:
             if (key := str(here.shapes)) in seen:
                 continue
             seen.add(key)
-            found = self._checked(here, program, beside)
-            if isinstance(found, _Misfit) and here.free and program is not self.program and self._has_size(found):
-                is_found = True
-                yield ShapeReading(program, here.shapes, 0.0, needs_numbers=True)
-            elif isinstance(found, _Misfit):
+            found = self._checked(here, program, others)
+            if isinstance(found, _Misfit):
                 refused = refused or found.error
-                mended = _mended(here, found)
+                has_size = self._has_size(found)
+                mended = [] if has_size and is_of_sizes else _mended(here, found)
                 waiting += mended
-                if not mended and found.is_of_shapes and here.free and program is not self.program:
+                if is_of_sizes and not mended and here.free and (has_size or found.is_of_shapes):
                     is_found = True
                     yield ShapeReading(program, here.shapes, 0.0, needs_numbers=True)
             elif found is not None:
                 is_found = True
                 yield found
                 same = here.with_all_equal(itertools.pairwise(sorted({here.number(name) for name in here.free})))
-                square = same and self._checked(same, program, beside)
+                square = None if same is None else self._checked(same, program, others)
                 if isinstance(square, ShapeReading) and square.shapes != found.shapes:
                     yield replace(square, cost=found.cost + SQUARE)
         if refused is not None and not is_found:
@@ -304,8 +303,8 @@ class _Search:
         numbers = dict(zip(names, itertools.chain(primes, itertools.count(2003, 2)), strict=False))
         return _Numbered(shapes, numbers, frozenset(name for name in names if name.startswith("?")))
 
-    def _texts(self, start: _Numbered) -> tuple[Program, list[tuple[TextBeside, Program]]]:
-        """Read the function, and the texts beside it, for dimensions alone: all sizes that nobody gave are the same.
+    def _texts(self, start: _Numbered) -> tuple[Program, list[tuple[ShapeConstraint, Program]]]:
+        """Read the function, and the other texts, for dimensions alone: all sizes that nobody gave are the same.
 
         Raises:
             GradcliError: They make no sense with them.
@@ -319,8 +318,8 @@ class _Search:
             }
             try:
                 program = self._read(shapes)
-                beside = [(text, text.read(program, shapes)) for text in self.beside]
-                return program, [(text, own) for text, own in beside if own is not None]
+                others = [(one, one.read(program, shapes)) for one in self.constraints]
+                return program, [(one, own) for one, own in others if own is not None]
             except GradcliError as error:
                 refused = refused or error
         assert refused is not None, "there is one number at least"  # noqa: S101
@@ -335,7 +334,7 @@ class _Search:
         return self.known[key]
 
     def _checked(
-        self, here: _Numbered, program: Program, beside: Sequence[tuple[TextBeside, Program]]
+        self, here: _Numbered, program: Program, others: Sequence[tuple[ShapeConstraint, Program]]
     ) -> ShapeReading | _Misfit | None:
         """Infer all shapes: a reading, the first that does not fit, or None for a shape that is not allowed."""
         shapes = here.in_numbers
@@ -349,25 +348,21 @@ class _Search:
         cost = more + run.cost + EQUAL * here.equal + DOUBTFUL_NUMBER * program.doubtful_numbers
         if program.is_of_matrices > self.program.is_of_matrices:  # which shapes alone tell, as for A^-1
             cost += CAPITAL_NUMBER * sum(name[:1].isupper() and not shape for name, shape in shapes.items())
-        for text, own in beside:
+        for constraint, own in others:
             other = _Run(own, {**shapes, **_vector(run.shape, own, shapes)}, free.__contains__)
-            if other.misfit is not None and self._has_size(other.misfit):
-                continue  # it is read again with the sizes that are found
-            if other.misfit is not None:
-                return other.misfit
-            demands = [one for one in text.demands(own, shapes, run.shape) if len(one.shape) == len(other.shape)]
+            demands = [one for one in constraint.demands(own, shapes, run.shape) if len(one.shape) == len(other.shape)]
             fitting = [one.cost for one in demands if one.shape == other.shape]
-            misfit = None if fitting else _demanded(other.shape, demands)
-            if misfit is not None and self._has_size(misfit):
+            if other.misfit is None and fitting:
+                cost += min(fitting)
                 continue
-            if not fitting:
+            misfit = other.misfit or _demanded(other.shape, demands)
+            if misfit is None or not self._has_size(misfit):  # else it is read again with the sizes that are found
                 return misfit
-            cost += min(fitting)
         return ShapeReading(program, here.shapes, cost)
 
 
 def _vector(y: Shape, program: Program, shapes: Mapping[str, Shape]) -> dict[str, Shape]:
-    """Give the names that are no variables the shape of y: a text beside the function may name the gradient vector."""
+    """Give the names that are no variables the shape of y: a claim may name the gradient vector."""
     return {name: y for name in program.names if name not in shapes}
 
 
@@ -383,7 +378,7 @@ class _Run:
 
     program: Program
     inputs: Mapping[str, Shape]
-    is_free: Callable[[int], bool] = lambda size: False
+    is_free: Callable[[int], bool]
     shapes: dict[Atom, Shape] = field(default_factory=dict)
     cost: float = 0.0
     misfit: _Misfit | None = None
@@ -425,7 +420,7 @@ def _constants(call: Call) -> tuple[int, ...]:
 
 
 def _demanded(own: Shape, demands: Sequence[Demand]) -> _Misfit | None:
-    """Demand one of several shapes of a text beside the function; None where none has its dimensions."""
+    """Demand one of several shapes of a text; None where none has its dimensions."""
     wanted = [one.shape for one in demands]
     if not wanted:
         return None

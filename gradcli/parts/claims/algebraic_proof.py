@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from gradcli.adjoint.gradient import gradient
+from gradcli.adjoint.gradient import vector_jacobian_product
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
@@ -100,20 +100,13 @@ def _both(
     is_jacobian: bool,
 ) -> tuple[NormalForm, NormalForm]:
     """Return the derivative and the claim as forms, of a Jacobian both multiplied by one vector of weights."""
-    shapes = dict(infer(function, {s: known[s] for s in function.variables}, bounded=False))
-    y = shapes.get(function.output, ())
-    seed: Atom = sympy.S.One
-    if is_jacobian:
-        seed = _WEIGHTS
-        shapes[seed] = y
-    found = gradient(function, shapes, [variable], {function.output: seed}, keeps_defined=True, by_inverses=True)
-    backward = found.function(variable)
-    own = infer(backward, {s: found.shapes[s] for s in backward.variables}, bounded=False)
-    derivative = FormReader(algebra, own).read(backward)
+    product = vector_jacobian_product(function, known, variable, _WEIGHTS if is_jacobian else sympy.S.One)
+    derivative = FormReader(algebra, product.shapes).read(product.program)
     claimed = infer(claim, {s: known[s] for s in claim.variables}, bounded=False)
     stated = FormReader(algebra, claimed).read(claim)
     x = known[variable]
     if is_jacobian:
+        y = infer(function, {s: known[s] for s in function.variables}, bounded=False).get(function.output, ())
         weights = algebra.variable(str(_WEIGHTS), y)
         whole = algebra.add((1, stated), (1, algebra.constant(0, (*y, *x))))
         axes = range(len(y) + len(x))

@@ -144,8 +144,8 @@ def _with_symmetry(
             subject = subject_of(there, claim.variable, look.numbers.v, assumed)
             found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
             if found.status == "proved":
-                way = option("assume", *(f"{name}=symmetric" for name in names))
-                note = Words(f"it holds for {in_words(assumed)}: {way}")
+                asked = option("assume", *(f"{name}=symmetric" for name in names))
+                note = Words(f"it holds for {in_words(assumed)}: {asked}")
                 return replace(claim, note=Words(f"{marked(claim.note)}; {note}") if claim.note else note)
     return claim
 

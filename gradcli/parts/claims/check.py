@@ -115,9 +115,7 @@ def check(
     if claim and not has_values:
         from gradcli.parts.claims.open_claims import at_likely_shapes
 
-        found = at_likely_shapes(inquiry, shape or {}, claim, assume or {}, seed, asked.answer)
-        if found is not None:
-            return found
+        return at_likely_shapes(inquiry, shape or {}, claim, assume or {}, seed, asked.answer)
     inquiry, ranges = inquiry.within(box or {})
     return asked.answer(inquiry, ranges, claim)
 
@@ -308,9 +306,9 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):
         alone = replace(inquiry, expression=left, snippet=read_whole(left))
-        from gradcli.parts.claims.open_claims import at_likeliest_shapes
+        from gradcli.questions.likely_shapes import at_random_values
 
-        question = (alone if alone.at or alone.snippet.values else at_likeliest_shapes(alone)).question()
+        question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
         named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
         claims_of(question, {}, has_v, {named[:-1]: right}, {})
         if "==" not in right:

@@ -69,7 +69,7 @@ def differentials_in(text: str, variables: Collection[str]) -> list[str]:
     """
     left = _LEFT.match(text.replace("∂", "d"))
     words = set(re.findall(r"\w+", text[left.end() :])) if left else set()
-    return [name for name in variables if f"d{name}" in words]
+    return [name for name in variables if f"d{name}" in words - {*variables}]
 
 
 def read_equations(source: SourceText, subject: Subject, shapes: Mapping[str, Shape]) -> Program | None:

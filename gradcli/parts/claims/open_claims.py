@@ -7,7 +7,6 @@ says for which; it is refuted only if it fails in all of them.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,35 +16,16 @@ from typing import Protocol
 from gradcli.errors import GradcliError
 from gradcli.language.program.named_shapes import NamedReading
 from gradcli.language.program.shape_costs import MOST_UNLIKELY, UNWANTED
-from gradcli.language.program.shape_readings import Demand, GivenShape, TextBeside
+from gradcli.language.program.shape_readings import Demand, GivenShape
 from gradcli.language.program.wengert import Program, Shape
-from gradcli.parts import is_listed
 from gradcli.parts.claims.claim_readings import StatedFunction, parse
 from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.structures import named_variables, structures_of
 from gradcli.parts.claims.subject import Subject, V
+from gradcli.questions.likely_shapes import at_random_values, likely_shapes
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.question import Inquiry
 from gradcli.results import Checking
-
-if is_listed("closed_forms"):
-    from gradcli.parts.closed_forms import at_random_values, readings
-else:
-
-    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
-        """Draw no values, which are then missing."""
-        return inquiry
-
-    def readings(
-        inquiry: Inquiry,
-        given: Mapping[str, GivenShape],
-        beside: Sequence[TextBeside] = (),
-        cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
-        square: Collection[str] = (),
-    ) -> Iterator[NamedReading]:
-        """Find no shapes."""
-        return iter(())
-
 
 MOST_READINGS = 4
 """Readings that are looked at, of those that are near to the likeliest."""
@@ -120,8 +100,8 @@ def at_likely_shapes(
     assume: Mapping[str, str],
     seed: int,
     answer: AnswerAtValues,
-) -> Checking | None:
-    """Answer at random values, for the likely shapes; None where no shapes are looked for.
+) -> Checking:
+    """Answer at random values, for the likely shapes.
 
     Args:
         inquiry: The function, without values.
@@ -137,18 +117,7 @@ def at_likely_shapes(
     names = inquiry.snippet.program.names
     assumed = named_variables(structures_of(assume), names)
     found = open_readings(inquiry, shape, claim, [name for name, one in assumed.items() if one.is_of_matrices])
-    if not found:
-        return None
     return answer_open(found, lambda one: answer(at_random_values(inquiry, seed, one.found), None, one.claims))
-
-
-def at_likeliest_shapes(inquiry: Inquiry) -> Inquiry:
-    """Give a function without values random ones, of the likeliest shapes.
-
-    Raises:
-        GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
-    """
-    return at_random_values(inquiry, 0)
 
 
 def open_readings(
@@ -157,7 +126,7 @@ def open_readings(
     claim: Mapping[str, str | StatedFunction],
     square: Collection[str] = (),
 ) -> list[OpenReading]:
-    """List the readings of a function and of claims of it, the likeliest first; none where no shapes are looked for.
+    """List the readings of a function and of claims of it, the likeliest first.
 
     A claim without a variable may be of each that the derivative is by.
 
@@ -174,16 +143,13 @@ def open_readings(
     found: list[OpenReading] = []
     for variable in wrt if isinstance(unnamed, str) else ("",):
         claims = named if unnamed is None else {**named, variable: unnamed}
-        beside = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
+        constraints = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
         with suppress(GradcliError):
-            found += (
-                OpenReading(one, claims) for one in _few(readings(inquiry, shape, beside, _cost_of_several, square))
-            )
+            few = _few(likely_shapes(inquiry, shape, constraints, _cost_of_several, square))
+            found += (OpenReading(one, claims) for one in few)
     found.sort(key=lambda one: one.found.cost)
     likely = [one for one in found if one.found.cost <= found[0].found.cost + MOST_UNLIKELY]
-    return likely[:MOST_READINGS] or [
-        OpenReading(one, claim) for one in _first(readings(inquiry, shape, square=square))
-    ]
+    return likely[:MOST_READINGS] or [OpenReading(next(likely_shapes(inquiry, shape, square=square)), claim)]
 
 
 def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Checking]) -> Checking:
@@ -209,11 +175,11 @@ def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Ch
     if not others:
         return chosen
     if _standing(chosen) == len(STANDINGS) - 1:
-        told = f"it is refuted too {'; '.join(_for(one, best) for one, _ in others)}"
+        remark = f"it is refuted too {'; '.join(_what_it_is_for(one, best) for one, _ in others)}"
     else:
-        told = "; ".join(f"{_for(one, best)} it is {_status(other)}" for one, other in others)
-        told = f"this is {_for(best, others[0][0])}; {told}"
-    return replace(chosen, remarks=(*chosen.remarks, told))
+        remark = "; ".join(f"{_what_it_is_for(one, best)} it is {_status(other)}" for one, other in others)
+        remark = f"this is {_what_it_is_for(best, others[0][0])}; {remark}"
+    return replace(chosen, remarks=(*chosen.remarks, remark))
 
 
 STANDINGS = ("proved", "agrees", "no counterexample", "refuted")
@@ -229,15 +195,11 @@ def _status(answer: Checking) -> str:
     return "neither proved nor refuted" if found == "no counterexample" else found
 
 
-def _for(reading: OpenReading, other: OpenReading) -> str:
+def _what_it_is_for(reading: OpenReading, other: OpenReading) -> str:
     """Say for what a reading is: for which shapes, or by which variables, whatever differs from another reading."""
     by = f"by {', '.join(reading.claims)}" if reading.claims.keys() != other.claims.keys() else ""
     is_other = reading.found.named.given != other.found.named.given
     return " ".join([by] * bool(by) + [f"for {reading.found.words}"] * (is_other or not by))
-
-
-def _first(found: Iterator[NamedReading]) -> Iterator[NamedReading]:
-    return itertools.islice(found, 1)
 
 
 def _few(found: Iterator[NamedReading]) -> Iterator[NamedReading]:

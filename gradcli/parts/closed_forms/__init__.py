@@ -7,17 +7,14 @@ closed_form    the formulas, confirmed at random points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer, data_formats
 
 if TYPE_CHECKING:
-    from gradcli.language.program.named_shapes import NamedReading
-    from gradcli.language.program.shape_readings import GivenShape, TextBeside
     from gradcli.language.program.wengert import Atom, Program, Shape
-    from gradcli.questions.question import Inquiry
     from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 
 
@@ -38,39 +35,6 @@ class ClosedFormsPart(Part):
 
 
 PART = ClosedFormsPart()
-
-
-def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
-    """Give a question without values random ones, of likely shapes, at which the function has a value.
-
-    Args:
-        inquiry: The question.
-        seed: Of the values.
-        reading: The shapes; by default the likeliest.
-
-    Raises:
-        GradcliError: No shapes fit, or the function has no value at any of the points that are tried.
-    """
-    from gradcli.parts.closed_forms import closed_form
-
-    return closed_form.at_random_values(inquiry, seed, reading)
-
-
-def readings(
-    inquiry: Inquiry,
-    given: Mapping[str, GivenShape],
-    beside: Sequence[TextBeside] = (),
-    cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
-    square: Collection[str] = (),
-) -> Iterator[NamedReading]:
-    """Generate the shapes with which a text makes sense, the likeliest first, as `closed_form.readings` does.
-
-    Raises:
-        GradcliError: A shape is malformed, or of no variable, or no shapes fit.
-    """
-    from gradcli.parts.closed_forms import closed_form
-
-    return closed_form.readings(inquiry, given, beside, cost_of, square)
 
 
 def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str) -> WholeTensors | None:

@@ -14,7 +14,7 @@ from functools import cached_property
 import sympy
 from sympy import Symbol
 
-from gradcli.adjoint.gradient import gradient
+from gradcli.adjoint.gradient import gradient, vector_jacobian_product
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
@@ -122,24 +122,18 @@ def _formula(function: SizedFunction, variable: Symbol, of: str) -> WholeTensors
 def _forms(function: SizedFunction, variable: Symbol, of: str) -> Iterator[NormalForm]:
     """Generate the derivative as forms, multiplied out in different ways."""
     program, y = function.program, function.y
-    seed: Atom = sympy.S.One
-    known: dict[Atom, Shape] = dict(function.shapes)
-    if of == "Jacobian":
-        seed = Symbol(_WEIGHTS, real=True)
-    elif y:
+    if of != "Jacobian" and y:
         builder = Builder(program.text, program.source, lines=list(program.lines))
         total = builder.emit("sum", (program.output,), Span(0, len(program.text)), (None, False))
         program = replace(program, lines=tuple(builder.lines), output=total)
-    known = dict(infer(program, known, bounded=False))
-    known[seed] = y
-    found = gradient(program, known, [variable], {program.output: seed}, keeps_defined=True, by_inverses=True)
-    backward = found.function(variable)
-    own = infer(backward, {symbol: found.shapes[symbol] for symbol in backward.variables}, bounded=False)
+    weights: Atom = Symbol(_WEIGHTS, real=True) if of == "Jacobian" else sympy.S.One
+    product = vector_jacobian_product(program, function.shapes, variable, weights)
+    known = infer(program, dict(function.shapes), bounded=False)
     sizes = {n: str(n) for shape in known.values() for n in shape if n > 1}
     for expands, splits in _WAYS:
         algebra = MatrixAlgebra(sizes, expands=expands, splits=splits, linear=_WEIGHTS if of == "Jacobian" else "")
         try:
-            form = FormReader(algebra, own, has_kinks=True).read(backward)
+            form = FormReader(algebra, product.shapes, has_kinks=True).read(product.program)
             yield _without_weights(algebra, form, (*y, *form.sizes)) if of == "Jacobian" else form
         except GaveUpError:
             continue

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import sympy
 
-from gradcli.adjoint.gradient import gradient
+from gradcli.adjoint.gradient import vector_jacobian_product
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
@@ -148,7 +148,8 @@ def _parts(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -
             cuts[line.symbol] = named[line.symbol]
         elif is_inner and is_sum:
             cuts[line.symbol] = next(letters.get(len(shapes[line.symbol]), iter(())), "")
-    if len(cuts) > MOST_NAMED or "" in cuts.values():
+    changes = {f"d{name}" for name in (*wrt, *cuts.values())}
+    if len(cuts) > MOST_NAMED or "" in cuts.values() or not changes.isdisjoint(taken):
         raise GaveUpError
     known = {atom: sympy.Symbol(name, real=True) for atom, name in cuts.items()}
     found = []
@@ -189,22 +190,13 @@ def _change_by(
     """Return the part of a change that one variable makes: J @ dx, the derivative of vᵀJ along dx by v."""
     variable = next(symbol for symbol in program.variables if str(symbol) == name)
     weights: Atom = sympy.Symbol(_WEIGHTS, real=True) if shape else sympy.S.One
-    known: dict[Atom, Shape] = {symbol: of_names[str(symbol)] for symbol in program.variables}
-    known = {**infer(program, known, bounded=False), weights: shape}
-    back = gradient(program, known, [variable], {program.output: weights}, keeps_defined=True, by_inverses=True)
-    product = back.function(variable)
+    inputs: dict[Atom, Shape] = {symbol: of_names[str(symbol)] for symbol in program.variables}
+    product, shapes = vector_jacobian_product(program, inputs, variable, weights)
     change = sympy.Symbol(f"d{name}", real=True)
     if not shape:
-        form = _read(algebra, product, {**of_names})
+        form = FormReader(algebra, shapes, has_kinks=True).read(product)
         moved = algebra.variable(str(change), of_names[name])
         axes = range(len(moved.sizes))
         return algebra.contract([(form, axes), (moved, axes)], (), ())
-    own: dict[Atom, Shape] = {s: back.shapes[s] for s in product.variables}
-    own = {**infer(product, own, bounded=False), change: of_names[name]}
-    along = gradient(product, own, [weights], {product.output: change}, keeps_defined=True, by_inverses=True)
-    return _read(algebra, along.function(weights), {**of_names, str(change): of_names[name]})
-
-
-def _read(algebra: MatrixAlgebra, program: Program, of_names: Mapping[str, Shape]) -> NormalForm:
-    known = infer(program, {symbol: of_names[str(symbol)] for symbol in program.variables}, bounded=False)
-    return FormReader(algebra, known, has_kinks=True).read(program)
+    along, shapes = vector_jacobian_product(product, shapes, weights, change)
+    return FormReader(algebra, shapes, has_kinks=True).read(along)

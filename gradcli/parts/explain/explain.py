@@ -13,18 +13,17 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.inputs import Value
 from gradcli.language.ops import Kind
-from gradcli.language.program.named_shapes import NamedReading
 from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Line, cut, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
-from gradcli.parts import is_listed
 from gradcli.parts.explain.differential import Differential, differential
 from gradcli.progress import tracked
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import compare_numbers
+from gradcli.questions.likely_shapes import at_random_values
 from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.question import Question
 from gradcli.questions.remarks import remarks_on_v
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Check, Explanation, Formula, Step, Term, Verdict
@@ -33,15 +32,6 @@ from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
-
-if is_listed("closed_forms"):
-    from gradcli.parts.closed_forms import at_random_values
-else:
-
-    def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
-        """Draw no values, which are then missing."""
-        return inquiry
-
 
 _Item = TypeVar("_Item")
 

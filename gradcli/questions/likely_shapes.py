@@ -1,0 +1,125 @@
+"""Likely shapes of variables of which nothing is known, and random values of them.
+
+A question without values is one about a formula, or about a claim: which variables are vectors and which are matrices
+is found by what the text allows, and by its letters.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from gradcli.errors import InputError
+from gradcli.language.inputs import read_shape
+from gradcli.language.lower.juxtaposed_names import require_named
+from gradcli.language.program.named_shapes import NamedReading, named_readings
+from gradcli.language.program.shape_readings import GivenShape, NamedShape, ShapeConstraint
+from gradcli.language.program.wengert import Program, Shape
+from gradcli.language.snippet_result import Snippet
+from gradcli.option_words import option
+from gradcli.questions.naming import no_such_variable
+from gradcli.questions.question import Inquiry, Question
+
+BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
+"""Ranges to draw random values from, one after the other, until the function has a value."""
+
+NO_POINT = "no values were given; random ones were taken"
+
+NUDGE = 2.0**-40
+"""Relative change of the variables by which values are seen to be noise, as the determinant of a singular matrix is."""
+
+
+def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+    """Give a question without values random ones, of likely shapes, at which the function has a value.
+
+    Args:
+        inquiry: The question.
+        seed: Of the values.
+        reading: The shapes; by default the likeliest.
+
+    Raises:
+        GradcliError: No shapes fit, or the function has a value at no point that was tried.
+    """
+    typed = inquiry.snippet.program
+    require_named(typed, typed.names, ())
+    found = reading or next(likely_shapes(inquiry, {}))
+    remark = f"{NO_POINT}: {found.words}" if found.words else NO_POINT
+    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, remark)))
+    generator = np.random.default_rng(seed)
+    for (low, high), is_descending in itertools.product(BOXES, (False, True)):
+        small = found.named.small(is_descending=is_descending)
+        # Sixteenths are exact in binary and short to read.
+        values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in found.program.variables}
+        drawn = replace(inquiry, snippet=told, at=values)
+        with suppress(InputError):
+            if _is_well_behaved(drawn.question()):
+                return drawn
+    raise InputError(
+        "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"
+    )
+
+
+def _is_well_behaved(question: Question) -> bool:
+    """Tell whether the function has a value that hardly changes where its variables hardly do."""
+    moved = question.with_values({name: array * (1 + NUDGE) for name, array in question.arrays.items()})
+    here, there = question.value, moved.value
+    is_finite = bool(np.all(np.isfinite(here)) and np.all(np.isfinite(there)))
+    return is_finite and bool(np.all(np.abs(there - here) <= math.sqrt(NUDGE) * (1 + np.abs(here))))
+
+
+def likely_shapes(
+    inquiry: Inquiry,
+    given: Mapping[str, GivenShape],
+    constraints: Sequence[ShapeConstraint] = (),
+    cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
+    square: Collection[str] = (),
+) -> Iterator[NamedReading]:
+    """Generate the shapes with which a text makes sense, the likeliest first; those given, and of values, stay.
+
+    Args:
+        inquiry: The function.
+        given: Shapes by variable; the empty name stands for the only variable.
+        constraints: Of other texts, whose shapes have to fit too.
+        cost_of: The cost of a shape of y; None where the question does not allow it.
+        square: Variables that are square matrices.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable, or no shapes fit.
+    """
+    inquiry.require_fixed()
+    hidden, snippet = inquiry.read_with(given)
+    shapes = given_shapes(snippet, given)
+    program = replace(snippet.program, warnings=())
+
+    def again(sizes: Mapping[str, Shape]) -> Program:
+        return inquiry.read(hidden, shapes=sizes).program
+
+    return named_readings(program, shapes, again, constraints, cost_of, square)
+
+
+def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str, NamedShape]:
+    """Collect the known shapes: those given, and those of values in the text.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable.
+    """
+    names = snippet.program.names
+    shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
+    for name, shape in given.items():
+        whose = name or (names[0] if len(names) == 1 else "")
+        if whose not in names and (name or not names):
+            raise no_such_variable("--shape", name or str(shape), names)
+        if whose not in names:
+            known = f"the expression has the variables {', '.join(names)}"
+            message = f"{option('shape', str(shape))} names no variable, and {known}"
+            raise InputError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
+        shapes[whose] = found = read_shape(shape, f"--shape {whose}")
+        if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
+            message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"
+            raise InputError(message, hint="give the size another name")
+    return shapes
