@@ -233,7 +233,9 @@ def named_readings(
         why = re.split(r",? (?:and )?(?:the shapes?|for) ", refused.text.message)[0]
         why = "" if any(character.isdigit() for character in why) else f": {why}"
         said = f"no shapes are known with which the expression makes sense{why}"
-        raise InputError(said, place=refused.place, hint=_hint(program, given))
+        own = refused.text.hint or ""
+        is_clear = own and not any(character.isdigit() for character in own)
+        raise InputError(said, place=refused.place, hint=own if is_clear else _hint(program, given))
 
 
 def size_needed(names: Sequence[str]) -> InputError:
