@@ -371,7 +371,7 @@ RULES = {
 }
 """The modules that may tell operations apart by name, as their mathematics differs, and in what."""
 
-READERS = ("language/ops/", "language/lower/", "parts/paste/")
+READERS = ("language/ops/", "language/lower/", "language/text/latex_words.py", "parts/paste/")
 """The table itself, and what reads the notations of libraries, in which calls have names."""
 
 HOMONYMS = frozenset(["index", "diagonal", "dot", "ones"])

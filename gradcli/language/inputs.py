@@ -78,13 +78,11 @@ _ROWS = str.maketrans({**dict.fromkeys("⎡⎢⎣", "["), **dict.fromkeys("⎤�
 def _as_typed(text: str) -> str:
     """Insert commas between numbers in brackets, as tables here, NumPy and MATLAB print them.
 
-    >>> _as_typed("[ 1. -2.]"), _as_typed("[[1  2]\\n [3  4]]"), _as_typed("⎡1  2⎤\\n⎣3  4⎦"), _as_typed("[1 2; 3 4]")
-    ('[ 1.,-2.]', '[[1,2],[3,4]]', '[[1,2],[3,4]]', '[[1,2],[3,4]]')
+    >>> _as_typed("[ 1. -2.]"), _as_typed("[[1  2]\\n [3  4]]"), _as_typed("⎡1  2⎤\\n⎣3  4⎦"), _as_typed("[1 2; 3 -4]")
+    ('[ 1.,-2.]', '[[1,2],[3,4]]', '[[1,2],[3,4]]', '[1,2; 3,-4]')
     """
     is_drawn = "⎡" in text
     found = re.sub(r"(?<=[\w.∞])\s+(?=[-+−\w.∞])", ",", text.translate(_ROWS))
-    if ";" in found:
-        found = f"[{re.sub(r'[ ]*;[ ]*', '],[', found)}]"
     found = re.sub(r"\]\s*(?=\[)", "],", found)
     return f"[{found}]" if is_drawn else found
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon vartheta varphi varrho varsigma"
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon vartheta varphi varrho varsigma"
 ).split()
-"""Greek names that are commands; `lambda` is a keyword of Python's and comes as the letter alone."""
+"""Greek names that are commands."""
 
-_LETTERS = dict(zip("αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", GREEK, strict=True))
-_LETTERS |= {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
+_LETTERS = dict(zip("αβγδϵζηθικλμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", GREEK, strict=True))
+_LETTERS |= {"ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
 
 _SPACES = re.compile(" {2,}")
 

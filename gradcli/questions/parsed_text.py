@@ -216,7 +216,8 @@ class ParsedText:
         values = with_name(at, open_names(self._snippet))
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
-        how = {"device": device, "is_of_matrices": self._is_of_matrices}
+        has_rows = any(isinstance(one, str) and ";" in one and is_of_matrices(one) for one in values.values())
+        how = {"device": device, "is_of_matrices": self._is_of_matrices or has_rows}
         found = Inquiry(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
         return found.with_names((*(wrt or ()), *self._named))
 

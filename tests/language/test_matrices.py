@@ -321,7 +321,16 @@ REFUSED = [
     ("‖x", "x", "'‖' is never closed", "add '‖'"),
     ("<x, y", "x y", "'<' is never closed", "add '>'"),
     ("f'(x)", "x", "f' is a derivative, or f transposed", "gradcli differentiates"),
-    ("\\frac{x}{2}", "x", "unexpected character", "LaTeX is not read"),
+    ("\\sum_i x_i", "x", "'\\sum' of LaTeX is not read", "Σ[k=0..2] x[k]"),
+    ("\\frac{x}{2", "x", "a brace is never closed", "add '}'"),
+    ("\\frac{x}", "x", "'\\frac' takes what is in braces", "add {...}"),
+    ("\\lambda x\\foo", "x", "'\\foo' of LaTeX is not read", ""),
+    ("\\mathbf{x} \\ x", "x", "a single '\\' in LaTeX is not read", "A^{-1} b"),
+    ("\\foo x", "x", "unexpected '\\'", "no word of LaTeX"),
+    ("x_{i,j} + \\lambda", "x", "a subscript is one word of a name", "x[0]"),
+    ("[a b; 1, 2]", "a b", "'a b' may be one element of a matrix, or several", "write commas"),
+    ("[1 -2; 3 -4]", "", "'1 -2' may be one element of a matrix, or several", "write commas"),
+    ("[1, 2; 3]", "", "the rows of a matrix have 2, 1 elements", "[1, 2; 3, 4]"),
     ("A' \\", "A", "ends too early", ""),
     ("A^2000 + A'", "A", "a power of a matrix has at most 1,024 factors", ".^"),
     ("MatrixSymbol(A, 2, 2)'", "A", "a matrix of SymPy has a name", 'MatrixSymbol("A", n, n)'),
@@ -330,6 +339,51 @@ REFUSED = [
     ("x**2 --wrt x", "x", "unexpected 'x'", "options stand outside of the quotes"),
 ]
 """Texts, the names that have values, and the words of the error and of its hint."""
+
+
+LATEX = [
+    (r"\|A\mathbf{x} - b\|_2^2", "‖A x - b‖_2^2"),
+    (r"\lVert x\rVert_{1}", "‖x‖_1"),
+    (r"\frac{1}{2} x^\top A x", "1/2 x^T A x"),
+    (r"\tfrac12 x^{\top}A^{-1}x", "1/2 x^T A^-1 x"),
+    (r"x^{\mathsf T} A^{-\top} b", "x^T A^-T b"),
+    (r"\left(x - \mu\right)^\top\Sigma^{-1}(x-\mu)", "(x - mu)^T Sigma^-1 (x - mu)"),
+    (r"\log\det X + \operatorname{tr}(A X)", "log det X + tr(A X)"),
+    (r"\mathrm{tr}\left(A^{\top} X\right)", "tr(A' X)"),
+    (r"A \odot B", "A .* B"),
+    (r"x \otimes y", "x ⊗ y"),
+    (r"\langle x, A x \rangle", "<x, A x>"),
+    (r"\lambda\cdot\mathbf{x}^{\top}\mathbf{x}", "lambda x'x"),
+    (r"\sqrt{x^\top x}\,\alpha_{1}", "sqrt(x'x) alpha_1"),
+    (r"\hat{y}_1^\top x", "y_hat_1^T x"),
+    (r"\sigma(w^\top x)", "sigmoid(w'x)"),
+    (r"\sigma^2(x - y)", "sigma^2 .* (x - y)"),
+    (r"\log|X|", "log det X"),
+    (r"\mathbf{1}^\top x", "1^T x"),
+    (r"\exp\{-x^\top x\}", "exp(-x'x)"),
+    ("lambda*w'*w", "lam*w'*w"),
+    ("[1, 2; 3, 4]*x", "[[1, 2], [3, 4]] @ x"),
+    ("[1 2; 3 4] x", "[[1, 2], [3, 4]] @ x"),
+    ("[1; 2]' x", "[1, 2] @ x"),
+]
+"""Texts of LaTeX and of MATLAB, and the same as the language has them."""
+
+
+@pytest.mark.parametrize(("text", "same"), LATEX)
+def test_what_latex_and_matlab_write_is_read(text: str, same: str) -> None:
+    """As the operations of the same text on paper."""
+    found, other = (parse(one.replace("lam*", "lambda*")) for one in (text, same))
+    read = [[(line.call.op.name, *map(str, line.call.operands)) for line in one.lines] for one in (found, other)]
+    assert read[0] == read[1]
+    assert found.names == other.names
+
+
+def test_an_error_in_latex_is_at_its_place() -> None:
+    """Of the text as typed."""
+    with pytest.raises(GradcliError) as raised:
+        parse(r"\frac{1}{2} \lambda foo(\mathbf{x})")
+    assert raised.value.place is not None
+    assert raised.value.place.text[raised.value.place.span.start :].startswith("foo(")
 
 
 @pytest.mark.parametrize(("text", "names", "message", "hint"), REFUSED)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gradcli.errors import GradcliError, Span, UnknownFactorError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
@@ -23,6 +25,9 @@ from gradcli.language.program.wengert import CONSTANTS, Call
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Items, Loop, NameNode, Node
 from gradcli.language.text.tokens import Token
+
+SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
+"""Letter that stands for the logistic function where it is called."""
 
 _FOLDS: Mapping[str, str] = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """Operations by which Python folds the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
@@ -98,6 +103,21 @@ def call(
         return found
     parts = found, (context.findings.placeholder(None), whole)
     return context.findings.pack(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
+
+
+def meant_by_sigma(context: Context, name: Token, arguments: Arguments) -> Token:
+    """Return the name of the logistic function where sigma is called with one argument, and say so.
+
+    It stays sigma where that is a number elsewhere in the text.
+    """
+    pairs = itertools.pairwise(context.source.tokens)
+    is_number = any(one.text == SIGMA and after.text != "(" for one, after in pairs)
+    if is_number or len(arguments.items) != 1 or arguments.items[0].name is not None:
+        return name
+    said = f"{SIGMA}(...) is the logistic function, sigmoid; a value by the name {SIGMA} makes it a factor"
+    if not context.findings.needs_shapes and said not in context.findings.warnings:
+        context.findings.warnings.append(said)
+    return replace(name, text="sigmoid")
 
 
 def _require_taken(context: Context, bound: Bindings, name: Token, library: str) -> None:

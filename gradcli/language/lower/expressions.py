@@ -187,6 +187,7 @@ EXPRESSIONS: Mapping[type[nodes.Node], ExpressionRule] = {
     nodes.Broken: _broken,
     nodes.Loop: _loop,
     nodes.Ranged: ranged,
+    nodes.BarsNode: matrix_notation.bars,
     nodes.NormNode: matrix_notation.norm,
     nodes.InnerProduct: matrix_notation.inner_product,
 }

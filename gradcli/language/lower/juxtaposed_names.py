@@ -27,7 +27,8 @@ NOT_EULER = "e is a variable here; Euler's number is E"
 """Remark on a variable e to which no value is given by its name."""
 
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi rho sigma tau upsilon phi chi psi omega".split()
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
+    "lam".split()
 )
 """Greek letters, by their names."""
 
@@ -142,7 +143,7 @@ def is_letter(name: str) -> bool:
     >>> [name for name in ("A", "x1", "lambda1", "λ", "mu", "foo") if is_letter(name)]
     ['A', 'x1', 'λ', 'mu']
     """
-    return name in GREEK or name == "lam" or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
+    return name in GREEK or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
 
 
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:

@@ -329,7 +329,24 @@ def _matrix_power(context: Context, base: Operand, exponent: int, span: Span) ->
     return (factor if result is None else result), span
 
 
-# -- norms and inner products
+# -- determinants, norms and inner products
+
+
+def bars(context: Context, node: nodes.BarsNode) -> Operand:
+    """Lower `|x|`, which of a square matrix after a logarithm is its determinant; elsewhere it is of each element."""
+    inner = lower(context, node.inner)
+    atom, span = require_tensor(context, *inner), node.span
+    is_matrix = not atom.is_number and not context.known.is_meaning and rank(context, atom) == 2
+    shape = needed_shape(context, atom) if is_matrix else None
+    if not is_matrix or (shape is not None and shape[0] != shape[1]):
+        return emit(context, "abs", [atom], span)
+    shown, name = context.source.single_line(span), context.source.single_line(inner[1])
+    said = f"{shown} of a matrix is of each element; det({name}) is the determinant"
+    if node.is_in_log:
+        said = f"{shown} after log is the determinant of the matrix; abs({name}) is of each element"
+    if not context.findings.needs_shapes and not context.known.is_formula:
+        context.findings.warnings.append(said)
+    return emit(context, "det" if node.is_in_log else "abs", [atom], span)
 
 
 def norm(context: Context, node: nodes.NormNode) -> Operand:

@@ -11,7 +11,7 @@ from gradcli.errors import Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.lower import juxtaposed_names, libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
-from gradcli.language.lower.calls import call
+from gradcli.language.lower.calls import SIGMA, call, meant_by_sigma
 from gradcli.language.lower.context import Context, NameRead, Operand
 from gradcli.language.lower.indices import called_in_formula
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
@@ -118,6 +118,8 @@ def _called(context: Context, name: Token, span: Span, words: Sequence[str], arg
     """Lower a function of the table, or a call that has the form of one."""
     if len(words) == 1 and (found := called_in_formula(context, name, arguments)) is not None:
         return found
+    if name.text == SIGMA:
+        name = meant_by_sigma(context, name, arguments)
     path = context.libraries.in_full(words)
     if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
         name = Token(name.kind, of_module, name.span)

@@ -39,7 +39,7 @@ UNWANTED = 3.0
 EQUAL, SQUARE = 0.1, 1.0
 """Costs of two sizes that have to be the same, and of all sizes the same where they need not be."""
 
-_GREEK = frozenset({*GREEK, "lam", "lmbda", "eps", *map(chr, range(0x3B1, 0x3CA))})
+_GREEK = frozenset({*GREEK, "lmbda", "eps", *map(chr, range(0x3B1, 0x3CA))})
 
 
 def costs_of_ranks(name: str, fewest: int, passed: int, *, is_mathematics: bool = False) -> list[tuple[float, int]]:

@@ -1,6 +1,7 @@
 """Characters to a tree: words, the grammar, and hints where a text leaves it; knows the names of few operations.
 
 signs              signs of mathematics to those of a program
+latex_words        words of LaTeX to signs of mathematics
 tokens             characters to words with their places, and how tightly signs bind
 nodes              the nodes of a tree
 source             a text with its words, a place in them, and the errors at a place

@@ -12,7 +12,8 @@
     postfix    : atom ("[" bound ("," bound)* "]" | "." NAME [arguments] | "'" | ".'")*
     atom       : NUMBER | NAME [arguments] | STRING | "None" | "True" | "False" | "(" items ")" | "[" items "]"
                | what formulas have, as they are printed: see `mathematics`
-    items      : [expression ("," expression)* | loop]
+    items      : [row (";" row)* | loop]                                    rows are those of a matrix in brackets
+    row        : expression (("," | nothing) expression)*                   nothing before a number in brackets
     loop       : expression ("for" NAME "in" operation ["if" operation])+
     arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | loop)
     bound      : "..." | [expression] [":" [expression] [":" [expression]]]
@@ -231,7 +232,9 @@ class Grammar(mathematics.ExpressionReader):
         """Tell whether a word of mathematics stands here before its argument: a name, another word, or a norm."""
         after, then = self.tokens[self.position + 1 : self.position + 3]
         is_name = after.kind == "name" and then.text != "="
-        return self.juxtaposes and (is_name or (after.kind == "operator" and after.text in ("‖", "⟨")))
+        has_bars = after.text == "|" and self.token.text in mathematics.LOGARITHMS
+        is_sign = after.kind == "operator" and (has_bars or after.text in ("‖", "⟨"))
+        return self.juxtaposes and (is_name or is_sign)
 
     def word(self) -> nodes.Word:
         """Read a word that is no operand of its own."""
@@ -243,14 +246,21 @@ class Grammar(mathematics.ExpressionReader):
         opening = self.advance()
         closing = ")" if opening.text == "(" else "]"
         items: list[nodes.Node] = []
+        rows: list[nodes.Items] = []
         has_comma = False
         with self.nested(""):
             while self.token.text != closing and (not items or has_comma):
                 items.append(self.looped())
-                if not self.accept(","):
+                has_comma = self.accept(",") or (closing == "]" and self.token.kind == "number")
+                if closing == "]" and self.token.text == ";" and self.accept(";"):
+                    rows.append(nodes.Items(opening.span, opening, tuple(items)))
+                    items, has_comma = [], True
+                elif not has_comma:
                     break
-                has_comma = True
             self.close(closing, opening)
+        if rows:
+            last = [nodes.Items(opening.span, opening, tuple(items))] if items else []
+            return mathematics.matrix(self, opening, [*rows, *last])
         span = opening.span.to(self.behind().span)
         if closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop):
             return nodes.GroupNode(span, items[0])

@@ -39,7 +39,7 @@ _CHARACTERS: Mapping[str, str] = {
         ("∛", "write sign(x)*abs(x)**(1/3)"),
         ("∑", "write sum(…)"),
         ("∏", "write prod(…)"),
-        ("\\", "LaTeX is not read: write a/b, sqrt(x), x**2; A \\ b, with blanks, is the solution of A x = b"),
+        ("\\", "leave it out; A \\ b, with blanks on both sides, is the solution of A x = b"),
         ("$", "the shell puts a value for $NAME only between double quotes"),
         ("?", "write a if c else b"),
         ("!", "write a != b, or ~c for not; there is no factorial, and lgamma(n + 1) is its logarithm"),
@@ -155,11 +155,9 @@ def _plain(text: str, kind: str) -> str:
 def of_keyword(word: str, after: str) -> str:
     """Hint at a replacement for a word of Python, before `after`.
 
-    >>> of_keyword("lambda", "*"), of_keyword("lambda", "x")
-    ('write lam, or lambda_: lambda is a word of Python', 'write the body alone; its names are the variables')
+    >>> of_keyword("in", "*"), of_keyword("lambda", "x")
+    ("no variable can be called 'in'; write in_", 'write the body alone; its names are the variables')
     """
-    if word == "lambda" and (not after or not re.fullmatch(r"\w+", after)):
-        return "write lam, or lambda_: lambda is a word of Python"
     if word != "None" and (not after or after in ";)]\n" or re.fullmatch(r"[-+*/^@<>=,]+", after)):
         return f"no variable can be called '{word}'; write {word}_"
     return _KEYWORDS.get(word, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
@@ -173,7 +171,7 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
         return _PAIRS.get((before, word)) or _PAIRS[word, after]
     match word:
         case "\\" if not before or not (before.isalnum() or before in (")", "]")):
-            return "LaTeX is not read: write ||x|| for a norm, a/b, sqrt(x), x**2"
+            return "this is no word of LaTeX that is read: write the function or the sign of the language"
         case "|":
             return "write abs(...), or norm(...)"
         case "->":

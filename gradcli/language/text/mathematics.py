@@ -1,4 +1,4 @@
-"""Notation of formulas: sums over indices, cases in braces, bars, norms, inner products, left-hand sides.
+"""Notation of formulas: sums over indices, cases in braces, bars, norms, inner products, rows, left-hand sides.
 
     atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
               | "‖" expression "‖" ["_" order] | ("<" | "⟨") expression "," expression (">" | "⟩") | word power
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Cursor
-from gradcli.language.text.tokens import COMPARISON, OTHERWISE, PRODUCT, Token, is_position
+from gradcli.language.text.tokens import COMPARISON, JUXTAPOSED, OTHERWISE, PRODUCT, Token, is_position
 
 Read = TypeVar("Read")
 
@@ -28,6 +28,9 @@ PREFIXES = frozenset(
     "log ln det logdet tr trace exp sin cos tan sec csc cot sinh cosh tanh asin acos atan arcsin arccos arctan".split()
 )
 """Words that mathematics writes without parentheses, `log det X`."""
+
+LOGARITHMS = ("log", "ln")
+"""Words before a determinant in bars, `log|X|`."""
 
 SIGNS = ("Σ", "Π", "max", "min")
 """Signs that may stand before ranges."""
@@ -97,21 +100,21 @@ def ranged(grammar: ExpressionReader) -> nodes.Node:
     return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, tuple(conditions))
 
 
-def bars(grammar: ExpressionReader) -> nodes.Node:
+def bars(grammar: ExpressionReader, *, is_in_log: bool = False) -> nodes.Node:
     """Read `|x|`: between operands the sign is another."""
     opening = grammar.advance()
     with grammar.nested("|"):
-        inner = nodes.Argument(None, grammar.expression())
+        inner = grammar.expression()
     grammar.close("|", opening)
-    span = opening.span.to(grammar.behind().span)
-    return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, (inner,)))
+    return nodes.BarsNode(opening.span.to(grammar.behind().span), inner, is_in_log)
 
 
 def prefixed(grammar: ExpressionReader) -> nodes.Node:
     """Read `log det X`: a word and its argument, which is one factor."""
     word = grammar.advance()
     with grammar.nested():
-        argument = grammar.unary()
+        is_in_log = word.text in LOGARITHMS and grammar.token.text == "|"
+        argument = bars(grammar, is_in_log=True) if is_in_log else grammar.unary()
     if grammar.juxtaposed() and grammar.token.text not in PREFIXES:
         factors = grammar.source.single_line(argument.span), grammar.source.single_line(grammar.unary().span)
         message = f"'{word.text} {' '.join(factors)}' may be {word.text} of the first factor, or of the product"
@@ -147,6 +150,31 @@ def inner_product(grammar: ExpressionReader) -> nodes.Node:
         right = grammar.expression(COMPARISON + 1)
         grammar.close(">" if opening.text == "<" else "⟩", opening)
     return nodes.InnerProduct(opening.span.to(grammar.behind().span), left, right)
+
+
+def matrix(grammar: ExpressionReader, opening: Token, rows: Sequence[nodes.Items]) -> nodes.Node:
+    """Make a matrix of MATLAB's, `[1, 2; 3, 4]`, of its rows, which are read; one of a single column is a vector."""
+    span, counts = opening.span.to(grammar.behind().span), [len(row.items) for row in rows]
+    for item in (item for row in rows for item in row.items):
+        _require_one(grammar, item)
+    if len({*counts}) > 1:
+        message = f"the rows of a matrix have {', '.join(map(str, counts))} elements"
+        raise grammar.source.error(message, span, hint="write as many in each: [1, 2; 3, 4]")
+    return nodes.Items(span, opening, tuple(row.items[0] if counts[0] == 1 else row for row in rows))
+
+
+def _require_one(grammar: ExpressionReader, item: nodes.Node) -> None:
+    """Refuse an element that a blank makes two in MATLAB: `1 -2`, `a b`."""
+    if not isinstance(item, nodes.Chain):
+        return
+    before = item.first.span.stop
+    for step in item.steps:
+        between = grammar.source.text[before : step.operand.span.start]
+        is_sign = step.sign in ("+", "-") and between[:1].isspace() and not between[-1:].isspace()
+        if is_sign or (step.sign == JUXTAPOSED and between.isspace()):
+            message = f"'{grammar.source.single_line(item.span)}' may be one element of a matrix, or several"
+            raise grammar.source.error(message, item.span, hint="write commas between elements, and no blanks inside")
+        before = step.operand.span.stop
 
 
 def cases(grammar: ExpressionReader) -> nodes.Node:

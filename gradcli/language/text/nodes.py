@@ -148,6 +148,13 @@ class Ranged(Node):
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
+class BarsNode(Node):
+    """Absolute value `|x|` of an expression, or the determinant of a matrix, `log|X|`."""
+
+    inner: Node
+    is_in_log: bool  # directly after a logarithm, without parentheses
+
+
 class NormNode(Node):
     """Norm `‖x‖_2` of an expression."""
 

@@ -1,11 +1,11 @@
-"""Signs of mathematics to those of a program, with the place of each in the text as typed."""
+"""Signs of mathematics, and words of LaTeX, to the signs of a program, with the place of each in the text as typed."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradcli.errors import Span
 
@@ -35,15 +35,45 @@ _NORM_IN_BARS = re.compile(
 """Pattern of ||x||, with no other bar inside: after a sign, or directly before what is in it."""
 
 
+def latex_word(text: str) -> str:
+    """Return the first word of LaTeX in a text; empty where it has none."""
+    if "\\" not in text:
+        return ""
+    from gradcli.language.text.latex_words import first_word  # which few texts need
+
+    return first_word(text)
+
+
 class PlainText:
     """Text in signs of a program, which knows the places of its characters in the text as typed.
+
+    Raises:
+        LanguageError: It is in LaTeX, and not read.
 
     >>> PlainText("2·x²").text, PlainText("2·x²").typed(Span(3, 5))
     ('2*x^2', Span(start=3, stop=4))
     """
 
-    def __init__(self, text: str) -> None:
-        parts = [] if text.isascii() and "||" not in text else [*_parts(text, 0)]
+    def __init__(self, text: str, source: str = "EXPR") -> None:
+        self._before = None
+        if latex_word(text):
+            from gradcli.language.text.latex_words import parts
+
+            self._before = _Pieces(text, parts(text, source))
+            text = self._before.text
+        self._pieces = _Pieces(text, [] if text.isascii() and "||" not in text else [*_parts(text, 0)])
+        self.text = self._pieces.text
+
+    def typed(self, span: Span) -> Span:
+        """Return the range of the text as typed from which a range comes."""
+        found = self._pieces.typed(span)
+        return found if self._before is None else self._before.typed(found)
+
+
+class _Pieces:
+    """Text in pieces, each with the range of another text that it comes from; without any, it is that text."""
+
+    def __init__(self, text: str, parts: Sequence[tuple[str, Span]]) -> None:
         self.text = "".join(part for part, _ in parts) if parts else text
         self._typed, self._starts = [span for _, span in parts], list[int]()
         count = 0

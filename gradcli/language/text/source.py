@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from functools import cached_property
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
-from gradcli.language.text.signs import PlainText
+from gradcli.language.text.signs import PlainText, latex_word
 from gradcli.language.text.tokens import CLOSING, LEVELS, Token, tokenize
 
 OF_SYMPY = frozenset(
@@ -21,6 +22,9 @@ OF_SYMPY = frozenset(
 
 _MARKS = frozenset(["'", ".'", "\\", ".*", "./", ".^", "‖", "⟨", "⊗"])
 """Signs that only a text in the notation of matrices has."""
+
+_ROWS = re.compile(r"\[[^][\n]*;[^][\n]*\]")
+"""Pattern of a matrix of MATLAB's, `[1, 2; 3, 4]`."""
 
 _MAY_MARK = _MARKS | {"<", "^", "."}
 """Signs with which a mark may begin."""
@@ -67,7 +71,7 @@ def _in_exponent(words: Sequence[str], n: int) -> bool:
 
 def _typed_tokens(text: str, name: str, has_braces: bool) -> list[Token]:
     """Split a text with signs of mathematics into tokens, with their places in it."""
-    read = PlainText(text)
+    read = PlainText(text, name)
     try:
         return [replace(one, span=read.typed(one.span)) for one in tokenize(read.text, name, has_braces=has_braces)]
     except GradcliError as error:
@@ -87,7 +91,7 @@ class SourceText:
 
     def __init__(self, text: str, name: str, *, has_braces: bool = False) -> None:
         self.text, self.name = text, name
-        is_plain = text.isascii() and "||" not in text
+        is_plain = text.isascii() and "||" not in text and "\\" not in text
         tokens = tokenize(text, name, has_braces=has_braces) if is_plain else _typed_tokens(text, name, has_braces)
         self.tokens = tokens + [tokens[-1]] * 5
 
@@ -106,7 +110,10 @@ class SourceText:
         """First mark of the notation of matrices, `'` or `norm2(`, as typed; empty where the text has none."""
         places = range(len(self.tokens) - 5)
         marks = (self.excerpt(span) for n in places if (span := _mark_at(self.tokens, n)) is not None)
-        return next((mark for mark in marks if not (self.names_t and mark.endswith("T"))), "")
+        found = next((mark for mark in marks if not (self.names_t and mark.endswith("T"))), "")
+        found = found or (latex_word(self.text) if "\\" in self.text else "")
+        rows = _ROWS.search(self.text) if ";" in self.text and not found else None
+        return rows[0] if rows else found
 
     @cached_property
     def has_inverse(self) -> bool:
@@ -180,7 +187,7 @@ class SourceText:
         if token.kind == "end" or token.text == "\n":
             goes_on = any(other.text not in ("\n", "") for other in self.tokens[position:])
             hint = "put parentheses around the whole expression" if goes_on else None
-            if self.text.count("|") == 2:  # what stands before the first was taken for a factor
+            if self.text.count("|") in (2, 4):  # what stands before the first was taken for a factor
                 hint = "write abs(...) of a number, det(...) of a matrix"
             return self.error("the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""

@@ -60,14 +60,8 @@ _PATTERN = re.compile(
 
 
 _IN_BASE = re.compile(r"0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b")
-_LATEX = re.compile(
-    r"(?<=\S)\\[ \t]|\\(?:d?frac|sum|prod|sqrt|cdot|times|left|right|math\w*|text\w*|operatorname|partial|nabla|in[tf]|"
-    r"lim|log|ln|exp|"
-    r"sin|cos|tan|det|max|min|begin|end|top|intercal|dagger|ell|[lr]?[vV]ert|[lr]angle|\w?(?:alpha|beta|gamma|delta|"
-    r"epsilon|eta|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega)|le|ge|neq?|"
-    r"ldots|dots|qquad|quad|odot|otimes|circ|bf|rm|big\w*|Big\w*)(?![A-Za-z])"
-)
-"""Words of LaTeX, and blanks that a shell escapes; other letters after a backslash are what it divides."""
+_ESCAPED = re.compile(r"(?<=\S)\\[ \t]")
+"""Pattern of a blank that a shell escapes."""
 
 DUNDERS = frozenset("__init__ __name__ __version__ __call__ __file__".split())
 """Names of Python's own that a program has; no variable is called so."""
@@ -120,7 +114,7 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
             continue
         match = _PATTERN.match(text, position)
         is_brace = match is not None and match.lastgroup == "brace" and not (has_cases or has_braces)
-        if match is None or is_brace or _LATEX.match(text, position):
+        if match is None or is_brace or _ESCAPED.match(text, position):
             raise _unexpected(text, position, source)
         position = match.end()
         kind, word = match.lastgroup, match.group()
@@ -141,7 +135,8 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
                 raise LanguageError(f"the name '{word}' is not allowed", place=place, hint=hint)
             if word in ("j", "J"):
                 _require_real(tokens, span, text, source)
-            tokens.append(Token("keyword" if keyword.iskeyword(word) else "name", word, span))
+            is_keyword = keyword.iskeyword(word) and (has_braces or not _is_lambda(word, text, position))
+            tokens.append(Token("keyword" if is_keyword else "name", word, span))
         elif kind == "string":
             tokens.append(Token("string", word[1:-1], span))
         else:
@@ -170,6 +165,15 @@ def _as_operator(tokens: list[Token], text: str, position: int, groups: list[boo
         case "}" if groups:
             return ")" if groups.pop() else ""
     return ""
+
+
+def _is_lambda(word: str, text: str, position: int) -> bool:
+    """Tell whether a word is the name of a number, and no function of Python's, which has a colon after its names."""
+    return word == "lambda" and _PARAMETERS.match(text, position) is None
+
+
+_PARAMETERS = re.compile(r"[^\n:;\[\]{}]{0,200}:")
+"""Pattern of what stands between `lambda` and the body of the function."""
 
 
 def is_position(before: Token, token: Token) -> bool:

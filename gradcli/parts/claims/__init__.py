@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sympy import Symbol
 
     from gradcli.language.program.wengert import Program, Shape
+    from gradcli.parts.claims.search import Compared
     from gradcli.parts.claims.structures import Structure
 
 _COMMANDS = {
@@ -107,6 +108,33 @@ def is_proved_derivative(
     function = subject.Subject.from_program(program, shapes, variable, None)
     reading = claim_readings.read(function, text)
     return reading.of == of and not reading.is_transposed and proof.prove(function, reading) is not None
+
+
+def compared_at_random(
+    program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, points: int
+) -> Compared:
+    """Compare a text with a derivative of a Program by a variable, at random points.
+
+    Args:
+        program: The function.
+        shapes: Of its variables.
+        variable: The name of one of them.
+        text: The derivative.
+        points: The number of points that have to say something.
+
+    Raises:
+        GradcliError: The text is no formula of it.
+    """
+    import numpy as np
+
+    from gradcli.crosscheck.compare import TOLERANCE
+    from gradcli.crosscheck.sample import SEED
+    from gradcli.parts.claims import claim_readings, evaluation, search, subject
+
+    function = subject.Subject.from_program(program, shapes, variable, None)
+    comparison = evaluation.ClaimComparison(function, claim_readings.read(function, text), TOLERANCE["float64"])
+    given = {str(symbol): np.zeros(shape) for symbol, shape in function.shapes.items()}
+    return search.Search(comparison, given, SEED, "float64").compared(points)
 
 
 def is_proved_gradient(program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str) -> bool:

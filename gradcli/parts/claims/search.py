@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,6 +63,20 @@ FEWEST = 5
 """Points that are tried however long they take."""
 
 
+class Compared(NamedTuple):
+    """A claim next to the truth at random points.
+
+    Attributes:
+        points: How many of them say something.
+        entries: The number of entries that are the same at all of them.
+        is_refuted: Whether one is proved to differ.
+    """
+
+    points: int
+    entries: int
+    is_refuted: bool
+
+
 class Search:
     """The search for a point at which one claim is false; variables that are fixed keep their values."""
 
@@ -106,6 +121,20 @@ class Search:
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
         return counted + met, hidden
+
+    def compared(self, points: int) -> Compared:
+        """Compare at so many random points, or as many as there are within the work and the time."""
+        counted = entries = 0
+        most = min(TRIES * points, MOST_WORK // self.comparison.work) if self.comparison.entries else 0
+        with suppress(OverTimeError), time_limit():
+            for inputs, v in itertools.islice(self.generic(), most):
+                look = self.comparison.look(inputs, v)
+                if look.worst is not None:
+                    return Compared(counted, entries, is_refuted=True)
+                counted, entries = counted + bool(look.seen), entries + len(look.seen)
+                if counted == points:
+                    break
+        return Compared(counted, entries, is_refuted=False)
 
     def look(self, inputs: InputArrays, v: Array) -> Look | None:
         """Compare the claim at a point; None where the function is read again, and has no value or derivative there."""

@@ -50,4 +50,5 @@ def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str
 
     own = {symbol: shapes[symbol] for symbol in program.variables}
     symbol = next(one for one in own if str(one) == variable)
-    return gradient_formula(SizedFunction(for_formulas(program), own, {}), symbol)
+    found = gradient_formula(SizedFunction(for_formulas(program), own, {}), symbol)
+    return None if found is None else found.whole

@@ -30,6 +30,7 @@ from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts.closed_forms.tensor_formulas import (
+    ProvedFormula,
     SizedFunction,
     gradient_formula,
     hessian_formula,
@@ -42,7 +43,6 @@ from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
-from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 from gradcli.symbolic.printing import with_names
 
 MOST_PROBES = 3
@@ -106,7 +106,10 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     if weighted is not None:
         products, check = _products(weighted, typed, named, wrt, shape, check)
     together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
-    matrices = _tensor_formulas(command, named, wrt, weighted)
+    proved = _tensor_formulas(command, named, wrt, weighted)
+    if check.verdict == "unchecked":
+        proved, check = _compared(proved, named, check)
+    matrices = {name: found.whole for name, found in proved.items()}
     if program.is_of_matrices:  # in the notation of the text
         matrices = {name: found.mathematics for name, found in matrices.items()}
     conditions = dict.fromkeys(one for found in matrices.values() for one in found.conditions)
@@ -216,9 +219,28 @@ def _weighted(program: Program) -> Program:
 # -- in whole tensors
 
 
+def _compared(
+    proved: Mapping[str, ProvedFormula], named: NamedShapes, check: Check
+) -> tuple[Mapping[str, ProvedFormula], Check]:
+    """Compare formulas of whole tensors with the truth at random points, where others are not; leave out a refuted one.
+
+    They are proved by algebra: the numbers are the second opinion.
+    """
+    found = {name: compared for name, one in proved.items() if (compared := one.compared(MOST_PROBES)) is not None}
+    held = {name: one for name, one in proved.items() if name not in found or not found[name].is_refuted}
+    entries = sum(found[name].entries for name in held if name in found)
+    if not entries or check.findings or len(held) < len(proved):
+        return held, check
+    points = min(found[name].points for name in held if name in found)
+    sizes = [f"{named.sizes[n]} = {small}" for n, small in next(iter(held.values())).small_sizes.items()]
+    where = f"{points} random points{' with ' * bool(sizes)}{', '.join(sizes)}" if not check.checked else check.chosen
+    entries += check.checked
+    return held, Check("agree", entries, entries, None, chosen=where, sampled=True)
+
+
 def _tensor_formulas(
     command: str, named: NamedShapes, wrt: Sequence[str], weighted: Program | None
-) -> dict[str, WholeTensors]:
+) -> dict[str, ProvedFormula]:
     """Return the derivatives that have a formula in whole tensors, of a Hessian the blocks of one variable.
 
     Args:
@@ -231,7 +253,7 @@ def _tensor_formulas(
     y = named.shapes.get(named.program.output, ())
     shapes = {symbol: named.shapes.get(symbol, y) for symbol in program.variables}  # of v, too
     function = SizedFunction(program, shapes, {number: str(size) for number, size in named.sizes.items()})
-    found: dict[str, WholeTensors | None] = {}
+    found: dict[str, ProvedFormula | None] = {}
     if not joins_elements(named.program):
         return {}
     for symbol in (symbol for symbol in program.variables if str(symbol) in wrt):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import sympy
 from sympy import Symbol
@@ -29,8 +30,11 @@ from gradcli.symbolic.matrix_algebra.networks import Factor, Factors, GaveUpErro
 from gradcli.symbolic.matrix_algebra.program_forms import FormReader
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 
+if TYPE_CHECKING:
+    from gradcli.parts.claims.search import Compared
+
 if is_listed("claims"):
-    from gradcli.parts.claims import is_proved_derivative
+    from gradcli.parts.claims import compared_at_random, is_proved_derivative
 else:
 
     def is_proved_derivative(
@@ -38,6 +42,12 @@ else:
     ) -> bool:
         """Prove nothing."""
         return False
+
+    def compared_at_random(
+        program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, points: int
+    ) -> Compared:
+        """Compare nothing, as nothing is proved."""
+        raise NotImplementedError
 
 
 _WEIGHTS = "weights of y"
@@ -74,18 +84,53 @@ class SizedFunction:
         return infer(self.program, dict(self.shapes), bounded=False).get(self.program.output, ())
 
 
-def gradient_formula(function: SizedFunction, variable: Symbol) -> WholeTensors | None:
+@dataclass(frozen=True)
+class ProvedFormula:
+    """Formula in whole tensors that is proved to be a derivative.
+
+    Attributes:
+        whole: The formula.
+        function: The function.
+        variable: The one that it is differentiated by.
+        form: The formula in the algebra.
+    """
+
+    whole: WholeTensors
+    function: SizedFunction
+    variable: Symbol
+    form: NormalForm
+
+    @property
+    def small_sizes(self) -> Mapping[int, int]:
+        """Small numbers for sizes that have names."""
+        return {number: n + 3 for n, number in enumerate(sorted(self.function.names))}
+
+    def compared(self, points: int) -> Compared | None:
+        """Compare the formula with enclosures at random points, at small sizes; None where sizes cannot be small."""
+        sizes, program, names = (
+            self.small_sizes,
+            self.function.program,
+            (str(self.variable), *self.function.program.names),
+        )
+        shapes = {one: tuple(sizes.get(n, n) for n in shape) for one, shape in self.function.shapes.items()}
+        with suppress(GradcliError, NoAdjointError, RecursionError):
+            text = FormulaWriter({number: str(n) for number, n in sizes.items()}, names).formula(self.form).text
+            return compared_at_random(program, shapes, str(self.variable), text, points)
+        return None
+
+
+def gradient_formula(function: SizedFunction, variable: Symbol) -> ProvedFormula | None:
     """Return the gradient of a function of one element in whole tensors; None if there is none that is proved."""
     return _formula(function, variable, "gradient")
 
 
-def jacobian_formula(function: SizedFunction, variable: Symbol) -> WholeTensors | None:
+def jacobian_formula(function: SizedFunction, variable: Symbol) -> ProvedFormula | None:
     """Return the Jacobian of a vector by a vector or a number, as a matrix or a vector."""
     is_matrix = len(function.y) == 1 and len(function.shapes[variable]) < 2
     return _formula(function, variable, "Jacobian") if is_matrix else None
 
 
-def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> WholeTensors | None:
+def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> ProvedFormula | None:
     """Return a block of the Hessian of a function of one element, by two vectors."""
     program = function.program
     try:
@@ -99,17 +144,19 @@ def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> Who
     return jacobian_formula(SizedFunction(found, own, function.names), column)
 
 
-def _formula(function: SizedFunction, variable: Symbol, of: str) -> WholeTensors | None:
+def _formula(function: SizedFunction, variable: Symbol, of: str) -> ProvedFormula | None:
     """Return the shortest formula that is proved."""
     x = str(variable)
     order = (x, *function.program.names)
     names = {number: f"({name})" if " " in name else name for number, name in function.names.items()}
     try:
         with time_limit():
-            texts = {}
+            texts: dict[str, ProvedFormula] = {}
             for form in _forms(function, variable, of):
                 with suppress(GaveUpError):
-                    texts[FormulaWriter({}, order).formula(form).text] = FormulaWriter(names, order).formula(form)
+                    whole = FormulaWriter(names, order).formula(form)
+                    text = FormulaWriter({}, order).formula(form).text
+                    texts[text] = ProvedFormula(whole, function, variable, form)
             for text in sorted(texts, key=len):
                 with suppress(GradcliError):  # of a text that the language does not read
                     if is_proved_derivative(function.program, function.shapes, x, text, of):

@@ -19,7 +19,7 @@ SUM, PRODUCT, CHAIN, POWER, ONE = range(5)
 
 _SUPERSCRIPTS = str.maketrans("0123456789-/", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᐟ")
 
-_LETTERS = dict(zip(typesetting.GREEK, "αβγδεζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", strict=True))
+_LETTERS = dict(zip(typesetting.GREEK, "αβγδεζηθικλμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", strict=True))
 _LETTERS |= {"pi": "π", "epsilon": "ϵ", "varepsilon": "ε"}
 
 _COMMANDS = {"log": r"\log", "exp": r"\exp", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "det": r"\det"}
