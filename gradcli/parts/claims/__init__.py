@@ -107,7 +107,8 @@ def is_proved_derivative(
 
     function = subject.Subject.from_program(program, shapes, variable, None)
     reading = claim_readings.read(function, text)
-    return reading.of == of and not reading.is_transposed and proof.prove(function, reading) is not None
+    is_turned = reading.is_transposed or reading.is_by_denominators
+    return reading.of == of and not is_turned and proof.prove(function, reading) is not None
 
 
 def compared_at_random(

@@ -98,7 +98,8 @@ def _of_its_shape(question: Question, text: str) -> list[str]:
     for name in question.wrt:
         with suppress(GradcliError):
             reading = read(subject_of(question, name, None), text)
-            found += [name] * (reading.own == reading.shape and not reading.is_transposed)
+            is_turned = reading.is_transposed or reading.is_by_denominators
+            found += [name] * (reading.own == reading.shape and not is_turned)
     return found
 
 

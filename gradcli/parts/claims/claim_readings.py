@@ -2,7 +2,7 @@
 
     names v                                   the vector-Jacobian product vᵀJ, for every v
     y.shape + x.shape, and y of several       the Jacobian
-    x.shape + y.shape, and that is another    the Jacobian, transposed, which is refuted
+    x.shape + y.shape, and that is another    the Jacobian, transposed: of a formula of vectors in denominators' layout
     x.shape, and y of one element             the gradient
     x.shape, and y of several                 vᵀJ with the v that is given, or ones
 
@@ -54,6 +54,7 @@ class Reading:
         program: Its formula; None for numbers.
         own: The shape of the formula or of the numbers, before they stretch.
         is_transposed: Whether it has the shape of the transposed Jacobian.
+        is_by_denominators: Whether it was written so, as books do, and its formula has been transposed.
         names_vector: Whether it holds for every v; a variable of the function that is called v is none.
     """
 
@@ -63,6 +64,7 @@ class Reading:
     program: Program | None = None
     own: Shape = ()
     is_transposed: bool = False
+    is_by_denominators: bool = False
     names_vector: bool = False
 
 
@@ -86,6 +88,13 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
         note = f"read as a {what}; the gradient has the shape of {subject.variable}, {show(subject.x)}"
         return replace(of_shape(subject, subject.x, whole), note=note, program=program, own=subject.x)
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
+    if reading.is_transposed and len(shape) == 2:  # of vectors of different sizes, so that its shape tells the layout
+        builder = Builder(program.text, program.source, lines=list(program.lines))
+        turned = builder.emit("transpose", (program.output,), Span(0, len(program.text)), (None, None))
+        program, shape = replace(program, lines=tuple(builder.lines), output=turned), reading.shape
+        layout = f"read in denominators' layout, with a row for each element of {subject.variable}"
+        note = f"{layout}; the Jacobian has y.shape + {subject.variable}.shape, {show(shape)}"
+        reading = replace(reading, is_transposed=False, is_by_denominators=True, note=note)
     return replace(reading, program=program, own=shape)
 
 

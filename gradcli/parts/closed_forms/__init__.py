@@ -40,6 +40,8 @@ PART = ClosedFormsPart()
 def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str) -> WholeTensors | None:
     """Return the gradient of a function of one element in whole tensors; None if there is none that is proved.
 
+    Sizes are numbers: the gradient of the mean of x is 1/2 for an x of two elements.
+
     Args:
         program: The function, as typed.
         shapes: Of its variables at least.
@@ -50,5 +52,6 @@ def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str
 
     own = {symbol: shapes[symbol] for symbol in program.variables}
     symbol = next(one for one in own if str(one) == variable)
-    found = gradient_formula(SizedFunction(for_formulas(program), own, {}), symbol)
+    function = SizedFunction(for_formulas(program), own, {}, is_of_any_size=False)
+    found = gradient_formula(function, symbol)
     return None if found is None else found.whole

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from gradcli.language.program.named_shapes import (
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shape_costs import MOST_UNLIKELY
 from gradcli.language.program.shape_readings import GivenShape
+from gradcli.language.program.shapes import infer, likely_matrix_products
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
@@ -106,7 +108,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     if weighted is not None:
         products, check = _products(weighted, typed, named, wrt, shape, check)
     together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
-    proved = _tensor_formulas(command, named, wrt, weighted)
+    proved: Mapping[str, ProvedFormula] = _tensor_formulas(command, named, wrt, weighted)
     if check.verdict == "unchecked":
         proved, check = _compared(proved, named, check)
     matrices = {name: found.whole for name, found in proved.items()}
@@ -128,7 +130,12 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         matrices=matrices,
         check=check,
         remarks=tuple([f"formulas of whole tensors hold where {' and '.join(conditions)}"] if conditions else ()),
-        warnings=(*program.warnings, *cut_remarks(program), *[NOT_EULER] * ("e" in nameless)),
+        warnings=(
+            *program.warnings,
+            *_remarks_on_products(typed, named, nameless),
+            *cut_remarks(program),
+            *[NOT_EULER] * ("e" in nameless),
+        ),
     )
 
 
@@ -157,6 +164,24 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple
         raise size_needed(of_names)
     again = replace(read_again, program=replace(read_again.program, joined=snippet.program.joined))
     return again, named_shapes(replace(again.program, warnings=()), named.given), nameless
+
+
+def _remarks_on_products(program: Program, named: NamedShapes, nameless: Collection[str]) -> Iterator[str]:
+    """Generate remarks on products of elements, or of numbers with capital letters, that were likely meant of matrices.
+
+    Args:
+        program: The function, as typed.
+        named: Its shapes.
+        nameless: The names of variables without a shape that is given.
+    """
+    shapes = infer(program, {symbol: named.shapes[symbol] for symbol in program.variables}, bounded=False)
+    yield from likely_matrix_products(program, shapes)
+    for line in program.lines if not program.is_of_matrices else ():
+        for one, other in itertools.permutations(line.call.operands, 2) if line.call.op.name == "mul" else ():
+            is_capital = one in program.variables and str(one)[0].isupper() and str(one) in nameless
+            if is_capital and not shapes.get(one, ()) and shapes.get(other, ()):
+                yield f"{one} is a number here, and * is element by element; the product of a matrix and a vector is @"
+                return
 
 
 def _cost_of_one(y: Shape) -> float | None:

@@ -72,11 +72,13 @@ class SizedFunction:
         program: The function.
         shapes: Of its variables, in numbers.
         names: Of numbers that stand for any size.
+        is_of_any_size: Whether the other numbers are kept, too, as `n` in `x/n`, so that a proof is for any size.
     """
 
     program: Program
     shapes: Mapping[Symbol, Shape]
     names: Mapping[int, str]
+    is_of_any_size: bool = True
 
     @cached_property
     def y(self) -> Shape:
@@ -176,7 +178,7 @@ def _forms(function: SizedFunction, variable: Symbol, of: str) -> Iterator[Norma
     weights: Atom = Symbol(_WEIGHTS, real=True) if of == "Jacobian" else sympy.S.One
     product = vector_jacobian_product(program, function.shapes, variable, weights)
     known = infer(program, dict(function.shapes), bounded=False)
-    sizes = {n: str(n) for shape in known.values() for n in shape if n > 1}
+    sizes = {n: str(n) for shape in known.values() for n in shape if n > 1} if function.is_of_any_size else {}
     for expands, splits in _WAYS:
         algebra = MatrixAlgebra(sizes, expands=expands, splits=splits, linear=_WEIGHTS if of == "Jacobian" else "")
         try:

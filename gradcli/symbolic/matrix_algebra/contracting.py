@@ -179,9 +179,20 @@ class Contraction:
         """Write a function of a matrix; that of whole rows or columns has the axis behind its name."""
         if name == "log_abs":
             return spelling.called("log", spelling.called("abs", self.write(inside)))
+        if name == "positive":
+            return spelling.greater(*self._sides(inside))
         function, _, axis = name.partition(" along ")
         along = [spelling.integer(abs(int(axis) - turns))] if axis else []
         return spelling.called(function, self.write(inside), *along)
+
+    def _sides(self, difference: NormalForm) -> tuple[Written, Written]:
+        """Write the terms that are added, and those that are subtracted, of which one may be none or a number."""
+        found = []
+        for sign in (1, -1):
+            terms = {own: sign * number for own, number in difference.terms.items() if sign * number > 0}
+            is_number = all(not own for own in terms)
+            found.append(self.write(NormalForm(() if is_number else difference.sizes, terms)))
+        return found[0], found[1]
 
     def _factors_at(self, factors: Sequence[Factor], axes: tuple[int, ...]) -> _Tensor:
         """Write factors at the same indices as one tensor."""

@@ -22,6 +22,9 @@ SMOOTH = frozenset(
 BENT = frozenset("abs sign".split())
 """Elementwise functions with kinks and jumps."""
 
+COMPARISONS = frozenset("gt ge lt le eq".split())
+"""Comparisons of elements, whose values are true and false."""
+
 MOST_LINES = 400
 """Most lines of a Program."""
 
@@ -39,6 +42,7 @@ class FormReader:
         self.algebra, self.shapes, self.has_kinks = algebra, shapes, has_kinks
         self.forms: dict[Operand, NormalForm] = {}
         self.calls: dict[Operand, Call] = {}
+        self.compared: set[frozenset[Operand]] = set()
 
     def read(self, program: Program) -> NormalForm:
         """Return the output of a Program as a form.
@@ -126,6 +130,10 @@ class FormReader:
                 return algebra.function(name, inside[0])
             case name if name in BENT and self.has_kinks:
                 return algebra.function(name, *inside)
+            case "maximum" if self.has_kinks and any(one.number == 0 for one in inside):
+                return algebra.function("relu", next(one for one in inside if one.number != 0))
+            case "gt" | "ge" | "lt" | "le" | "eq" | "where" if self.has_kinks:
+                return self._by_cases(call, inside)
         if call.op.kind is Kind.MOVEMENT:
             return self._moved(call, inside[0], shape)
         raise GaveUpError
@@ -138,6 +146,25 @@ class FormReader:
         if call is not None and call.op.name == "pow" and (power := self.form(call.operands[1]).number) is not None:
             return self.algebra.power(self.form(call.operands[0]), -power)
         return self.algebra.power(self.form(operand), Fraction(-1))
+
+    def _by_cases(self, call: Call, inside: list[NormalForm]) -> NormalForm:
+        """Return a comparison as a number, 1 where it holds, or a choice by one; places of equality are left out."""
+        algebra = self.algebra
+        if call.op.name == "where":
+            condition = self.calls.get(call.operands[0])
+            if condition is None or condition.op.name not in COMPARISONS:
+                raise GaveUpError
+            chosen = algebra.multiply(inside[0], algebra.add((1, inside[1]), (-1, inside[2])))
+            return algebra.add((1, chosen), (1, inside[2]))
+        difference = algebra.add((1, inside[0]), (-1, inside[1]))
+        pair = frozenset(call.operands)
+        if not difference.terms or (call.op.name == "eq" and pair not in self.compared):
+            raise GaveUpError
+        if call.op.name == "eq":  # as it is between less and greater, which have forms
+            return algebra.constant(0, difference.sizes)
+        self.compared.add(pair)
+        is_less = call.op.name in ("lt", "le")
+        return algebra.function("positive", algebra.add((-1, difference)) if is_less else difference)
 
     def _power(self, base: NormalForm, power: NormalForm) -> NormalForm:
         if (number := power.number) is not None:

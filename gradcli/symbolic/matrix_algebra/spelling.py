@@ -107,6 +107,13 @@ def integer(number: int) -> Written:
     return Written(str(number), str(number), str(number))
 
 
+def greater(one: Written, other: Written) -> Written:
+    """Write 1 where an expression is greater than another one, and 0 elsewhere."""
+    if one.text == "0":
+        return Written(f"({other.text} < 0)", f"({other.pretty} < 0)", f"({other.latex} < 0)")
+    return Written(f"({one.text} > {other.text})", f"({one.pretty} > {other.pretty})", f"({one.latex} > {other.latex})")
+
+
 def called(name: str, *parts: Written) -> Written:
     """Write a function of parts."""
     texts, pretty, latex = (", ".join(getattr(p, how) for p in parts) for how in ("text", "pretty", "latex"))

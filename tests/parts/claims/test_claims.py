@@ -176,7 +176,16 @@ SAID: list[Any] = [
     # wrong by less than the tolerance of anything else, and a shape that is the transpose of the right one
     ("x**2", "0.6667*3*x", {"x": 3}, {}, "refuted", "off by the factor 1.00005"),
     ("x**2", "2*x + 1e-30*x**0", {"x": 0}, {}, "refuted", "e-30"),
-    ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, {}, "refuted", "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
+    (
+        "A@x",
+        "A.T",
+        {"A": _A, "x": [1, 2, 3]},
+        {},
+        "proved",
+        "in denominators' layout, with a row for each element of x",
+    ),
+    ("A@x", "2*A.T", {"A": _A, "x": [1, 2, 3]}, {}, "refuted", "off by the factor 2"),
+    ("A@x", "A.T", {"A": [[1, 2], [3, 4]], "x": [1, 2]}, {}, "refuted", "transposed: a row belongs to an element of y"),
     # the derivative of norm(x) is sign(x) for a number alone, and no formula is given for that of a vector
     ("norm(x)**2", "2*norm(x)", {"x": [3, 4]}, {}, "refuted", "a missing chain factor: the derivative of `norm(x)`; "),
     ("sqrt(sum(x**2))**3", "3*norm(x)**2", {"x": [3, 4]}, {}, "refuted", "the derivative of `sqrt(sum(x**2))`; "),

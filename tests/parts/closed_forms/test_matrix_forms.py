@@ -38,6 +38,11 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ("det(A)", {}, {"A": "det(A)*inv(A).T"}),
     ("sum(sin(x))", {}, {"x": "cos(x)"}),
     ("exp(trace(A@X))", {"A": ("m", "n"), "X": ("n", "m")}, {"A": "exp(trace(A@X))*X.T", "X": "exp(trace(A@X))*A.T"}),
+    ("sum(relu(x))", {}, {"x": "(x > 0)"}),
+    ("sum(maximum(x, y))", {}, {"x": "(x > y)", "y": "(y > x)"}),
+    ("sum(where(x < 0, x**2, 0))", {}, {"x": "2*(x⊙(x < 0))"}),
+    ("norm(relu(W@x) - y)**2", {}, {"W": "2*outer((W@x > 0)⊙(relu(W@x) - y), x)", "y": "2*(y - relu(W@x))"}),
+    ("sum(abs(A@x - b))", {}, {"A": "outer(sign(A@x - b), x)", "x": "A.T@sign(A@x - b)", "b": "-sign(A@x - b)"}),
     ("x**2", {}, {}),  # the formula for one element says it all
 ]
 
@@ -83,6 +88,39 @@ def test_mathematics(text: str, name: str, pretty: str, latex: str) -> None:
     found = Function(text).closed_form("grad", wrt=[name]).matrices[name]
     assert isinstance(found, WholeTensors)
     assert (found.mathematics.pretty, found.latex) == (pretty, latex)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "compared"),
+    [
+        ("grad", "x@inv(S)@x", (36, "n = 3")),
+        ("hessian", "x@inv(S)@x/2", (27, "n = 3")),
+        ("grad", "x@x", (18, "points")),
+    ],
+)
+def test_what_is_proved_is_compared_with_numbers_too(command: str, text: str, compared: tuple[int, str]) -> None:
+    """At small sizes, where the formula of one element cannot be compared."""
+    check = Function(text).closed_form(command, wrt=["x", "S"] if command == "grad" and "S" in text else ["x"]).check
+    assert (check.verdict, check.checked, check.entries) == ("agree", compared[0], compared[0])
+    assert check.chosen.endswith(compared[1])
+
+
+def test_a_wrong_formula_of_whole_tensors_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even one that is said to be proved."""
+    monkeypatch.setattr("gradcli.parts.closed_forms.tensor_formulas.is_proved_derivative", lambda *_: True)
+    right = FormulaWriter.write
+    monkeypatch.setattr(FormulaWriter, "write", lambda self, form: called("exp", right(self, form)))
+    answer = Function("x@inv(S)@x").closed_form("grad", wrt=["x"])
+    assert (answer.matrices, answer.check.verdict) == ({}, "unchecked")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("trace(A*X*inv(B))", "multiplies element by element"), ("norm(A*x - b)**2", "A is a number here")],
+)
+def test_a_product_that_was_likely_meant_of_matrices_is_remarked_on(text: str, words: str) -> None:
+    """Without values, too."""
+    assert any(words in one for one in Function(text).closed_form("grad", wrt=["x" if "x" in text else "X"]).warnings)
 
 
 def test_conditions_are_said() -> None:

@@ -12,6 +12,7 @@ BOARDS: list[tuple[str, list[str], list[str], dict[str, str]]] = [
     ("trace(A@X@B)", ["X"], ["dy = trace(A@dX@B)"], {"X": "A.T@B.T"}),
     ("trace(inv(X)@A)", ["X"], ["dy = -trace(inv(X)@A@inv(X)@dX)"], {"X": "-(inv(X)@A@inv(X)).T"}),
     ("r = A@x-b; s = r@r; s**2", ["x"], ["dy = 2*ds*s", "ds = 2*(dr@r)", "dr = A@dx"], {"x": ""}),
+    ("mean(x**2)", ["x"], ["dy = dx@x/2"], {"x": "x/2"}),
     ("norm(A-U@V)**2", ["U", "V"], ["dy = 2*sum(R⊙dR)", "dR = -U@dV - dU@V"], {"U": "", "V": ""}),
 ]
 """A function, what moves, the lines and the gradients in whole tensors; empty for one that is not written down here."""
