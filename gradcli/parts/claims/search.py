@@ -124,7 +124,7 @@ class Search:
 
     def compared(self, points: int) -> Compared:
         """Compare at so many random points, or as many as there are within the work and the time."""
-        counted = entries = 0
+        counted = entries = tried = 0
         most = min(TRIES * points, MOST_WORK // self.comparison.work) if self.comparison.entries else 0
         with suppress(OverTimeError), time_limit():
             for inputs, v in itertools.islice(self.generic(), most):
@@ -132,7 +132,8 @@ class Search:
                 if look.worst is not None:
                     return Compared(counted, entries, is_refuted=True)
                 counted, entries = counted + bool(look.seen), entries + len(look.seen)
-                if counted == points:
+                tried += 1
+                if counted == points or (not counted and tried == FEWEST):  # as of the inverse of what has none
                     break
         return Compared(counted, entries, is_refuted=False)
 

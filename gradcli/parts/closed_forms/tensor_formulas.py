@@ -104,8 +104,8 @@ class ProvedFormula:
 
     @property
     def small_sizes(self) -> Mapping[int, int]:
-        """Small numbers for sizes that have names."""
-        return {number: n + 3 for n, number in enumerate(sorted(self.function.names))}
+        """Small numbers for sizes that have names: matrices are rather tall, so that `X.T@X` has an inverse."""
+        return {number: n + 3 for n, number in enumerate(sorted(self.function.names, reverse=True))}
 
     def compared(self, points: int) -> Compared | None:
         """Compare the formula with enclosures at random points, at small sizes; None where sizes cannot be small."""
