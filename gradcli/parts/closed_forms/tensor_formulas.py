@@ -31,7 +31,7 @@ from gradcli.symbolic.matrix_algebra.program_forms import FormReader
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 
 if TYPE_CHECKING:
-    from gradcli.parts.claims.search import Compared
+    from gradcli.parts.claims import Compared
 
 if is_listed("claims"):
     from gradcli.parts.claims import compared_at_random, is_proved_derivative

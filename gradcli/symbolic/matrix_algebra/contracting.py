@@ -179,7 +179,7 @@ class Contraction:
         """Write a function of a matrix; that of whole rows or columns has the axis behind its name."""
         if name == "log_abs":
             return spelling.called("log", spelling.called("abs", self.write(inside)))
-        if name == "positive":
+        if name == "above zero":
             return spelling.greater(*self._sides(inside))
         function, _, axis = name.partition(" along ")
         along = [spelling.integer(abs(int(axis) - turns))] if axis else []

@@ -164,7 +164,7 @@ class FormReader:
             return algebra.constant(0, difference.sizes)
         self.compared.add(pair)
         is_less = call.op.name in ("lt", "le")
-        return algebra.function("positive", algebra.add((-1, difference)) if is_less else difference)
+        return algebra.function("above zero", algebra.add((-1, difference)) if is_less else difference)
 
     def _power(self, base: NormalForm, power: NormalForm) -> NormalForm:
         if (number := power.number) is not None:
