@@ -29,6 +29,7 @@ showing                          display of an answer in Python: print, notebook
 formats, notation, guide         colours, digits and suffixes; notation of mathematics; the pages of the manual
 option_words                     an option in a message, as the shell and Python name it
 signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
+trial                            reading alone, as of what a hint spells before it is shown
 arrays                           the type of the arrays that all rooms hand on
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

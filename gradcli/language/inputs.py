@@ -55,6 +55,23 @@ def read_value(value: Value, source: str) -> Array:
 
 
 def _read_text(text: str, source: str) -> Array:
+    """Read a text, or raise an error with the spellings of it that can be read."""
+    try:
+        return _read_value_text(text, source)
+    except GradcliError as error:
+        from gradcli.language.spellings import VALUES, advise  # patterns that a value without mistakes does not need
+
+        advise(error, text, lambda spelled: _read_value_text(spelled, source), VALUES)
+        raise
+
+
+_IN_ANGLES = re.compile(r"\s*<[^<>=]*>\s*")
+"""Pattern of a vector in angle brackets, which are an inner product of two here."""
+
+
+def _read_value_text(text: str, source: str) -> Array:
+    if _IN_ANGLES.fullmatch(text):
+        raise InputError("a value stands in square brackets, or in none", place=_whole(text, source))
     if _THOUSANDS.fullmatch(text):
         vector, place = re.sub(r",0+(?=\d)", ",", text), _whole(text, source)
         hint = f"write {text.replace(',', '').strip()} for one number, {vector.strip()} for a vector"

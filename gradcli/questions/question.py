@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sympy
 
+from gradcli import trial
 from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
@@ -152,6 +153,7 @@ class Question:
         Raises:
             InternalError: y has another shape than the language says.
         """
+        trial.end()
         from gradcli.autodiff.run import run
 
         if self.recording is not None:
@@ -174,6 +176,7 @@ class Question:
 
     def batch(self, mapped: tuple[str, ...]) -> Batch:
         """Return a Batch without points yet, which lie on the first axis of the mapped variables' values."""
+        trial.end()
         from gradcli.autodiff.batched import Batch
 
         by_point = None if self.recording is None else self.recording.forward  # each point may run other code
@@ -300,6 +303,7 @@ class Question:
         """Return the numbers of the gradient vector; torch evaluates an expression in y, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
+        trial.end()
         from gradcli.autodiff.run import array_of, run
 
         inputs = {**self.extra_values, self.program.output_name: self.value, **self.arrays}
@@ -449,6 +453,7 @@ class Inquiry:
         if self.recording is not None:
             device = self.recording.call.device
         elif self.device not in (None, device):
+            trial.end()
             from gradcli.autodiff.devices import chosen, dtype_there
 
             device = chosen(str(self.device))

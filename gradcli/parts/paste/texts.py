@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from gradcli import trial
 from gradcli.arrays import AnyArray
 from gradcli.language import function_text
 from gradcli.language.lower.context import Ask, Known
@@ -86,6 +87,7 @@ def read(
 
 def _torch_generator() -> Generator:
     """Make a generator of torch's, seeded with 0."""
+    trial.end()
     from gradcli.autodiff.run import TorchGenerator
 
     return TorchGenerator()

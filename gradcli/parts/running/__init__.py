@@ -51,15 +51,40 @@ import atexit
 import shutil
 import sys
 import tempfile
+from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from gradcli import trial
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
     from gradcli.function import Function
     from gradcli.parts.part import AskedFunction
+
+
+class _Named:
+    """A function that is named in a trial, where no code is run: its values alone are read."""
+
+    has_v = False
+
+    def wants_formula(self, given: Container[str]) -> bool:
+        """Never: it is recorded at a point."""
+        return False
+
+    def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> NoReturn:
+        """Read its values.
+
+        Raises:
+            ReadError: They can be read.
+        """
+        from gradcli.language.inputs import read_value
+
+        values = given.get("at")
+        for name, value in values.items() if isinstance(values, Mapping) else ():
+            read_value(value, f"--at {name}".rstrip())
+        raise trial.ReadError
 
 
 _RUN = Command("run", "Many at once", "gradcli.parts.running.shell:run")
@@ -88,6 +113,8 @@ class RunningPart(Part):
         if (named := target(word)) is None:
             return None
         named.require_file()
+        if trial.is_on():
+            return _Named()
         from gradcli.parts.running.python_functions import named as function_named
 
         return function_named(named)

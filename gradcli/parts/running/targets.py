@@ -32,6 +32,10 @@ _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
 
 
+_FILE = re.compile(r"[\w./\\~-]*\w\.(?:pyw?|ipynb)")
+"""Pattern of names of scripts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Name of a function of Python.
@@ -66,6 +70,8 @@ def require_no_file(text: str) -> None:
         InputError: It is one; the hint names a function of it, if it is Python's, or how to read its text.
     """
     path = text.strip()
+    if _FILE.fullmatch(path) and not os.path.exists(path):
+        raise InputError(f"there is no file {path}")
     if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
         return
     if path.endswith((".py", ".pyw")):
