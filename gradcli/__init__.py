@@ -23,13 +23,13 @@ recording                        calls of ATen as lines of a Program: torch's ow
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 adjoint, files                   derivatives of a Program as a Program; files of values
 language                         a text to a Program
+trial                            reading alone, as of what a hint spells before it is shown
 errors, results                  every error; classes of answers
 complete_output                  streams that write all they are given, or raise
 showing                          display of an answer in Python: print, notebooks, JSON
 formats, notation, guide         colours, digits and suffixes; notation of mathematics; the pages of the manual
 option_words                     an option in a message, as the shell and Python name it
 signals, locking, progress       interrupts; one question at a time; the step being done, and the time budget
-trial                            reading alone, as of what a hint spells before it is shown
 arrays                           the type of the arrays that all rooms hand on
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for

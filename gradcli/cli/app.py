@@ -163,7 +163,7 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
-    from gradcli.cli.respelling import advise  # what a command line without mistakes does not need
+    from gradcli.cli.tried_hints import advise  # what a command line without mistakes does not need
 
     advise(error, arguments, lambda words: _answer([*words]))
     if wants_json(arguments):

@@ -1,41 +1,25 @@
-"""Command lines that cannot be read, and what may be meant: tables of words, and the one test of each hint.
+"""Command lines that cannot be read, and what may be meant: a table of options, and rows that rewrite words.
 
-A row turns the words of a command line into others; what comes out is read (`gradcli.trial`) with its command, its
-options and values, and only what can be read is shown, as a command line to copy.  Where nothing can, the error keeps
-what it says of itself.
+A row turns the words of a command line into others.  It knows nothing of whether these can be read, which
+`gradcli.cli.tried_hints` tries before anybody sees them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
 
-from gradcli import trial
-from gradcli.cli.commands import names_code
-from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES, with_command
-from gradcli.cli.expression import parted
+from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked
 from gradcli.cli.signatures import shell_options
-from gradcli.errors import CodeError, GradcliError, UsageError
-from gradcli.language.spellings import VALUES, is_form, page_for, respelled
+from gradcli.cli.typed_line import TypedLine, Words, kinds_of, typed_line
+from gradcli.errors import GradcliError
+from gradcli.language.spellings import VALUES, respelled
 from gradcli.registry import all_commands, formats, questions, suffixes
-
-Words = tuple[str, ...]
-"""The words of a command line after `gradcli`."""
-
-LONGEST_TRIED = 2_000
-"""Characters of a command line up to which others are tried."""
-
-LONGEST = 240
-"""Characters of a command line that a hint shows."""
 
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
     name: tuple(instead.split("|"))
@@ -68,7 +52,7 @@ _VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKi
 _TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
-_WITHOUT_V = "needs a gradient vector v"
+WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
 
 _LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -80,96 +64,7 @@ _PARTS = re.compile(
 """The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A command line in its parts.
-
-    Attributes:
-        words: The words as typed.
-        command: The command that they mean.
-        start: The number of words that name the command.
-        flags: The options, by the places of their words.
-        values: The places of the words that hold a value, with the option; the option may be in the same word.
-        unknown: The places of options that the command has not.
-        others: The places of the words that are neither options nor values: the expression, and what is too much.
-    """
-
-    words: Words
-    command: str
-    start: int
-    flags: Mapping[int, str]
-    values: Mapping[int, str]
-    unknown: tuple[int, ...]
-    others: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        """The expression; empty where there is none."""
-        return self.words[self.others[0]] if self.others else ""
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the expression, as far as it can be read."""
-        from gradcli.function import Function
-        from gradcli.language.ops import find
-
-        with contextlib.suppress(GradcliError, trial.ReadError), trial.trying():
-            return tuple(name for name in Function(self.text).variables if find(name) is None)
-        return ()
-
-    @property
-    def kinds(self) -> Mapping[str, OptionKind]:
-        """The kinds of the options of the command, by their names."""
-        return _kinds(self.command)
-
-    def put(self, place: int, count: int, *words: str) -> Words:
-        """Return the words with others in the place of some."""
-        return (*self.words[:place], *words, *self.words[place + count :])
-
-    def without(self, *places: int) -> list[str]:
-        """Return the words without those at some places."""
-        return [word for n, word in enumerate(self.words) if n not in places]
-
-    def named(self, command: str) -> Words:
-        """Return the words with another command."""
-        return (*command.split(), *self.words[self.start :])
-
-
-def _kinds(command: str) -> Mapping[str, OptionKind]:
-    found = all_commands().get(command)
-    options = shell_options(found) if found is not None else ()
-    return {flag: option.kind for option in options for flag in option.flags}
-
-
-def _read_words(words: Words) -> Line:
-    """Tell apart the words of a command line."""
-    try:
-        command, *_ = with_command(words, all_commands()) or [""]
-    except GradcliError:
-        command = words[0] if words else ""
-    is_named = bool(words) and (words[0] == command or words[0] in OTHER_NAMES)
-    kinds, start = _kinds(command), int(is_named)
-    flags, values, unknown, others = dict[int, str](), dict[int, str](), list[int](), list[int]()
-    n = start
-    while n < len(words):
-        name, value = parted(words[n], kinds)
-        if name in kinds:
-            flags[n] = name
-            takes = kinds[name] is not OptionKind.SWITCH
-            if takes and value is None and n + 1 < len(words):
-                n += 1
-            if takes:
-                values[n] = name
-        else:
-            (unknown if words[n].startswith("--") and len(words[n]) > 2 else others).append(n)
-        n += 1
-    return Line(words, command, start, flags, values, tuple(unknown), tuple(others))
-
-
-# -- rows: what may be meant by words
-
-
-def _questions_in_words(line: Line) -> Iterator[Words]:
+def _questions_in_words(line: TypedLine) -> Iterator[Words]:
     """Write `d/dx x^2` and `x^2 at 3` as commands, with the options that were typed."""
     text = " ".join(line.words[n] for n in line.others)
     options = [word for n, word in enumerate(line.words[line.start :], line.start) if n not in line.others]
@@ -183,7 +78,7 @@ def _questions_in_words(line: Line) -> Iterator[Words]:
             )
 
 
-def _commands(line: Line) -> Iterator[Words]:
+def _commands(line: TypedLine) -> Iterator[Words]:
     """Write the command that a word means: by another name, in small letters, or misspelt."""
     if not line.words or line.words[0] in all_commands() or line.words[0].startswith("-"):
         return
@@ -207,7 +102,7 @@ def _commands(line: Line) -> Iterator[Words]:
         yield first, "--at", "1"
 
 
-def _options(line: Line) -> Iterator[Words]:
+def _options(line: TypedLine) -> Iterator[Words]:
     """Write the option that another name, or a misspelt one, means."""
     for place in line.unknown:
         typed, equals, attached = line.words[place].partition("=")
@@ -240,11 +135,11 @@ def _options(line: Line) -> Iterator[Words]:
         for flag in dict.fromkeys(close):
             yield line.put(place, 1, f"{flag}={attached}" if equals else flag)
         for other in all_commands().values():
-            if other.section and typed in _kinds(other.name) and not name.startswith("no-"):
+            if other.section and typed in kinds_of(other.name) and not name.startswith("no-"):
                 yield line.named(other.name)
 
 
-def _instead(line: Line, place: int, count: int, instead: str, value: str) -> Iterator[Words]:
+def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) -> Iterator[Words]:
     """Write an option in the place of another one, with its value."""
     if instead == "!":
         yield line.put(place, count if value not in ("", line.text) else 1)
@@ -257,7 +152,7 @@ def _instead(line: Line, place: int, count: int, instead: str, value: str) -> It
         yield line.put(place, count, instead, *[value] * (line.kinds[instead] is not OptionKind.SWITCH))
 
 
-def _dashes(line: Line) -> Iterator[Words]:
+def _dashes(line: TypedLine) -> Iterator[Words]:
     """Write two ASCII dashes before an option that has one, or others."""
     for place in (*line.others, *line.unknown):
         word = line.words[place]
@@ -281,7 +176,7 @@ def _dashes(line: Line) -> Iterator[Words]:
             yield line.put(place, 1, "--full")
 
 
-def _parted_by_the_shell(line: Line) -> Iterator[Words]:
+def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
     """Join what the shell parted: a value at its blanks, each that has words after it, or an expression."""
     spread: list[tuple[int, list[int]]] = []
     for place, option in line.values.items():
@@ -304,7 +199,7 @@ def _parted_by_the_shell(line: Line) -> Iterator[Words]:
             yield line.put(place - 1, 2 + len(run), *each)
 
 
-def _several_expressions(line: Line) -> Iterator[Words]:
+def _several_expressions(line: TypedLine) -> Iterator[Words]:
     """Join words into one expression, into statements, or into a list."""
     whole = [line.words[n] for n in line.others]
     if len(whole) < 2 or [*line.others] != [*range(line.others[0], line.others[-1] + 1)]:
@@ -315,7 +210,7 @@ def _several_expressions(line: Line) -> Iterator[Words]:
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
 
 
-def _words_after(line: Line) -> Iterator[Words]:
+def _words_after(line: TypedLine) -> Iterator[Words]:
     """Write options before words after the expression: a point, ranges, variables, a claim, files."""
     if len(line.others) < 2:
         return
@@ -352,7 +247,7 @@ def _words_after(line: Line) -> Iterator[Words]:
         )
 
 
-def _values(line: Line, error: GradcliError) -> Iterator[Words]:
+def _values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give each variable a value of its own, write the names of files with @, and spell out values."""
     for place, option in line.values.items():
         attached = line.flags.get(place, "")
@@ -368,6 +263,8 @@ def _values(line: Line, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(line, typed, put)
+        if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
+            yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
         if kind in _VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
@@ -395,7 +292,7 @@ def _other_vectors(typed: str) -> Iterator[str]:
         yield "ones"
 
 
-def _spelled_values(line: Line, error: GradcliError) -> Iterator[Iterator[Words]]:
+def _spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Iterator[Words]]:
     """Give the spellings of the values of a line, a group for each row."""
     for place, option in line.values.items():
         if line.kinds[option] not in _VALUES:
@@ -425,7 +322,7 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     yield from get_close_matches(plain, choices, 1, 0.7)
 
 
-def _of_each_variable(line: Line, typed: str, put: Callable[..., Words]) -> Iterator[Words]:
+def _of_each_variable(line: TypedLine, typed: str, put: Callable[..., Words]) -> Iterator[Words]:
     """Give each variable its value: of `1,2` in order, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
     variables = line.variables
     parts = [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
@@ -434,12 +331,9 @@ def _of_each_variable(line: Line, typed: str, put: Callable[..., Words]) -> Iter
     named = _PARTS.findall(typed.strip("{}<>"))
     if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
         yield put(*(f"{name}={value.strip(',')}" for name, value in named))
-    name, equals, value = typed.partition("=")
-    if equals and len(variables) == 1 and name.strip() not in variables:
-        yield put(f"{variables[0]}={value}")
 
 
-def _texts(line: Line, error: GradcliError) -> Iterator[Iterator[Words]]:
+def _texts(line: TypedLine, error: GradcliError) -> Iterator[Iterator[Words]]:
     """Give the spellings of the texts of a line by its error, a group for each row."""
     of_texts = (n for n, one in line.values.items() if line.kinds[one] in _TEXTS and n not in line.flags)
     for place in (*line.others[:1], *of_texts):
@@ -449,7 +343,7 @@ def _texts(line: Line, error: GradcliError) -> Iterator[Iterator[Words]]:
             yield (line.put(place, 1, f"{label}{one}") for one in group)
 
 
-def _other_derivatives(line: Line, error: GradcliError) -> Iterator[Words]:
+def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     said = error.text.message
     if "needs a y of one element" in said:
@@ -465,7 +359,7 @@ def _other_derivatives(line: Line, error: GradcliError) -> Iterator[Words]:
     if "a loss has one element" in said:
         for place in (n for n, option in line.values.items() if option == "--loss" and n not in line.flags):
             yield from (line.put(place, 1, f"{name}({line.words[place]})") for name in ("sum", "mean"))
-    if _WITHOUT_V in said:
+    if WITHOUT_V in said:
         yield (*line.words, "--v", "ones")
         yield line.named("jacobian")
     for own, other, command in (("--v", "--u", "vjp"), ("--u", "--v", "jvp")):
@@ -479,7 +373,7 @@ def _other_derivatives(line: Line, error: GradcliError) -> Iterator[Words]:
             yield ("check", *rest, "--claim", equation[2])
 
 
-def _scripts(line: Line, error: GradcliError) -> Iterator[Words]:
+def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Run a script, or name a function of a file."""
     from gradcli.parts import is_listed
 
@@ -500,21 +394,21 @@ def _scripts(line: Line, error: GradcliError) -> Iterator[Words]:
         yield line.put(line.others[0], 1, f"@{path}")
 
 
-def _names_of_pages(line: Line, error: GradcliError) -> Iterator[Words]:
+def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write the function, or the page of the guide, that a word means."""
     from gradcli import guide
-    from gradcli.language import ops
+    from gradcli.language.ops import names
 
-    known = {"functions": ops.names, "guide": lambda: guide.PAGES}.get(line.command)
-    if known is not None and line.others:
+    known = list(names()) if line.command == "functions" else list(guide.PAGES) if line.command == "guide" else []
+    if known and line.others:
         word = "".join(line.words[n] for n in line.others).replace(" ", "").lower()
-        close = [word] if word in known() else get_close_matches(word, list(known()), 1, 0.75)
+        close = [word] if word in known else get_close_matches(word, known, 1, 0.75)
         yield from ((line.command, name) for name in close)
 
 
-def _respelled(words: Words, error: GradcliError) -> Iterator[Iterator[Words]]:
+def respelled_lines(words: Words, error: GradcliError) -> Iterator[Iterator[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
-    line = _read_words(words)
+    line = typed_line(words)
     yield _scripts(line, error)
     yield _questions_in_words(line)
     yield _commands(line)
@@ -528,70 +422,3 @@ def _respelled(words: Words, error: GradcliError) -> Iterator[Iterator[Words]]:
     yield _several_expressions(line)
     if error.place is None or error.place.source != "EXPR":
         yield from _texts(line, error)
-
-
-# -- the test of a hint
-
-
-def read(words: Words, run: Callable[[Sequence[str]], object]) -> GradcliError | None:
-    """Read a command line, and compute nothing; return its error, if it has one.
-
-    Args:
-        words: The words after `gradcli`.
-        run: Runs a command line.
-    """
-    try:
-        with trial.trying(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            run([*words])
-    except trial.ReadError:
-        return None
-    except GradcliError as error:
-        return error
-    except Exception as error:  # of the parser of command lines
-        return UsageError(str(error) or type(error).__name__)
-    return None
-
-
-def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[str]], object]) -> None:
-    """Give an error the command lines that may be meant and can be read as its hint.
-
-    Args:
-        error: The error of the command line.
-        words: Its words after `gradcli`.
-        run: Runs a command line.
-    """
-    typed = tuple(words)
-    if error.exit_code != 2 or _WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
-        return
-    found = trial.spellings(typed, error, _respelled, lambda words: read(words, run))
-    lines = [shown(words) for words in found]
-    if lines and max(map(len, lines)) <= LONGEST:
-        error.advise(f"write {', or '.join(lines)}")
-    elif is_form(error.text.hint) and not isinstance(error, CodeError):
-        error.advise(page_for(error))
-
-
-def _may_be_respelled(words: Words, error: GradcliError) -> bool:
-    """Tell whether other words may be meant: of one line, without what was sent, and of no code that was run."""
-    is_usage, whole = isinstance(error, UsageError), " ".join(words)
-    is_sent = any(word.endswith(("@-", "=-")) for word in words)
-    is_code = any(map(names_code, words)) or (isinstance(error, CodeError) and ";" in whole)
-    return not ((is_sent or is_code) and not is_usage) and "\n" not in whole and len(whole) <= LONGEST_TRIED
-
-
-_SAFE = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-
-
-def shown(words: Sequence[str]) -> str:
-    """Write a command line for a shell, with double quotes where they do.
-
-    >>> shown(["grad", "x^2", "--at", "x=1"]), shown(["$x"])
-    ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
-    """
-    return " ".join(("gradcli", *map(_quoted, words)))
-
-
-def _quoted(word: str) -> str:
-    if _SAFE.fullmatch(word):
-        return word
-    return shlex.quote(word) if set('"$`\\!') & set(word) else f'"{word}"'

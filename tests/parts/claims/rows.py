@@ -18,7 +18,7 @@ DIFFERENTIATES = {
 COLORED = dict.fromkeys(["check"])
 
 ENTERED = {
-    "check x**2 --at 1,2 --claim 2*x": "96 665 7200",
+    "check x**2 --at 1,2 --claim 2*x": "98 670 7300",
 }
 
 GRADIENTS = {
