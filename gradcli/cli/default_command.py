@@ -105,6 +105,12 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
+    is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS
+    if is_alone and _is_command(arguments) and first not in ("help",):
+        raise UsageError(
+            f"'{first}' is no command, and an expression of one word needs a value",
+            hint=f"for the expression: gradcli {first} --at VALUE; gradcli --help lists the commands",
+        )
     if first in (*_HELP, "--version") or not first.strip() or _is_command(arguments):
         return [first, *rest]
     if first.startswith("--") and (command := next((word for word in rest if word in commands), "")):

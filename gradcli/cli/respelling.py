@@ -98,8 +98,6 @@ def _commands(line: TypedLine) -> Iterator[Words]:
     called = re.fullmatch(rf"({'|'.join((*questions(), *OTHER_NAMES))})\((.+)\)", " ".join(line.words), re.DOTALL)
     if called is not None:
         yield called[1], called[2]
-    if first.isidentifier() and not rest:
-        yield first, "--at", "1"
 
 
 def _options(line: TypedLine) -> Iterator[Words]:

@@ -88,6 +88,20 @@ def _read_value_text(text: str, source: str) -> Array:
     return run(parse_value(text, source))
 
 
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d{2,}\s*")
+
+
+def remarks_on_commas(values: Mapping[str, Value]) -> list[str]:
+    """Remark on values such as `3,14`, which are two numbers, and often meant for one.
+
+    >>> remarks_on_commas({"x": "3,14", "y": "1,2"})
+    ['3,14 is two values; 3.14, with a point, is one number']
+    """
+    typed = [str(value).strip() for value in values.values() if isinstance(value, str)]
+    found = [value for value in typed if _DECIMAL_COMMA.fullmatch(value)]
+    return [f"{value} is two values; {value.replace(',', '.')}, with a point, is one number" for value in found]
+
+
 _PRINTED = re.compile(r"(?:\s|[-+−]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan|∞)(?=[\s;\[\]⎡⎤⎢⎥⎣⎦])|[\[\]⎡⎤⎢⎥⎣⎦;])+")
 _ROWS = str.maketrans({**dict.fromkeys("⎡⎢⎣", "["), **dict.fromkeys("⎤⎥⎦", "]")})
 

@@ -359,7 +359,7 @@ def advise(error: GradcliError, text: str, read: Callable[[str], object], rows: 
         read: Reads a spelling, or raises.
         rows: The table.
     """
-    if trial.is_on() or len(text) > LONGEST or (isinstance(error, CodeError) and "\n" in text.strip()):
+    if trial.is_on() or len(text) > LONGEST or "\n" in text.strip():
         return
 
     def failure(spelled: str) -> GradcliError | None:

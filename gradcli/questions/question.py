@@ -185,6 +185,7 @@ class Question:
     @cached_property
     def value(self) -> Array:
         """The output y by torch, of y's shape."""
+        trial.end()
         from gradcli.autodiff.run import array_of
 
         return array_of(self.forward.output)
@@ -229,6 +230,7 @@ class Question:
     @cached_property
     def jacobian(self) -> dict[str, Array]:
         """The Jacobian blocks; computed once for all products."""
+        trial.end()
         from gradcli.autodiff.jacobians import jacobian
 
         return jacobian(self.forward, self.wrt)
@@ -243,6 +245,7 @@ class Question:
 
     def product(self, v: Array) -> dict[str, Array]:
         """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""
+        trial.end()
         from gradcli.autodiff.jacobians import vjp
 
         return vjp(self.forward, v, self.wrt)
@@ -465,7 +468,7 @@ class Inquiry:
         if (hidden and self.recording is None) or not shares:
             # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
-        program = snippet.program
+        program, told = snippet.program, (*told, *inputs.remarks_on_commas(at))
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:
