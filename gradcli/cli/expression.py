@@ -190,7 +190,7 @@ class OnceCommand(TyperCommand):
         if instead:
             raise UsageError(f"no such option: {name}", hint=instead)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command; in a trial only if it is a question, or writes a page."""
         if not (isinstance(self, ExpressionCommand) or self.name in _PAGES):
             trial.end()

@@ -381,13 +381,13 @@ def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     if path.endswith((".py", ".pyw", ".ipynb")):
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-            names = re.findall(r"(?m)^def (\w+)", text)
-            is_script = "backward" in text or "autograd.grad" in text or not names
-            options = [w for n, w in enumerate(line.words[line.start :], line.start) if n != line.others[0]]
-            if is_script:
+            names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
+            has_value = "--at" in line.flags.values()
+            if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
+                yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
+            if re.search(r"\.backward\(|autograd\.grad\(", text) or not names:
                 yield ("run", path)
-            for name in names[:2] if "--at" in line.flags.values() else ():
-                yield (*line.words[: line.start], f"{path}::{name}", *options)
+            yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
     else:
         yield line.put(line.others[0], 1, f"@{path}")
 

@@ -153,7 +153,6 @@ class Question:
         Raises:
             InternalError: y has another shape than the language says.
         """
-        trial.end()
         from gradcli.autodiff.run import run
 
         if self.recording is not None:
@@ -230,7 +229,6 @@ class Question:
     @cached_property
     def jacobian(self) -> dict[str, Array]:
         """The Jacobian blocks; computed once for all products."""
-        trial.end()
         from gradcli.autodiff.jacobians import jacobian
 
         return jacobian(self.forward, self.wrt)
@@ -245,7 +243,6 @@ class Question:
 
     def product(self, v: Array) -> dict[str, Array]:
         """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""
-        trial.end()
         from gradcli.autodiff.jacobians import vjp
 
         return vjp(self.forward, v, self.wrt)
@@ -298,15 +295,13 @@ class Question:
     def directions(self, u: naming.Directions, command: str) -> dict[str, Array]:
         """Read the directions that are given, for a derivative by the variables of the question."""
         given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
-        shapes = {name: array.shape for name, array in self.arrays.items()}
-        found = read_directions(given, shapes, self.wrt, command)
+        found = read_directions(given, {n: array.shape for n, array in self.arrays.items()}, self.wrt, command)
         return {name: rounded(array, self.dtype) for name, array in found.items()}
 
     def weights(self, v: Cotangent) -> Array:
         """Return the numbers of the gradient vector; torch evaluates an expression in y, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
-        trial.end()
         from gradcli.autodiff.run import array_of, run
 
         inputs = {**self.extra_values, self.program.output_name: self.value, **self.arrays}
@@ -466,7 +461,6 @@ class Inquiry:
             hidden, told = frozenset(snippet.program.names), (*told, *self.recording.remarks)
         naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.recording is None) or not shares:
-            # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
         program, told = snippet.program, (*told, *inputs.remarks_on_commas(at))
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}

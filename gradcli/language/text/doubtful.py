@@ -54,4 +54,4 @@ def _is_quantity(tokens: Sequence[Token], n: int) -> bool:
     """Tell whether E is used as a quantity: not as the base of an exponential, and not after the name of a module."""
     after, then = tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1], tokens[-1])
     is_base = after.text in POWERS and then.kind != "number"
-    return not (is_base or after.text == "(" or (n and tokens[n - 1].text in (".", "log", "ln")) or after.text == "=")
+    return not (is_base or after.text == "(" or (n and tokens[n - 1].text == ".") or after.text == "=")
