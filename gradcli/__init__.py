@@ -23,6 +23,7 @@ recording                        calls of ATen as lines of a Program: torch's ow
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 adjoint, files                   derivatives of a Program as a Program; files of values
 language                         a text to a Program
+trial                            reading alone, as of what a hint spells before it is shown
 errors, results                  every error; classes of answers
 complete_output                  streams that write all they are given, or raise
 showing                          display of an answer in Python: print, notebooks, JSON

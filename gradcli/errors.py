@@ -183,7 +183,7 @@ class GradcliError(BriefError):
     ...     Function("2*sine(x)")
     ... except GradcliError as error:
     ...     print(error.kind, error.place.span.start, error.hint)
-    unknown-function 2 did you mean 'sin'?
+    unknown-function 2 write 2*sin(x)
     >>> try:
     ...     Function("x**2").vjp([1, 2])
     ... except GradcliError as error:

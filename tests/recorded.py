@@ -2,7 +2,7 @@
 
 import functools
 
-from gradcli.cli.app import _answer
+from gradcli.cli.app import answer_words
 from gradcli.cli.output import Output
 from gradcli.questions import functions
 from tests import transcripts
@@ -14,7 +14,7 @@ COMMANDS = sorted({one.command for one in transcripts.recorded("answers")})
 @functools.cache
 def answer(command: str) -> Output:
     """The answer, and how it is to be written."""
-    found = _answer(transcripts.words(command))
+    found = answer_words(transcripts.words(command))
     assert isinstance(found, Output)
     return found
 

@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
         if COMPLETE in os.environ:
             return _complete()
         with waiting(arguments):
-            answer = _answer(arguments)
+            answer = answer_words(arguments)
         if callable(answer):
             return answer()
         return answer if isinstance(answer, int) else write(answer, _shower(arguments))
@@ -113,7 +113,7 @@ def _program(**_: object) -> None:
 @lru_cache(maxsize=1)
 def application() -> GroupedCommands:
     """Build the application; its commands are built when they are asked for."""
-    version = TyperOption(  # for the help: `_answer` answers it
+    version = TyperOption(  # for the help: `answer_words` answers it
         param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True,
         help="Print the version.",
     )  # fmt: skip
@@ -134,8 +134,9 @@ def application() -> GroupedCommands:
     )
 
 
-def _answer(arguments: list[str]) -> Output | Stream | str | int:
+def answer_words(arguments: Sequence[str]) -> Output | Stream | str | int:
     """Run the command; give its answer, the text of its help or version (shown like an answer), or an exit code."""
+    arguments = [*arguments]
     while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it
         arguments = arguments[1:]
     arguments = with_command(arguments, all_commands())
@@ -163,6 +164,9 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
+    from gradcli.cli.tried_hints import advise  # what a command line without mistakes does not need
+
+    advise(error, arguments, answer_words)
     if wants_json(arguments):
         from gradcli.report.render.json import render_error
 

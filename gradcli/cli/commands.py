@@ -195,6 +195,11 @@ def function_named(word: str) -> AskedFunction | None:
     return next((named for part in all_parts() if (named := part.function_named(word)) is not None), None)
 
 
+def names_code(word: str) -> bool:
+    """Tell whether a word names code of the user that would be run."""
+    return any(part.names_code(word) for part in all_parts())
+
+
 # -- commands that do more than to answer their question
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Container, Mapping, Sequence
 
 from gradcli.errors import UsageError
@@ -33,6 +32,22 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 """Names that other tools, and textbooks, have for a command, with the command."""
 
+OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
+    name: tuple(words.split())
+    for words, names in {
+        "--format latex": "latex tex",
+        "hessian": "second-derivative second second_derivative",
+        "grad": "partial nabla slope",
+        "check": "compare test validate",
+        "functions": "list funcs ops operations search",
+        "guide tour": "tutorial examples docs start",
+        "guide language": "syntax",
+        "run": "debug nan why exec python",
+    }.items()
+    for name in names.split()
+}
+"""Commands that gradcli lacks, with the nearest ones and the options that they need."""
+
 _ELSEWHERE: Mapping[str, str] = {
     "integrate": "gradcli differentiates and does not integrate",
     "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
@@ -44,18 +59,22 @@ _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-o
 """Options, here and in other tools, that only the gradient of a function of several outputs has."""
 
 _HELP = ("-h", "--help", "help")
-_PHRASE = re.compile(
-    r"\s*(?:(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate"
-    r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
-    r"(?(d)(?:\s+|(?=\())|\s+)(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
-    re.DOTALL,
-)
-_APPLIED = re.compile(
-    r"\s*(?:(?P<noun>jacobian|hessian)|[d∂D]|[dD]iff|grad|gradient|[dD]erivative|differentiate)\s*[(\[](?P<function>.+?)"
-    r"(?:\)\s*/\s*[d∂]|,\s*)(?P<by>[^\W\d]\w*)(?P<twice>\s*,\s*(?:(?P=by)|2))?\s*[)\]]?(?P<at>)\s*",
-    re.DOTALL,
-)
-"""`diff(x^2, x)`, `D[x^2, x]` and `d(x^2)/dx`."""
+
+_VALUED = ("--at", "--shape", "--in", "--v", "--wrt", "--loss")
+"""Options that an expression has, and hardly a word that is a mistyped command."""
+
+
+def is_expression(words: Sequence[str]) -> bool:
+    """Tell whether a word that may be a command is an expression: nothing but options follows, and one is a value.
+
+    >>> is_expression(["x", "--at", "3"]), is_expression(["graad", "x**2", "--at", "3"]), is_expression(["x·y"])
+    (True, False, True)
+    """
+    first, *rest = words
+    if not first.isascii():
+        return True
+    is_valued = any(word.partition("=")[0] in _VALUED for word in rest)
+    return is_valued and bool(rest) and rest[0].startswith("--")
 
 
 def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str]:
@@ -86,7 +105,13 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
-    if first in (*_HELP, "--version") or first.isidentifier() or not first.strip():
+    is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS
+    if is_alone and _is_command(arguments) and first not in ("help",):
+        raise UsageError(
+            f"'{first}' is no command, and an expression of one word needs a value",
+            hint=f"for the expression: gradcli {first} --at VALUE; gradcli --help lists the commands",
+        )
+    if first in (*_HELP, "--version") or not first.strip() or _is_command(arguments):
         return [first, *rest]
     if first.startswith("--") and (command := next((word for word in rest if word in commands), "")):
         rest.remove(command)
@@ -103,44 +128,6 @@ def expanded(words: Sequence[str]) -> str | None:
     return "the shell wrote the names of files for * here: put the expression in quotes, such as 'x**2'"
 
 
-_EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
-"""Between the sides of an equation."""
-
-_AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
-)
-"""An expression with its point after it, `x^2 at 3`."""
-
-
-def _is_one(text: str) -> bool:
-    """Tell whether a text is one expression, not a name: its brackets balance, and no comma outside parts it."""
-    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
-    is_parted = (",", 0) in zip(text, depths, strict=True)
-    return not (text.strip().isidentifier() or is_parted) and min(depths) == 0 == depths[-1]
-
-
-def require_no_phrase(words: str, command: str = "grad") -> None:
-    """Refuse a question in words, with the command line that asks it.
-
-    Args:
-        words: The words in the place of an expression.
-        command: The command before them, which may be part of the question: `gradient of x^2`.
-
-    Raises:
-        UsageError: The words are a question, or an expression with its point.
-    """
-    found = _PHRASE.fullmatch(words) or _APPLIED.fullmatch(words)
-    if found is not None and (found.re is _PHRASE or _is_one(found["function"])):
-        by, at = found["by"], found["at"]
-        named = "hessian" if found["twice"] else found["noun"] or command
-        command = named if named in ("jacobian", "hessian") else "grad"
-        point = f" --at {at if not by or '=' in at else f'{by}={at}'}" if at else f" --wrt {by}" if by else ""
-        function, *right = map(str.strip, _EQUALS.split(found["function"], maxsplit=1))
-        asked = f'check "{function}" --claim "{right[0]}"' if right and all(right) else f'{command} "{function}"'
-        hint = f"write gradcli {asked}{point}"
-        raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)
-    if (found := _AT.fullmatch(words)) is not None:
-        at = f"{found['at']}{found['rest']}".replace(" ", "")
-        named = "" if command == DERIVATIVE else f"{command} "
-        hint = f'write gradcli {named}"{found["function"]}" --at {at}'
-        raise UsageError(f"the point stands in the expression: {words.strip()}", hint=hint)
+def _is_command(words: Sequence[str]) -> bool:
+    """Tell whether the first word would be a command, though there is none of this name."""
+    return words[0].replace("-", "_").isidentifier() and not words[0].startswith("-") and not is_expression(words)

@@ -15,13 +15,15 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
+from gradcli import trial
+from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded
 from gradcli.cli.output import is_typed
+from gradcli.cli.questions_in_words import require_none
 from gradcli.cli.signatures import every_option
 from gradcli.cli.typer_internals import click
-from gradcli.errors import UsageError, did_you_mean
+from gradcli.errors import UsageError
 from gradcli.parts.command import Command
-from gradcli.registry import SECTIONS, all_commands, formats, questions, suffixes
+from gradcli.registry import SECTIONS, all_commands, questions, suffixes
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
@@ -74,36 +76,9 @@ EXIT_CODES = (
 )
 """Last paragraph of the help of every command."""
 
-_TWINS = {
-    "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
-    "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x", "jvp"),
-}
-"""For an option that is confused with another: the other option, the difference, and the command of the first."""
-
-
-_MEANT = {
-    f"--{name}": option
-    for option, names in {
-        "--v": "gradient vector grad-output grad_output grad-outputs cotangent",
-        "--u": "tangent direction",
-        "--digits N": "precision significant",
-        "--at": "point value x0 input inputs",
-        "--dtype float32": "float32 single",
-        "--dtype float64": "float64 double",
-        "--color never": "no-color",
-        "--full": "verbose",
-        "--in LOW..HIGH": "xlim range domain interval from",
-    }.items()
-    for name in names.split()
-}
-"""Names that other tools have for options, with the option."""
-
 _FILE = "-o"
 _COUNTED = "--check-rows"
 """Option that takes the number after `--check`."""
-
-_VARIABLE = re.compile(r"--[A-Za-z]\d?")
-
 
 _EXTRA = "unexpected extra argument"
 
@@ -115,19 +90,11 @@ _PLAIN = (
 )
 """Messages of click, with plainer words for them."""
 
-_NO_CHOICE = re.compile(r"'([^']*)' is not one of ")
-_OTHER_WORDS = {"gpu": "cuda", "double": "float64", "float": "float32", "single": "float32", "md": "markdown"}
-"""Words for those that an option takes."""
+_SUGGESTED = re.compile(r"[.,]? *(?:Did you mean .*\?|\(Possible options: .*\))")
+"""Words that click finds by their letters, whatever they mean."""
 
-_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
-_VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*=[^=].*", re.DOTALL)
-_NUMBER = re.compile(r"[-+\[]*[.\d][-+\d.,eE\[\]]*")
-_NAME = re.compile(r"[^\W\d]\w*")
-_OPERAND = re.compile(r"[\w(\[|∂√Σ-]")
-_LETTER = re.compile(r"-[A-Za-z]")
 _MOST_WORDS = 8
-_MOST_SHOWN = 60
-"""Most words, and most characters, of a command line that a message repeats."""
+"""Most words of a command line that a message repeats."""
 
 
 def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
@@ -190,8 +157,7 @@ class OnceCommand(TyperCommand):
                 arguments.append(word)
             else:
                 if option is None and not is_completing:
-                    self._require_no_twin(name, set(known))
-                    self._require_no_other(name, ctx)
+                    self._require_known(name, set(known), ctx)
                     has_unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
@@ -210,27 +176,35 @@ class OnceCommand(TyperCommand):
             ctx.default_map = ctx.find_root().obj(self.name)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
-    def _require_no_twin(self, name: str, known: set[str]) -> None:
-        own, difference, other = _TWINS.get(name, ("", "", ""))
-        if own in known:
-            raise UsageError(f"{self.name} {difference}", hint=f"write {own}, or {other} with {name}")
-
-    def _require_no_other(self, name: str, ctx: click.Context) -> None:
-        """Refuse an option of other commands or tools, with a better hint than a guess at a typo."""
+    def _require_known(self, name: str, known: set[str], ctx: click.Context) -> None:
+        """Refuse an option of other commands, or one that was removed, in better words than those for a typo."""
+        own, difference = _TWINS.get(name, ("", ""))
         instead = GONE.get(name[2:].replace("-", "_"))
+        if own in known:
+            raise UsageError(f"{self.name} {difference}")
         if owners := [command.name for command, option in every_option() if command.section and name in option.flags]:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-            hint = instead or _help_of(ctx)
-            raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
+            raise UsageError(
+                f"{self.name} has no {name}, which is an option of {listed}", hint=instead or _help_of(ctx)
+            )
         if instead:
             raise UsageError(f"no such option: {name}", hint=instead)
-        own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
-        form = suffixes().get(name.replace("--", ".", 1), name.removeprefix("--"))
-        meant = f"--format {form}" if form in formats() else _MEANT.get(name, "")
-        if meant.partition(" ")[0] in own:
-            raise UsageError(f"no such option: {name}", hint=f"write {meant}")
-        if _VARIABLE.fullmatch(name) and "--at" in own:
-            raise UsageError(f"no such option: {name}", hint=f"a variable has its value by --at {name[2:]}=VALUE")
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; in a trial only if it is a question, or writes a page."""
+        if not (isinstance(self, ExpressionCommand) or self.name in _PAGES):
+            trial.end()
+        return super().invoke(ctx)
+
+
+_TWINS = {
+    "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y"),
+    "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x"),
+}
+"""For an option that is confused with another: the other option, and the difference."""
+
+_PAGES = ("functions", "guide")
+"""Commands that read their words and write a page."""
 
 
 class ExpressionCommand(OnceCommand):
@@ -242,18 +216,14 @@ class ExpressionCommand(OnceCommand):
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
-        require_no_phrase(" ".join(arguments), self.name or "")
+        require_none(" ".join(arguments), self.name or "")
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
         if len(word) > 1 and word in (*OTHER_NAMES, *questions()) and not is_valued:
-            hint = f'write gradcli {self.name} "x**2" --at 3, with a function of yours in place of x**2'
-            raise UsageError(f"{word} is a command, and no expression", hint=hint)
-        for word in arguments if len(arguments) > 1 else ():
-            if f"-{word.partition('=')[0]}" in known:
-                raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
-            if word.startswith(_FILE) and _FILE in known:
-                raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
+            raise UsageError(
+                f"{word} is a command, and no expression", hint=f'an expression follows: gradcli {self.name} "x**2"'
+            )
         if len(arguments) > 1:
-            raise extra_words_error(arguments[0], arguments[1:], known, typed)
+            raise extra_words_error(arguments[0], arguments[1:])
 
 
 # -- mistakes in a command line, and what may have been meant
@@ -261,7 +231,7 @@ class ExpressionCommand(OnceCommand):
 
 def message(error: click.exceptions.UsageError) -> str:
     """Put an error of click into plain words; a wrong value of the environment is named by its variable."""
-    said = " ".join(error.format_message().split()).rstrip(".")
+    said = _SUGGESTED.sub("", " ".join(error.format_message().split())).rstrip(".")
     parameter = getattr(error, "param", None)
     variable = getattr(parameter, "envvar", None)
     if error.ctx is not None and parameter is not None and variable:
@@ -284,14 +254,11 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
     """Hint at a help, for a mistake that has no hint of its own, or at what is missing or misplaced."""
     ctx = error.ctx
     if ctx is not None and ctx.parent is None:
-        is_misspelt = "Did you mean" in error.format_message()
-        return "gradcli --help lists the commands" + ", one of which comes first" * (not is_misspelt)
+        return "gradcli --help lists the commands, one of which comes first"
     if ctx is None:
         return _help_of(ctx)
     if isinstance(error, click.exceptions.MissingParameter) and error.param and error.param.param_type_name == "option":
-        return f"write {error.param.opts[0]} {error.param.make_metavar(ctx)}; {_help_of(ctx)}"
-    if meant := _meant_choice(error):
-        return meant
+        return f"add {error.param.opts[0]} {error.param.make_metavar(ctx)}; {_help_of(ctx)}"
     if isinstance(error, click.exceptions.NoSuchOption) and ctx.command.name == "run":
         return f"the arguments of a script stand behind --, as in gradcli run FILE.py -- {error.option_name}"
     if _EXTRA in error.format_message() and ctx.command.name == "config":
@@ -299,70 +266,17 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
     return _help_of(ctx)
 
 
-def _meant_choice(error: click.exceptions.UsageError) -> str | None:
-    """Guess which of the words that an option takes was meant."""
-    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
-    word = _NO_CHOICE.search(error.format_message())
-    return did_you_mean(_OTHER_WORDS.get(word[1], word[1]), choices) if word is not None else None
-
-
-def extra_words_error(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> UsageError:
+def extra_words_error(first: str, others: Sequence[str]) -> UsageError:
     """Make the error for words next to the one expression.
 
     Args:
         first: The expression.
         others: The words.
-        known: The options of the command.
-        typed: All words of the command line.
     """
     words = f"word{'s' * (len(others) > 1)} after the expression {first}"
     shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
-    return UsageError(f"unexpected {words}: {shown}", hint=_hint(first, others, known, typed))
-
-
-def _hint(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> str:
-    """Guess the meaning of words next to the expression: options in disguise, values, or more of the expression."""
-    if (shell := expanded([first, *others])) is not None:
-        return shell
-    for word in others:
-        option = word.lstrip(_DASHES)
-        if option != word and f"--{option}" in known:
-            return f"write --{option}, with two ASCII minus signs"
-    if others[0].lower() in ("at", "-a") and "--at" in known and len(others) > 1:
-        return f"write --at {','.join(others[1:])}"
-    if "--at" in typed[:-1] and all(map(_NUMBER.fullmatch, others)):
-        at = typed.index("--at") + 1
-        if list(typed[at + 1 : at + 1 + len(others)]) == list(others):
-            from gradcli.language.ops import find
-
-            numbers = [word.strip(",") for word in (typed[at], *others)]
-            names = [name for name in dict.fromkeys(_NAME.findall(first)) if not find(name)]
-            of_each = " ".join(map("--at {}={}".format, names, numbers))
-            return f"write {of_each if len(names) == len(numbers) else '--at ' + ','.join(numbers)}"
-    assigned = _VALUE.fullmatch(first) and first.partition("=")[0].strip()
-    if any(assigned in _NAME.findall(word.partition("=")[2]) for word in others):
-        return f'put the statements in one text: "{"; ".join((first, *others))}"'
-    if "--in" in known and all(".." in word and ("=" in word or len(others) == 1) for word in others):
-        return "write " + " ".join(map("--in {}".format, others))
-    if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
-        return "write " + " ".join(f"--at {word}" for word in others)
-    if "--order" in known and len(others) == 2 and all(map(_NUMBER.fullmatch, others)):
-        return f"write --in {others[0]}..{others[1]}"
-    if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
-        return f"write --at {others[0]}"
-    if "--points" in typed and all(map(os.path.isfile, others)):
-        return "put a pattern of files in quotes, such as --points 'data/*.csv'"
-    if len(others) == 1 and "--points" in known and (os.path.splitext(others[0])[1] or others[0] == "-"):
-        return f"write --points {others[0]}"
-    if "--wrt" in known and set(",".join(others).split(",")) <= set(_NAME.findall(first)):
-        return f"write --wrt {','.join(others)}"
-    claims = [word for word in others if word not in ("=", "==")]
-    if "--claim" in known and len(claims) == 1 and _OPERAND.match(claims[0]):
-        return f'write --claim "{claims[0]}"'
-    if _LETTER.fullmatch(others[0]):
-        return f"{others[0]} is no option; an expression with spaces stands in quotes"
-    whole = " ".join((first, *others))
-    is_one = whole in " ".join(typed) and all(others) and not _NUMBER.fullmatch(others[0])
-    if is_one and len(whole) <= _MOST_SHOWN and not {"'", '"'} & set(whole):
-        return f'put the expression in quotes: "{whole}"'
-    return 'put what has spaces in quotes, such as "x + 1" or --at "1, 2"; the shell parts the words and expands *'
+    hint = expanded([first, *others])
+    if all(map(os.path.isfile, others)):
+        hint = hint or "put a pattern of files in quotes, such as --points 'data/*.csv'"
+    hint = hint or 'what has spaces stands in quotes, such as "x + 1" or --at "1, 2"'
+    return UsageError(f"unexpected {words}: {shown}", hint=hint)

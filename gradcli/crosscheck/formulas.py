@@ -17,6 +17,7 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli import trial
 from gradcli.crosscheck.compare import KNOWN_BITS, Block, Evidence, number_of
 from gradcli.crosscheck.confirming import Confirmation, NamedDirections, confirm, has_cases_at
 from gradcli.crosscheck.formula_values import FormulaValues, mismatches
@@ -94,6 +95,7 @@ def derive_formulas(
         command: `jvp`, `hvp`, `hessian`, or another for ∂y/∂x.
         u: The direction of each variable that moves, for Ju and Hu.
     """
+    trial.end()
     given, moved = point.in_formulas, u or {}
     names = direction_names(program, list(moved))
     symbols = {name: sympy.Symbol(name, real=True) for name in wrt}

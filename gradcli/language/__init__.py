@@ -3,6 +3,7 @@
 parsing    a text to its Program: the front door
 function_text    a text to its function: an expression, or what a part reads
 snippet_result   the function of a text, with the values and the backward passes that the text gives
+spellings  notations from elsewhere, with their spelling here: a table of hints, which are read before they are shown
 text       characters to a tree; knows the name of no operation
 lower      a tree to a Program: names, calls, constants, loops
 inputs     values, ranges, directions and gradient vectors

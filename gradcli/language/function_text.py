@@ -44,10 +44,27 @@ def read_whole(text: str, readers: Sequence[TextReader] = (), ask: Ask | None = 
             return replace(found, uncalled=uncalled)
         except (UncalledFunctionError, UnknownFactorError) as error:
             if error.name in uncalled:
+                advise(error, text, readers, ask)
                 raise
             uncalled[error.name] = error
         except GradcliError as error:  # the cause may be a name that was taken for a variable
-            raise next(iter(uncalled.values()), error) from None
+            cause = next(iter(uncalled.values()), error)
+            advise(cause, text, readers, ask)
+            raise cause from None
+
+
+def advise(error: GradcliError, text: str, readers: Sequence[TextReader], ask: Ask | None) -> None:
+    """Give an error the spellings of its text that can be read, in which no name lacks its arguments."""
+
+    def tried(text: str) -> Snippet:
+        found = read_whole(text, readers, ask)
+        for one in found.uncalled.values():
+            raise one
+        return found
+
+    from gradcli.language import spellings  # patterns that a text without mistakes does not need
+
+    spellings.advise(error, text, tried)
 
 
 def read(

@@ -55,6 +55,23 @@ def read_value(value: Value, source: str) -> Array:
 
 
 def _read_text(text: str, source: str) -> Array:
+    """Read a text, or raise an error with the spellings of it that can be read."""
+    try:
+        return _read_value_text(text, source)
+    except GradcliError as error:
+        from gradcli.language.spellings import VALUES, advise  # patterns that a value without mistakes does not need
+
+        advise(error, text, lambda spelled: _read_value_text(spelled, source), VALUES)
+        raise
+
+
+_IN_ANGLES = re.compile(r"\s*<[^<>=]*>\s*")
+"""Pattern of a vector in angle brackets, which are an inner product of two here."""
+
+
+def _read_value_text(text: str, source: str) -> Array:
+    if _IN_ANGLES.fullmatch(text):
+        raise InputError("a value stands in square brackets, or in none", place=_whole(text, source))
     if _THOUSANDS.fullmatch(text):
         vector, place = re.sub(r",0+(?=\d)", ",", text), _whole(text, source)
         hint = f"write {text.replace(',', '').strip()} for one number, {vector.strip()} for a vector"
@@ -69,6 +86,20 @@ def _read_text(text: str, source: str) -> Array:
     if _PRINTED.fullmatch(text) and ("[" in text or "⎡" in text):
         text = _as_typed(text)
     return run(parse_value(text, source))
+
+
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d{2,}\s*")
+
+
+def remarks_on_commas(values: Mapping[str, Value]) -> list[str]:
+    """Remark on values such as `3,14`, which are two numbers, and often meant for one.
+
+    >>> remarks_on_commas({"x": "3,14", "y": "1,2"})
+    ['3,14 is two values; 3.14, with a point, is one number']
+    """
+    typed = [str(value).strip() for value in values.values() if isinstance(value, str)]
+    found = [value for value in typed if _DECIMAL_COMMA.fullmatch(value)]
+    return [f"{value} is two values; {value.replace(',', '.')}, with a point, is one number" for value in found]
 
 
 _PRINTED = re.compile(r"(?:\s|[-+−]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan|∞)(?=[\s;\[\]⎡⎤⎢⎥⎣⎦])|[\[\]⎡⎤⎢⎥⎣⎦;])+")

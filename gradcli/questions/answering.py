@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from gradcli import trial
 from gradcli.crosscheck.formulas import Derived, Formulas, derive_formulas
 from gradcli.crosscheck.point import Numbers
 from gradcli.questions.judging import confirm_formulas, judge_numbers
@@ -74,6 +75,7 @@ def answer_question(
     Raises:
         GradcliError: The answer would be too large, or torch refuses it.
     """
+    trial.end()
     operator = operator or OPERATORS[kind]
     numbers = operator.ask(question, vectors)
     derived = derive(question, operator, vectors)

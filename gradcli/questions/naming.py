@@ -43,6 +43,9 @@ def require_valued(snippet: Snippet, names: Container[str]) -> None:
     """
     for name, error in snippet.uncalled.items():
         if name not in names:
+            from gradcli.questions.text_reading import advise
+
+            advise(error)
             raise error
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sympy
 
+from gradcli import trial
 from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
@@ -174,6 +175,7 @@ class Question:
 
     def batch(self, mapped: tuple[str, ...]) -> Batch:
         """Return a Batch without points yet, which lie on the first axis of the mapped variables' values."""
+        trial.end()
         from gradcli.autodiff.batched import Batch
 
         by_point = None if self.recording is None else self.recording.forward  # each point may run other code
@@ -182,6 +184,7 @@ class Question:
     @cached_property
     def value(self) -> Array:
         """The output y by torch, of y's shape."""
+        trial.end()
         from gradcli.autodiff.run import array_of
 
         return array_of(self.forward.output)
@@ -292,8 +295,7 @@ class Question:
     def directions(self, u: naming.Directions, command: str) -> dict[str, Array]:
         """Read the directions that are given, for a derivative by the variables of the question."""
         given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
-        shapes = {name: array.shape for name, array in self.arrays.items()}
-        found = read_directions(given, shapes, self.wrt, command)
+        found = read_directions(given, {n: array.shape for n, array in self.arrays.items()}, self.wrt, command)
         return {name: rounded(array, self.dtype) for name, array in found.items()}
 
     def weights(self, v: Cotangent) -> Array:
@@ -449,6 +451,7 @@ class Inquiry:
         if self.recording is not None:
             device = self.recording.call.device
         elif self.device not in (None, device):
+            trial.end()
             from gradcli.autodiff.devices import chosen, dtype_there
 
             device = chosen(str(self.device))
@@ -458,9 +461,8 @@ class Inquiry:
             hidden, told = frozenset(snippet.program.names), (*told, *self.recording.remarks)
         naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.recording is None) or not shares:
-            # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
-        program = snippet.program
+        program, told = snippet.program, (*told, *inputs.remarks_on_commas(at))
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from gradcli import trial
 from gradcli.arrays import AnyArray, Array
+from gradcli.errors import GradcliError
 from gradcli.language import function_text
 from gradcli.language.function_text import TextReader
 from gradcli.language.program.wengert import Shape
@@ -45,6 +47,12 @@ def read_whole(text: str) -> Snippet:
     return function_text.read_whole(text, _text_readers(), ask_torch)
 
 
+def advise(error: GradcliError) -> None:
+    """Give the error of a text the spellings of it that can be read."""
+    if error.place is not None:
+        function_text.advise(error, error.place.text, _text_readers(), ask_torch)
+
+
 def _text_readers() -> list[TextReader]:
     return [reader for part in all_parts() if (reader := part.text_reader()) is not None]
 
@@ -53,6 +61,7 @@ def ask_torch(
     call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
 ) -> Sequence[AskedMeaning | None]:
     """Ask torch for the operations that a call of one of its functions consists of."""
+    trial.end()
     from gradcli.recording.recorder import Recorder
     from gradcli.recording.torch_meanings import ask
 

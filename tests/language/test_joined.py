@@ -40,7 +40,7 @@ def test_words_written_together_are_refused_with_their_spelling(gradcli: Command
     for words in (["--at", "2"], ["--at", "s_=1"]):
         run = gradcli("grad", text, *words)
         assert run.code == 2
-        assert f"write {spelling}; or --at" in run.err
+        assert spelling in run.err.partition("hint: write ")[2]
 
 
 @pytest.mark.part("closed_forms", "improve")
@@ -49,7 +49,7 @@ def test_a_formula_and_a_range_are_refused_too(gradcli: Command, text: str, spel
     """No value is asked for there."""
     run = gradcli("grad", text)
     assert run.code == 2
-    assert f"write {spelling}; or --at" in run.err
+    assert spelling in run.err.partition("hint: write ")[2]
     assert spelling in gradcli("improve", text, "--in", "0..1").err
 
 
@@ -83,7 +83,7 @@ def test_eulers_number_is_hinted_at(gradcli: Command) -> None:
     """And not a value for e, which is a variable where it has one."""
     for words in (["--at", "2"], ["--at", "x=2"]):
         run = gradcli("grad", "e^x", *words)
-        assert "write E^x, or exp(x)" in run.err
+        assert "E^x" in run.err
         assert "e=2" not in run.err
     assert gradcli("grad", "e^x", "--at", "e=1", "--at", "x=2", "--wrt", "e", "--format", "plain").out == "2\n"
     for words in (["e**2", "--at", "3"], ["e^x"]):
@@ -98,13 +98,13 @@ def test_columns_and_claims_and_losses_are_asked_too(
     """A column names a variable as --at does."""
     table = tmp_path_factory.mktemp("joined") / "t.csv"
     table.write_text("x,y\n1,2\n")
-    assert "write sin(x); or" in gradcli("map", "sinx", "--points", str(table)).err
+    assert 'write gradcli map "sin(x)" --points' in gradcli("map", "sinx", "--points", str(table)).err
     table.write_text("sinx\n1\n")
     assert gradcli("map", "sinx", "--points", str(table)).out == "y,dy_dsinx\n1.0,1.0\n"
-    assert "write cos(x)" in gradcli("check", "sin(x)", "--at", "1", "--claim", "cosx").err
-    assert "write exp(y)" in gradcli("vjp", "x", "--at", "1", "--loss", "expy").err
+    assert "cos(x)" in gradcli("check", "sin(x)", "--at", "1", "--claim", "cosx").err
+    assert '"exp(y)"' in gradcli("vjp", "x", "--at", "1", "--loss", "expy").err
     assert "write sin(y)" in gradcli("vjp", "x", "--at", "1", "--v", "y*siny").err
-    assert "write sin(2)" in gradcli("eval", "x", "--at", "sin2").err
+    assert '"sin(2)"' in gradcli("eval", "x", "--at", "sin2").err
 
 
 @settings(max_examples=examples(300), deadline=None)

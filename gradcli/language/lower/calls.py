@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gradcli.errors import GradcliError, Span, UnknownFactorError, UnknownFunctionError, did_you_mean
+from gradcli.errors import GradcliError, Span, UnknownFactorError, UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.lower import juxtaposed_names, libraries, loops
 from gradcli.language.lower.arguments import EXTREMES, Bindings, bind, spelled_out
@@ -21,7 +21,7 @@ from gradcli.language.lower.matrix_ranks import RowVector
 from gradcli.language.lower.sizes import fitted, needed_shape, needed_shapes, shape_of
 from gradcli.language.ops import Default, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.torch_functions import CODE_FUNCTIONS
-from gradcli.language.program.wengert import CONSTANTS, Call
+from gradcli.language.program.wengert import Call
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Items, Loop, NameNode, Node
 from gradcli.language.text.tokens import Token
@@ -208,13 +208,7 @@ def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
     is_pythons = hasattr(builtins, name.text) or (context.libraries.is_code and hasattr(list, name.text))
     if is_pythons or name.text in CODE_FUNCTIONS:
         return context.source.code(f"'{name.text}(...)'", name.span)
-    plain = {known.replace("_", ""): known for known in ops.names()}
-    same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
-    hint = f"did you mean '{same}'?" if same else hints.FOREIGN_NAMES.get(name.text)
-    hint = hint or juxtaposed_names.of_call(name.text) or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
-    if hint is None:
-        is_letter = len(name.text) == 1 or name.text in CONSTANTS
-        hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
+    hint = hints.FACTS.get(name.text) or "gradcli functions lists them"
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError
     return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=kind)

@@ -158,12 +158,12 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     of_numbers = {
         one.text for one, _, inner in zip(tokens, tokens[1:], tokens[2:], strict=False) if inner.kind == "number"
     }
-    functions = _FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
+    functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
     return frozenset(name for name in called & {*known, *(likely - defined)} if ops.find(name) is None)
 
 
-_FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])
+FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])
 """Letters that functions are called by, among them phi, psi and sigma in Greek."""
 
 
@@ -284,18 +284,18 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
     return f"write {found}" if found else None
 
 
-def of_call(name: str) -> str | None:
-    """Hint at the parts of an unknown function, if a factor or a function is written before one.
+def called_after(name: str) -> tuple[str, str] | None:
+    """Take apart an unknown function, if a factor or a function is written before one: what opens it, and closes it.
 
-    >>> of_call("xsin"), of_call("logcosh"), of_call("total")
-    ('write x*sin(...)', 'write log(cosh(...))', None)
+    >>> called_after("xsin"), called_after("logcosh"), called_after("total")
+    (('x*sin', ''), ('log(cosh', ')'), None)
     """
     if (found := apart(f"{name}x")) is not None and found.endswith("(x)"):
-        return f"write {found.removesuffix('x)')}...)"
+        return found.removesuffix("(x)"), ""
     pair = re.fullmatch(
         f"({_any(_OTHERS | _ELEMENTARY | {'log'})})({_any(_ELEMENTARY | {'log'})})", name[:LONGEST_JOINED]
     )
-    return f"write {pair[1]}({pair[2]}(...))" if pair else None
+    return (f"{pair[1]}({pair[2]}", ")") if pair else None
 
 
 def place_of(program: Program, name: str = "") -> Place:

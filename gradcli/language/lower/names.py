@@ -9,7 +9,7 @@ import sympy
 
 from gradcli.errors import Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.lower import juxtaposed_names, libraries
+from gradcli.language.lower import libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
 from gradcli.language.lower.calls import SIGMA, call, meant_by_sigma
 from gradcli.language.lower.context import Context, NameRead, Operand
@@ -168,18 +168,10 @@ def _with_arguments(context: Context, span: Span) -> str:
 
 
 def _without_names(context: Context, name: Token) -> str:
-    """Hint at the form of a value that contains a name: `x: 1`, `x=1, y=2`."""
+    """Say what a value that contains a name is: `x: 1`, `x=1, y=2`."""
     behind = context.source.position(name.span.stop)
-    separator, value = context.source.tokens[behind : behind + 2]
-    example = f"{name.text}={value.text or 'VALUE'}"
-    hint = hints.of_variable(context.source.name, example) if separator.text in (":", "=") else None
-    small = name.text.lower()
-    is_number = small in ("nan", "inf", "infinity")
-    return (
-        hint
-        or juxtaposed_names.meant(name.text)
-        or (f"write {small[:3]}" if is_number else "a value holds numbers only")
-    )
+    is_named = context.source.tokens[behind].text in (":", "=")
+    return hints.of_equals(context.source.name) if is_named else "a value holds numbers only"
 
 
 def _modules(context: Context, token: Token, trailers: Sequence[Trailer]) -> int:

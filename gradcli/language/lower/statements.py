@@ -16,6 +16,7 @@ from gradcli.language.lower.sizes import shape_of
 from gradcli.language.lower.values_at_point import guards_found
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
+from gradcli.language.text.doubtful import doubtful
 from gradcli.option_words import option
 
 
@@ -124,7 +125,10 @@ def finish(context: Context, output: Operand) -> Program:
     written = _lines(context, atom)
     lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
     unused = (f"the name '{name}' is assigned but never used" for name in found.unused if name != last)
-    warnings = tuple(dict.fromkeys((*found.warnings, *unused)))
+    is_typed = context.source.name == "EXPR" and not context.known.is_formula
+    taken = {*kept, *found.variables}
+    doubts = doubtful(context.source.tokens, context.source.text, taken) if is_typed else ()
+    warnings = tuple(dict.fromkeys((*found.warnings, *unused, *doubts)))
     assigned = (*(name for name in values if name != last), last)
     assigned = tuple(name for name in assigned if name not in found.variables)
     variables = tuple(found.variables.values())

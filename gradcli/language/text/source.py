@@ -188,7 +188,7 @@ class SourceText:
             goes_on = any(other.text not in ("\n", "") for other in self.tokens[position:])
             hint = "put parentheses around the whole expression" if goes_on else None
             if self.text.count("|") in (2, 4):  # what stands before the first was taken for a factor
-                hint = "write abs(...) of a number, det(...) of a matrix"
+                hint = "bars are abs(...) of a number, det(...) of a matrix"
             return self.error("the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""
         hint = self._hint(position, is_inside=is_inside)
@@ -202,7 +202,7 @@ class SourceText:
         is_value = self.name.split(maxsplit=1)[0] in hints.VALUES
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
         if token.text == "=" and text == ")" and self.name == "EXPR":
-            return "write the body alone, without a name for the function; its names are the variables"
+            return "the names of its body are the variables"
         if token.text == "=" and text not in (":", "==", "!="):
             return hints.of_equals(self.name)
         if token.kind == "keyword":
@@ -211,16 +211,15 @@ class SourceText:
             return self._of_string(position)
         if token.kind == "operator":
             if token.text == ";" and is_value:
-                return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
+                return "a vector is 1,2, and a matrix [[1,2],[3,4]]"
             if token.text == ":" and is_value:
-                return "write arange(5), or linspace(0, 1, 5)"
+                return "equal steps are arange(5), or linspace(0, 1, 5)"
             return hints.of_operator(text, token.text, after.text, is_inside=is_inside)
         if before is None or not is_behind:
             return None
         if f"--{text}" in self.text and f"{text} {token.text}" in self.text:
             return f'options stand outside of the quotes: "..." --{text} {token.text}'
-        call = "(...)" if after.text == "(" else ""
-        return hints.of_neighbour(text, token.text + call, is_value=is_value)
+        return hints.of_neighbour(text, token.text, is_value=is_value)
 
     def _of_string(self, position: int) -> str:
         """Hint at the meaning of a word in quotes."""

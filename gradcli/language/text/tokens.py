@@ -197,7 +197,7 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
     character = text[position]
     shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     place = Place(text, Span(position, position + 1), source)
-    hint = hints.of_character(text, position, source)
+    hint = hints.of_character(text, position)
     return LanguageError(f"unexpected character {shown}", place=place, hint=hint)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from gradcli import trial
 from gradcli.arrays import AnyArray
 from gradcli.language import function_text
 from gradcli.language.lower.context import Ask, Known
@@ -86,6 +87,7 @@ def read(
 
 def _torch_generator() -> Generator:
     """Make a generator of torch's, seeded with 0."""
+    trial.end()
     from gradcli.autodiff.run import TorchGenerator
 
     return TorchGenerator()
@@ -95,7 +97,7 @@ def _read_statements(
     text: str, known: Known, *, shares: bool, generator: Callable[[], Generator] | None
 ) -> Snippet | None:
     """Read a text of statements; None for any other."""
-    typed, text = text, _without_prompts(text) if ">>> " in text else text
+    typed, text = text, _code_alone(text)
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):
@@ -105,11 +107,39 @@ def _read_statements(
     return read_statements(text, known, HowToRead(generator, is_torch, is_session), shares=shares)
 
 
-def _without_prompts(text: str) -> str:
-    """Return the text typed at Python's prompt, with blanks for the prompts and the printed lines."""
-    lines = text.split("\n")
-    if not any(line.lstrip().startswith(">>> ") for line in lines):
-        return text
-    prompts = re.compile(r"\s*(>>> |\.\.\. )")
-    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
-    return "\n".join(shown)
+_PROMPT = re.compile(r"[ \t]*(?:>>> ?|\.{3,}: ?|\.\.\. ?|In \[[\d ]*\]: ?)")
+_FIRST_PROMPT = re.compile(r"(?m)^[ \t]*(?:>>> |In \[[\d ]*\]: ?)")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_PRINTED = re.compile(r"(?m)^(?:tensor|array|\(tensor)\([^\n]*(?:\n[ \t]+[^\n]*)*$")
+"""A printed tensor, with the rows after the first."""
+
+
+def _code_alone(text: str) -> str:
+    """Return the code of a text pasted from a prompt, a notebook or a page, with blanks for all else.
+
+    Prompts of Python and IPython, their printed lines, fences of Markdown with what is around them, and tensors that
+    are printed below the code.
+
+    >>> _code_alone("In [1]: y = x**2\\nOut[1]: tensor(4.)").split()
+    ['y', '=', 'x**2']
+    """
+    if sum(_FENCE.match(line) is not None for line in text.split("\n")) > 1:
+        text = _within_fences(text)
+    if _FIRST_PROMPT.search(text):
+        prompts = [(_PROMPT.match(line), line) for line in text.split("\n")]
+        lines = [" " * m.end() + line[m.end() :] if m else " " * len(line) for m, line in prompts]
+        return "\n".join(lines)
+    found = _PRINTED.search(text) if _TORCH.search(text) else None
+    if found is not None and text[: found.start()].strip():
+        return _PRINTED.sub(lambda one: re.sub(r"[^\n]", " ", one[0]), text)
+    return text
+
+
+def _within_fences(text: str) -> str:
+    """Put blanks in the place of what is outside of fences, and of the fences."""
+    lines, is_code = [], False
+    for line in text.split("\n"):
+        is_fence = _FENCE.match(line) is not None
+        is_code ^= is_fence
+        lines.append(line if is_code and not is_fence else " " * len(line))
+    return "\n".join(lines)

@@ -31,6 +31,8 @@ stated_gradients   a function that is stated to be the derivative of another
 gradcheck_arguments  the arguments of `torch.autograd.gradcheck`
 checking           a check as a test suite asks for it
 scripts            a whole script, its values after a pass, and its backward passes
+notebooks          the cells of a notebook as a script
+script_tensors     a tensor of a script as a function of its leaves
 late_recording     what autograd does not follow in a script, recorded where a pass is made of it
 untracked_calls    the calls that it does not follow, put off
 nonfinite          where infinity and NaN begin in a pass
@@ -51,15 +53,40 @@ import atexit
 import shutil
 import sys
 import tempfile
+from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from gradcli import trial
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 
 if TYPE_CHECKING:
     from gradcli.function import Function
     from gradcli.parts.part import AskedFunction
+
+
+class _Named:
+    """A function that is named in a trial, where no code is run: its values alone are read."""
+
+    has_v = False
+
+    def wants_formula(self, given: Container[str]) -> bool:
+        """Never: it is recorded at a point."""
+        return False
+
+    def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> NoReturn:
+        """Read its values.
+
+        Raises:
+            ReadError: They can be read.
+        """
+        from gradcli.language.inputs import read_value
+
+        values = given.get("at")
+        for name, value in values.items() if isinstance(values, Mapping) else ():
+            read_value(value, f"--at {name}".rstrip())
+        raise trial.ReadError
 
 
 _RUN = Command("run", "Many at once", "gradcli.parts.running.shell:run")
@@ -82,15 +109,24 @@ class RunningPart(Part):
         """
         if {".", ":"}.isdisjoint(word):  # a file has a dot, a function of Python a colon
             return None
-        from gradcli.parts.running.targets import require_no_file, target
+        from gradcli.parts.running.targets import NoFunctionError, require_no_file, target
 
         require_no_file(word)
         if (named := target(word)) is None:
             return None
         named.require_file()
+        if trial.is_on():
+            return _Named()
         from gradcli.parts.running.python_functions import named as function_named
 
-        return function_named(named)
+        try:
+            return function_named(named)
+        except NoFunctionError as error:
+            from gradcli.parts.running.script_tensors import ScriptTensor, is_tensor_with_history
+
+            if not (named.file and is_tensor_with_history(error.found)):
+                raise
+        return ScriptTensor(named, f"{Path(named.file).name}::{named.name}")
 
     def names_code(self, word: str) -> bool:
         """Tell whether a word is `FILE.py::NAME` or `MODULE:NAME`."""

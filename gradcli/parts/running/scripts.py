@@ -233,6 +233,16 @@ class ScriptRecorder(LateRecorder):
             yield self._inquiry(y, [one for one in given if one.is_leaf], called)
         yield from (self._inquiry(y, [one], called) for one in others)
 
+    def inquiry_of(self, y: Tensor, called: str) -> Inquiry:
+        """Make the inquiry about a tensor that the script holds, by all its leaves.
+
+        Raises:
+            GradcliError: It cannot be recorded.
+        """
+        if isinstance(self.lost, GradcliError):
+            raise self.lost
+        return self._inquiry(y, [], called)
+
     def _inquiry(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> Inquiry:
         """Make the inquiry about a tensor, with its recording.
 

@@ -28,6 +28,7 @@ from gradcli.cli.options import (
 )
 from gradcli.cli.output import Stream, resolved_options
 from gradcli.errors import InputError, UsageError
+from gradcli.parts.running.notebooks import is_notebook, script_of
 
 Words = Annotated[
     list[str] | None,
@@ -131,4 +132,6 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
         text = sys.stdin.read() if sys.stdin is not None else ""
     elif text is None and not os.path.exists(name):
         raise InputError(f"there is no file {name}")
+    elif text is None and is_notebook(name):
+        text = script_of(name)
     return name, arguments, text

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
 
 from gradcli.complete_output import text_output
-from gradcli.errors import InputError, did_you_mean
+from gradcli.errors import InputError, did_you_mean, listed_names
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
+
+
+_FILE = re.compile(r"[\w./\\~-]*\w\.(?:pyw?|ipynb)")
+"""Pattern of names of scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +70,25 @@ def require_no_file(text: str) -> None:
         InputError: It is one; the hint names a function of it, if it is Python's, or how to read its text.
     """
     path = text.strip()
+    if _FILE.fullmatch(path) and not os.path.exists(path):
+        raise InputError(f"there is no file {path}")
     if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
         return
-    if path.endswith((".py", ".pyw")):
-        hint = f"name a function of it: gradcli check {path}::{_first_function(path)} --at VALUE"
-        raise InputError(f"{path} is a script; gradcli run {path} checks its backward passes", hint=hint)
+    if path.endswith((".py", ".pyw", ".ipynb")):
+        names = [] if path.endswith(".ipynb") else _functions(path)
+        if names:
+            hint = f"name one of them: gradcli check {path}::{names[0]} --at VALUE"
+            raise InputError(f"{path} is a script with the functions {listed_names(names)}", hint=hint)
+        message = f"{path} is a script, which is run only where that is said"
+        raise InputError(message, hint=f"gradcli run {path} checks its backward passes")
     raise InputError(f"{path} is a file, not an expression", hint=f"write @{path} for the text in it")
 
 
-def _first_function(path: str) -> str:
-    """Find the name of a function in a file, by its text; a placeholder where there is none."""
+def _functions(path: str) -> list[str]:
+    """List the functions of a file, by its text."""
     with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        if found := re.search(r"(?m)^def (\w+)", file.read()):
-            return found[1]
-    return "NAME"
+        return re.findall(r"(?m)^def (\w+)", file.read())
+    return []
 
 
 def target(text: str) -> Target | None:
@@ -93,6 +102,14 @@ def target(text: str) -> Target | None:
 
 
 # -- loading
+
+
+class NoFunctionError(InputError):
+    """Something of a file that is no function, which `found` is: a tensor is one of its leaves."""
+
+    def __init__(self, message: str, found: object, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.found = found
 
 
 def load(target: Target) -> Argument:
@@ -231,10 +248,8 @@ def _found(target: Target, module: ModuleType) -> object:
             raise InputError(f"{what} has no '{word}'", hint=hint)
         found = getattr(found, word)
     if not callable(found):
-        hint = (
-            f"write a function that makes it; the backward passes of a script are answered by gradcli run {target.file}"
-        )
-        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}", hint=hint)
+        hint = "a tensor is a function of its leaves where autograd follows it to them, and so is a function of Python"
+        raise NoFunctionError(f"{target.text} is no function, but of type {type(found).__name__}", found, hint)
     if isinstance(found, type):
         hint = f"name an instance of it, or {target.text}.apply of an autograd.Function"
         raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)

@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
@@ -128,6 +129,7 @@ def answered(
     loss = None if text is None else derive_loss(question, text, extra)
     remarked = dict.fromkeys(warning for v in given for warning in remarks_on_v(question, v))
     remarked |= dict.fromkeys((*remarks_on_passes(question), *(loss.warnings if loss else ())))
+    trial.end()
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
     added: list[Array] = []
     held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}

@@ -53,7 +53,7 @@ WRONG = [
     ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
     ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
     ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
-    ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: write a function"),
+    ("import torch\nf = torch.ones(2)\n", "own.py::f is no function, but of type Tensor\nhint: a tensor is a function"),
     ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
     ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
     ("import torch\ndef f(x):\n    return torch.ones(2)[x.sum().long()]\n", "(own.py, line 3)"),

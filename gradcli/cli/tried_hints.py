@@ -1,0 +1,92 @@
+"""The one test of a hint: a command line that it spells is read before it is shown.
+
+What is read is its command, its options and its values, without torch; nothing is computed, and no code is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Callable, Sequence
+
+import typer
+
+from gradcli import trial
+from gradcli.cli.commands import names_code
+from gradcli.cli.respelling import WITHOUT_V, respelled_lines
+from gradcli.cli.typed_line import Words
+from gradcli.cli.typer_internals import click
+from gradcli.errors import CodeError, GradcliError, UsageError
+from gradcli.language.spellings import is_form, page_for
+
+LONGEST_TRIED = 2_000
+"""Characters of a command line up to which others are tried."""
+
+LONGEST = 240
+"""Characters of a command line that a hint shows."""
+
+
+def error_of(words: Words, run: Callable[[Sequence[str]], object]) -> GradcliError | None:
+    """Read a command line, and compute nothing; return its error, if it has one.
+
+    Args:
+        words: The words after `gradcli`.
+        run: Runs a command line.
+    """
+    try:
+        with trial.trying(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            run([*words])
+    except trial.ReadError:
+        return None
+    except GradcliError as error:
+        return error
+    except (click.exceptions.ClickException, typer.Exit, typer.Abort, OSError) as error:
+        return UsageError(str(error) or type(error).__name__)
+    return None
+
+
+def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[str]], object]) -> None:
+    """Give an error the command lines that may be meant and can be read as its hint.
+
+    Args:
+        error: The error of the command line.
+        words: Its words after `gradcli`.
+        run: Runs a command line.
+    """
+    typed = tuple(words)
+    if error.exit_code != 2 or WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
+        return
+    found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
+    lines = [command_line(words) for words in found]
+    if lines and max(map(len, lines)) <= LONGEST:
+        error.advise(f"write {', or '.join(lines)}")
+    elif is_form(error.text.hint) and not isinstance(error, CodeError):
+        error.advise(page_for(error))
+
+
+def _may_be_respelled(words: Words, error: GradcliError) -> bool:
+    """Tell whether other words may be meant: of one line, without what was sent, and of no code that was run."""
+    is_usage, whole = isinstance(error, UsageError), " ".join(words)
+    is_sent = any(word.endswith(("@-", "=-")) for word in words)
+    is_code = any(map(names_code, words)) or (isinstance(error, CodeError) and ";" in whole)
+    return not ((is_sent or is_code) and not is_usage) and "\n" not in whole and len(whole) <= LONGEST_TRIED
+
+
+_SAFE = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Write a command line for a shell, with double quotes where they do.
+
+    >>> command_line(["grad", "x^2", "--at", "x=1"]), command_line(["$x"])
+    ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
+    """
+    return " ".join(("gradcli", *map(_quoted, words)))
+
+
+def _quoted(word: str) -> str:
+    if _SAFE.fullmatch(word):
+        return word
+    return shlex.quote(word) if set('"$`\\!') & set(word) else f'"{word}"'

@@ -1,0 +1,364 @@
+"""Spellings from elsewhere, with those of this language: a table, of which a hint shows what can be read.
+
+Mathematics on paper, LaTeX, Mathematica, MATLAB, Julia, C, JavaScript, R, and signs that an editor or a web page puts
+into text.  A row is a pattern and what may stand in its place; the rows know nothing of grammar, so that what they make
+is read before anybody sees it (`gradcli.trial`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from gradcli import trial
+from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
+from gradcli.language import ops
+from gradcli.language.lower import juxtaposed_names
+from gradcli.language.program.wengert import CONSTANTS
+from gradcli.language.text import hints
+
+LONGEST = 400
+"""Characters of a text up to which other spellings of it are tried."""
+
+LONGEST_SHOWN = 200
+"""Characters of a spelling that is shown whole."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A row of the table.
+
+    Attributes:
+        found: What is written elsewhere.
+        instead: What may be meant, each a template of `re`, or a function of the match.
+    """
+
+    found: re.Pattern[str]
+    instead: tuple[str | Callable[[re.Match[str]], str], ...]
+
+    def respelled(self, text: str) -> Iterator[str]:
+        """Generate the texts that have something else in its place."""
+        if self.found.search(text):
+            yield from (self.found.sub(one, text) for one in self.instead)
+
+
+def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
+    return Spelling(re.compile(found, re.DOTALL), instead)
+
+
+_INVERSES = {name: f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+_ELEMENTARY = "arc(?:sin|cos|tan)h?|a?(?:sin|cos|tan)h?|sec|csc|cot|exp|log|ln|sqrt"
+_ARGUMENT = r"(?P<argument>\((?:[^()]|\([^()]*\))*\)|[^\W\d]\w*|\d[\d.]*[^\W\d]?\w*)"
+_BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    name: tuple(instead.split())
+    for names, instead in (
+        ("tg tang", "tan"),
+        ("ctg cotg cotan", "cot"),
+        ("arctg arctang", "atan"),
+        ("sen seno", "sin"),
+        ("lg", "log10 log2"),
+        ("sh", "sinh"),
+        ("ch", "cosh"),
+        ("th", "tanh"),
+        (f"sigma {chr(0x3C3)}", "sigmoid"),
+        ("mse MSE", "mse_loss"),
+        ("sgn signum", "sign"),
+        ("normcdf phi Phi pnorm", "ndtr"),
+        ("l2 L2 norm_2", "norm"),
+        ("chol", "cholesky"),
+        ("frob", "norm"),
+        ("argmax", "amax"),
+        ("argmin", "amin"),
+        ("average avg", "mean"),
+    )
+    for name in names.split()
+}
+"""Names that functions have elsewhere."""
+
+_CALLS: Mapping[str, str] = {
+    "gamma": "exp(lgamma({0}))",
+    "Gamma": "exp(lgamma({0}))",
+    "factorial": "exp(lgamma({0} + 1))",
+    "Heaviside": "where({0} > 0, 1, 0)",
+    "step": "where({0} > 0, 1, 0)",
+    "logspace": "10**linspace({0})",
+    "sind": "sin(pi/180*({0}))",
+    "cosd": "cos(pi/180*({0}))",
+    "tand": "tan(pi/180*({0}))",
+    "gammainc": "1 - gammaincc({0})",
+    "igamma": "1 - gammaincc({0})",
+    "t": "{0}.T",
+}
+"""Functions from elsewhere, as expressions of what is in their parentheses."""
+
+
+def _normal(signs: str) -> str:
+    return unicodedata.normalize("NFKC", signs).replace("⁄", "/").replace("−", "-")
+
+
+def _power(found: re.Match[str]) -> str:
+    return f"{found['name']}({found['argument'].strip('()')})**{_normal(found['power'])}"
+
+
+def _inverse(found: re.Match[str]) -> str:
+    name = found["name"]
+    return f"{_INVERSES.get(name, name)}({found['argument'].strip('()')})"
+
+
+def _mathematica(found: re.Match[str]) -> str:
+    return f"{found[1].replace('Arc', 'a').lower()}({found[2]})"
+
+
+def _indexed(found: re.Match[str]) -> str:
+    """Write a sum over an index, whose elements x_i count from 1 on paper."""
+    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
+    offset = f"{index}-1" if first == "1" else index
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
+    return f"Σ[{index}={first}..{last}] {elements}"
+
+
+def _whole(found: re.Match[str]) -> str:
+    """Write a sum over all elements, `sum_i x_i^2`."""
+    return f"sum({re.sub('_' + found['index'], '', found['body'])})"
+
+
+def _matrix(found: re.Match[str]) -> str:
+    rows = [re.sub(r"[\s,]+", ",", row.strip()) for row in found["rows"].split(";")]
+    return f"[{','.join(f'[{row}]' for row in rows)}]"
+
+
+def _plain(found: re.Match[str]) -> str:
+    return _normal(found[0])
+
+
+TEXTS: tuple[Spelling, ...] = (
+    _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
+    _row(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
+    _row(
+        r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
+        _indexed,
+    ),
+    _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
+    _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
+    _row(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
+    _row(
+        rf"\b(?P<name>sinh?|cosh?|tanh?)\s*(?:\^|\*\*)\s*\(?-\s*1\)?\s*{_ARGUMENT}",
+        _inverse,
+        r"1/\g<name>\g<argument>",
+    ),
+    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{_ARGUMENT}", _power),
+    _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{_ARGUMENT}", _power),
+    _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
+    _row(
+        r"\b(Arc(?:Sin|Cos|Tan)h?|Sinh?|Cosh?|Tanh?|Exp|Log|Sqrt|Abs|Sign|Max|Min|Det|Tr|Erf)"
+        r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]",
+        _mathematica,
+    ),
+    _row(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
+    _row(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
+    _row(
+        r"^\s*if\s+(?P<if>.+?)\s*(?:then|:)\s*(?P<a>.+?)\s*;?\s*else\s*:?\s*(?P<b>.+?)\s*$",
+        r"\g<a> if \g<if> else \g<b>",
+    ),
+    _row(r"^\s*(?:\(?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)?)\s*(?:→|↦|->|=>)\s*(.+)$", r"\1"),
+    _row(r"^\s*(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?(.+?)\}?\s*$", r"\1"),
+    _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
+    _row(r"^\s*return\s+(.+)$", r"\1"),
+    _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
+    _row("[“”„‟‘’‚«»`]", ""),
+    _row("[−–—‐‑]", "-"),
+    _row(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _row(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
+    _row(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
+    _row(r"&&", "&"),
+    _row(r"\|\|", "|"),
+    _row(r"===?", "=="),
+    _row(r"=>", ">="),
+    _row(r"=<", "<="),
+    _row(r"<>|!==", "!="),
+    _row(r":=", "="),
+    _row(r"≈", "="),
+    _row(r"∛\s*" + _ARGUMENT, r"cbrt(\g<argument>)"),
+    _row(r"\b0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b", lambda found: str(int(found[0], 0))),
+    _row(r"(\d[\d.]*)\s*°", r"(\1*pi/180)"),
+    _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?!=)", r"exp(lgamma(\1 + 1))"),
+    _row(r"(?<=\d),(?=\d)", "."),
+    _row(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _row(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
+    _row(r"(?<=\d)\s*%", "/100"),
+    _row(r"[½⅓⅔¼¾]", lambda found: f"({_plain(found)})"),
+    _row(r"[\u2070-\u207f\u2080-\u2089\uff00-\uffef\u00a0\u2000-\u200a]", _plain),
+    _row(r"[\u200b-\u200f\ufeff]", ""),
+    _row(r",\s*(?=[^\W\d]\w*\s*=[^=])", "; "),
+    _row(r"^(?P<all>[^()\[\]]+,[^()\[\]]+)$", r"[\g<all>]"),
+    _row(r"^(?P<all>.+\(.*\)\s*,.+)$", r"[\g<all>]"),
+    _row(r"\s*(?:\.\.\.|…|;|,)\s*$", ""),
+)
+"""Spellings of expressions and formulas."""
+
+VALUES: tuple[Spelling, ...] = (
+    _row(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
+    _row(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
+    _row(
+        r"^\s*(?P<all>[-+]?\d{1,3}(?:,\d{3})+)\s*$",
+        lambda found: found["all"].replace(",", ""),
+        lambda found: re.sub(r",0+(?=\d)", ",", found["all"]),
+    ),
+    _row(r"[|;]", ","),
+    _row(r"^\s*(\S+(?:\s+\S+)*)\s*$", lambda found: re.sub(r"[\s,]+", ",", found[1])),
+    _row(r"(?i)\b(nan|inf)(?:inity)?\b", lambda found: found[1].lower()),
+    _row(r"(?i)\btrue\b", "1"),
+    _row(r"(?i)\bfalse\b", "0"),
+    _row(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
+    _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
+    _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \3, \2)"),
+    _row(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
+    _row(r"\b(?:x?range)\(", "arange("),
+    _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
+    _row(r"(?<=\d)[fFdDlL]\b", ""),
+    _row(r"(?<=\d)\s*%", "/100"),
+    _row(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
+    _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
+    _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
+    _row(r"(?<=[\d.])\s+(?:[a-zA-Zµ°Ω]+(?:/[a-zA-Z]+)?)\s*$", ""),
+    _row(r"\bone\b(?!\()", "ones"),
+    _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
+    _row("[−–—‐‑]", "-"),
+    _row("[“”„‟‘’‚«»`\"']", ""),
+    _row(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _row(r",(?:\s*,)+", ","),
+    _row(r"^\s*,|,\s*$", ""),
+)
+"""Spellings of values."""
+
+
+def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[Iterator[str]]:
+    """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
+    if rows is TEXTS:
+        yield _by_error(text, error)
+    for row in rows:
+        yield row.respelled(text)
+    yield _closed(text)
+
+
+def _by_error(text: str, error: GradcliError) -> Iterator[str]:
+    """Generate spellings of the word that an error is at."""
+    if error.place is None or error.place.text != text:
+        return
+    span = error.place.span
+    word = text[span.start : span.stop]
+    argument = re.compile(r"\s+" + _ARGUMENT).match(text, span.stop)
+    if isinstance(error, UncalledFunctionError) and argument is not None:
+        yield _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
+    for other, closing in _names_for(word, error):
+        if not closing:
+            called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
+            before = r"(?<!\w)" if called else r"(?<![\w.])"
+            yield re.sub(rf"{before}{re.escape(word)}(?!\w){called}", other, text)
+            continue
+        stop = _closing(text, span.stop)
+        yield _replaced(text, Span(span.start, stop), other + text[span.stop : stop] + closing)
+    if (form := _CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
+        stop = _closing(text, span.stop)
+        yield _replaced(text, Span(span.start, stop + 1), form.format(text[span.stop + 1 : stop]))
+    if "is never closed" not in error.text.message and word in (")", "]", "}"):
+        yield _replaced(text, span, "")
+
+
+def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
+    """Generate what may be meant by a name that is not known, with what then stands after its argument."""
+    if not word.isidentifier():
+        return
+    yield from ((name, "") for name in _OTHER_NAMES.get(word, ()))
+    if word in (*_OTHER_NAMES, *_CALLS, *hints.FACTS):
+        return
+    if not isinstance(error, UnknownFunctionError):
+        parts = juxtaposed_names.apart(word)
+        yield from [] if parts is None else [(parts, "")]
+        return
+    plain = {known.replace("_", ""): known for known in ops.names()}
+    if (same := plain.get(word.lower().replace("_", ""))) is not None:  # MSELoss, ReLU
+        yield same, ""
+    elif (parted := juxtaposed_names.called_after(word)) is not None:
+        yield parted
+    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS) or word in CONSTANTS:
+        yield f"{word}*", ""
+    else:
+        yield from (
+            (name, "") for name in difflib.get_close_matches(word, list(ops.names()), 1, 0.72 if len(word) > 5 else 0.8)
+        )
+
+
+def _replaced(text: str, span: Span, other: str) -> str:
+    return text[: span.start] + other + text[span.stop :]
+
+
+def _closing(text: str, opening: int) -> int:
+    """Return the place of the parenthesis that closes one, or the end of the text."""
+    depth = 0
+    for n in range(opening, len(text)):
+        depth += (text[n] in "([{") - (text[n] in ")]}")
+        if depth == 0:
+            return n
+    return len(text)
+
+
+def _closed(text: str) -> Iterator[str]:
+    """Close the brackets that are open at the end."""
+    pairs, left = {"(": ")", "[": "]", "{": "}"}, list[str]()
+    for sign in text:
+        if sign in pairs:
+            left.append(pairs[sign])
+        elif left and sign == left[-1]:
+            left.pop()
+    if left:
+        yield text + "".join(reversed(left))
+
+
+PAGE = "gradcli guide language shows what is read"
+"""Hint at the page that says what is expected, where no spelling is known."""
+
+
+def page_for(error: GradcliError) -> str | None:
+    """Return the hint at the page, of an error of the language."""
+    return PAGE if isinstance(error, LanguageError | UnknownFunctionError) else None
+
+
+def is_form(hint: str | None) -> bool:
+    """Tell whether a hint is a form that nobody has tried, or missing."""
+    return hint is None or (hint.startswith("write ") and "..." in hint)
+
+
+def advise(error: GradcliError, text: str, read: Callable[[str], object], rows: tuple[Spelling, ...] = TEXTS) -> None:
+    """Give an error the spellings of its text that can be read as its hint, where there are some.
+
+    Args:
+        error: The error.
+        text: The text.
+        read: Reads a spelling, or raises.
+        rows: The table.
+    """
+    if trial.is_on() or len(text) > LONGEST or "\n" in text.strip():
+        return
+
+    def failure(spelled: str) -> GradcliError | None:
+        try:
+            with trial.trying():
+                read(spelled)
+        except trial.ReadError:
+            return None
+        except GradcliError as raised:
+            return raised
+        return None
+
+    found = trial.spellings(text, error, partial(respelled, rows=rows), failure)
+    if found and max(map(len, found)) <= LONGEST_SHOWN:
+        error.advise(f"write {', or '.join(found)}")
+    elif is_form(error.text.hint) and not isinstance(error, CodeError):
+        error.advise(page_for(error))

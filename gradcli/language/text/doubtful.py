@@ -1,0 +1,57 @@
+"""Remarks on what is read in one way and often meant in another: `x^1/2`, `q*E`, `[x + 1]^2`.
+
+Knows words and their neighbours only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+
+from gradcli.language.text.tokens import POWERS, Token
+from gradcli.option_words import Words, option
+
+EULER = "E"
+"""The name of Euler's number, which is that of an energy or a field too."""
+
+
+def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> Iterator[str]:
+    """Generate the remarks on the words of a text, each once.
+
+    Args:
+        tokens: The words.
+        text: The text.
+        variables: The names that are variables or values of the text.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*doubtful(tokenize("x^1/2"), "x^1/2", ())], [*doubtful(tokenize("E^x"), "E^x", ())]
+    (['x^1/2 is (x^1)/2; the root is x^(1/2)'], [])
+    """
+    openings: list[tuple[int, bool]] = []
+    for n, token in enumerate(tokens):
+        before = tokens[n - 1] if n else None
+        words = [one.text for one in tokens[n + 1 : n + 4]]
+        if token.text in POWERS and before is not None and words[:2] == ["1", "/"] and words[2:] and words[2].isdigit():
+            whole = text[before.span.start : tokens[n + 3].span.stop]
+            base = before.text
+            yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
+        elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
+            yield Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+        elif token.text in ("[", "("):
+            is_list = token.text == "[" and not (before is not None and before.text in (")", "]", "'"))
+            is_list &= before is None or before.kind not in ("name", "number")
+            openings.append((n, is_list))
+        elif token.text in ("]", ")") and openings:
+            start, is_list = openings.pop()
+            inside = [one.text for one in tokens[start + 1 : n]]
+            is_one = is_list and inside and not {",", ";", "for", "[", "..", "\n"} & {*inside}
+            has_names = any(one.kind == "name" for one in tokens[start + 1 : n])
+            if is_one and has_names and words and words[0] in POWERS:
+                shown = text[tokens[start].span.start : token.span.stop]
+                yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
+
+
+def _is_quantity(tokens: Sequence[Token], n: int) -> bool:
+    """Tell whether E is used as a quantity: not as the base of an exponential, and not after the name of a module."""
+    after, then = tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1], tokens[-1])
+    is_base = after.text in POWERS and then.kind != "number"
+    return not (is_base or after.text == "(" or (n and tokens[n - 1].text == ".") or after.text == "=")
