@@ -213,7 +213,9 @@ class Recorded:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
+        limit: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        if self.is_of_point:  # else it takes as long as at the point
+            limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
                 return self.forward({**self.arrays, **arrays}, wrt, once=True)
@@ -319,6 +321,16 @@ class Recorded:
     def weighted(self, v: Array) -> Recorded:
         """Record the sum of its outputs with these weights."""
         return replace(self.call, function=WeightedFunction(self.call.function, self.call.called, v)).recorded()
+
+    def of_call(self, call: FunctionCall) -> Recorded:
+        """Take the recording for that of another call of the function, with the value that it has there.
+
+        Raises:
+            InputError: It has none, as the shapes are others.
+        """
+        arrays = {name: call.given.get(name, array) for name, array in self.arrays.items()}
+        value = array_of(run(self.program, arrays, (), call.dtype).output)
+        return Recorded(call, self.program, arrays, self.constants, self.remarks, self.recorder, value)
 
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""

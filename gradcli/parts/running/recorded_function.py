@@ -118,6 +118,9 @@ class RecordedFunction(Protocol):
     def customs(self) -> tuple[str, ...]:
         """Their names."""
 
+    def of_call(self, call: Any) -> RecordedFunction:
+        """Take the recording for that of another call."""
+
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the function once more."""
 

@@ -117,11 +117,17 @@ def drawing_from(states: Sequence[RandomState]) -> Iterator[None]:
     ...     bool(first == torch.rand(1))
     True
     """
-    with contextlib.ExitStack() as after:
+    before: list[RandomState] = []
+    try:
         for one in states:
-            after.callback((one if one.is_there else RandomState.now(one.generator)).put)
-            one.put()
+            is_there = one.is_there
+            before.append(one if is_there else RandomState.now(one.generator))
+            if not is_there:
+                one.generator.put(one.state)
         yield
+    finally:
+        for one in before:
+            one.put()
 
 
 def clone_saved_tensors(changed: Sequence[Tensor], *, is_last: bool = False) -> contextlib.AbstractContextManager[Any]:

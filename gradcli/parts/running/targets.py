@@ -117,7 +117,7 @@ def guarded(what: str) -> Iterator[None]:
         InputError: It raised something, or left.
     """
     try:
-        with contextlib.chdir("."), away_from_output():
+        with contextlib.chdir("."), output_to_errors():
             yield
     except InputError:
         raise
@@ -158,8 +158,22 @@ def away_from_output() -> Iterator[TextIO | None]:
         The standard output of before, to write answers to.
     """
     output, is_own = sys.stdout, sys.stdout is sys.__stdout__  # and no stream of a test
-    if output is not None:
-        output.flush()
+    with output_to_errors() as kept:
+        if kept is not None and isinstance(output, io.TextIOWrapper) and is_own:
+            output = text_output(kept, output)
+        yield output
+
+
+@contextlib.contextmanager
+def output_to_errors() -> Iterator[int | None]:
+    """Send standard output to standard error within a block, also from programs that the block starts.
+
+    Yields:
+        A descriptor of the standard output of before; None if that or standard error is closed.
+    """
+    is_own, kept = sys.stdout is sys.__stdout__, None
+    if sys.stdout is not None:
+        sys.stdout.flush()
     with contextlib.ExitStack() as after:
         errors = sys.stderr
         if errors is None:  # it is closed, and a file that is opened must not be in its place
@@ -171,11 +185,9 @@ def away_from_output() -> Iterator[TextIO | None]:
             kept = os.dup(1)
             after.callback(os.close, kept)
             after.callback(os.dup2, kept, 1)
-            if isinstance(output, io.TextIOWrapper) and is_own:
-                output = text_output(kept, output)
             os.dup2(2, 1)
         after.enter_context(contextlib.redirect_stdout(errors))
-        yield output
+        yield kept
 
 
 def _is_open(number: int) -> bool:
