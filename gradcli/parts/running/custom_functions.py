@@ -28,7 +28,6 @@ from gradcli.parts.running.calling import Signature, signature
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.measured_slopes import SlopeOfNumber, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction, RepeatableCall
-from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -188,7 +187,7 @@ class CustomFunction:
         """Run the backward pass; give the gradients, and what is wrong with them besides their numbers."""
         names, before = variant.needs or self.names, weights.clone()
         try:
-            with guarded("its backward runs"):
+            with self.call.surroundings.guarded("its backward runs"):
                 for _ in range(1 + variant.is_repeated):
                     own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
         except GradcliError as raised:

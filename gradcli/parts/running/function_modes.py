@@ -23,7 +23,6 @@ from gradcli.parts.running.custom_functions import CLOSE, CustomFunction, Varian
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.forward_refusals import is_once_differentiable
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import Variant
 from gradcli.results import Array
 
@@ -138,7 +137,7 @@ class SecondOrderOfFunction(CustomFunction):
             return {}, "is once_differentiable, and has no derivative"
         arrays, names, inside = {**made.arrays, **variant.arrays}, self.names, self._inside(made)
         try:
-            with guarded("its backward runs"):
+            with self.call.surroundings.guarded("its backward runs"):
                 own = self._twice(forward, names, weights)
             truth = self._twice(run(made.program, arrays, inside, self.call.dtype, twice=True), inside, weights)
         except GradcliError as raised:

@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
@@ -107,17 +107,18 @@ def load(target: Target) -> Argument:
 
 
 @contextlib.contextmanager
-def guarded(what: str) -> Iterator[None]:
+def guarded(what: str, output: Callable[[], contextlib.AbstractContextManager[object]] | None = None) -> Iterator[None]:
     """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
 
     Args:
         what: The activity in words, for messages.
+        output: Sends the output there; by default for this block alone.
 
     Raises:
         InputError: It raised something, or left.
     """
     try:
-        with contextlib.chdir("."), output_to_errors():
+        with contextlib.chdir("."), (output or output_to_errors)():
             yield
     except InputError:
         raise
