@@ -265,6 +265,8 @@ class Recorded:
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Find the conditions that are decided otherwise next to the point."""
         guards = self.recorder.decisions.conditions(self.program)
+        if not guards.conditions:
+            return iter(())
         shapes = {symbol: tuple(self.recorder.leaves[symbol.name].value.shape) for symbol in guards.program.variables}
         inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
         return at_boundaries(guards, shapes, inputs, wrt)
