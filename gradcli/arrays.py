@@ -23,4 +23,6 @@ def are_same(a: AnyArray, b: AnyArray) -> bool:
     >>> are_same(np.array([1.0, np.nan]), np.array([1.0, np.nan])), are_same(np.zeros(2), np.zeros((2, 1)))
     (True, False)
     """
-    return np.array_equal(a, b) or np.array_equal(a, b, equal_nan=True)
+    if a is b or np.array_equal(a, b):
+        return True
+    return a.shape == b.shape and bool((a != a).any()) and np.array_equal(a, b, equal_nan=True)  # noqa: PLR0124

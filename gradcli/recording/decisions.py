@@ -223,6 +223,8 @@ class RecordedDecisions:
         """
         guards = list(dict.fromkeys(self.guards))
         part = self.recorder.lines.program([guard.condition for guard in guards])
+        if not guards:
+            return Guards(part, ())
         text = self._text(part, program)
         free, held = without_detach(part)  # a condition on a value held constant changes with it all the same
         found = []

@@ -48,8 +48,20 @@ def in_primitives(program: Program) -> Program:
 
 def with_torch_conventions(program: Program) -> Program:
     """Use torch's values where meanings have none, as torch is judged by the result."""
-    is_primitive = all(map(_is_primitive, (line.call for line in program.lines)))
-    return program if is_primitive else expansion(program, define=_by_convention).program
+    if not _has_conventions(program):
+        return in_primitives(program)
+    return expansion(program, define=_by_convention).program
+
+
+def _has_conventions(program: Program) -> bool:
+    """Tell whether torch has values where the meaning of an operation, or of one that it is made of, has none."""
+    calls = (line.call for line in program.lines if not line.call.op.is_primitive)
+    return any(_is_by_convention(call.op.name, call.statics, len(call.operands)) for call in calls)
+
+
+@lru_cache(maxsize=512)
+def _is_by_convention(name: str, statics: tuple[Hashable, ...], count: int) -> bool:
+    return bool(ops.ROWS[name].torch_convention) or _has_conventions(_written(name, statics, count, ""))
 
 
 @dataclass(frozen=True)
@@ -271,6 +283,8 @@ def without_detach(program: Program, only: Atom | None = None) -> tuple[Program,
     """Stop holding the values of a Program constant, all or `only` one; give also the replacement of each."""
     renamed: dict[Atom, Atom] = {}
     lines = []
+    if not any(holds_constant(line.call) for line in program.lines):
+        return program, renamed
     for line in program.lines:
         call = line.call.renamed(renamed) if renamed else line.call
         is_let_go = holds_constant(call) and only in (None, line.symbol)

@@ -109,10 +109,11 @@ def _trial(
         custom = alone(recorded, application, kind)
     except GradcliError:
         return None
-    for variant in variants(custom.arguments):
-        if (result := custom.try_variant(variant)) is not None:
-            results.append(result)
-            custom.end = end  # the application itself is looked at in any case
+    with custom.call.surroundings.shared():
+        for variant in variants(custom.arguments):
+            if (result := custom.try_variant(variant)) is not None:
+                results.append(result)
+                custom.end = end  # the application itself is looked at in any case
     results = custom.believed(results)
     name = next((name for result in results for name in custom.names if name in result.wrong), "")
     called = place_of(application.function, kind.method)

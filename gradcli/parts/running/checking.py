@@ -128,6 +128,7 @@ class PythonCheck:
             recorded = own.recorded()
             known = recorded.trained if asked is own else asked.recorded().trained
             trained = [name for name in recorded.trained if name in known]
+            asked = asked.with_recording(recorded) if asked is own else asked
             wrt = [*(wrt or recorded.arguments), *trained]
         if self.wanted.is_fast and options.get("v") is None:
             options["v"] = _random_vector(asked)

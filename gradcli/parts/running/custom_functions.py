@@ -28,7 +28,6 @@ from gradcli.parts.running.calling import Signature, signature
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.measured_slopes import SlopeOfNumber, slope_of_sum
 from gradcli.parts.running.recorded_function import RecordedFunction, RepeatableCall
-from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import TriedArguments, Variant
 from gradcli.progress import SECONDS, budget
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -81,6 +80,14 @@ class VariantResult:
     ratios: dict[str, float] = field(default_factory=dict)
 
 
+class _Replay(NamedTuple):
+    """Recording that was run, with the values at which it was."""
+
+    made: RecordedFunction
+    arrays: Mapping[str, Array]
+    forward: Forward
+
+
 @dataclass
 class CustomFunction:
     """Application of an `autograd.Function`, tried by itself; arguments that are no tensors stay as they were.
@@ -103,6 +110,7 @@ class CustomFunction:
     _made: dict[Any, RecordedFunction] = field(default_factory=dict, repr=False)
     _taken: set[tuple[tuple[int, ...], ...]] = field(default_factory=set, repr=False)
     """Shapes of the arguments that its backward has taken."""
+    _last: _Replay | None = field(default=None, repr=False)
 
     method: ClassVar[str] = "backward"
     """The static method that is tried."""
@@ -134,9 +142,9 @@ class CustomFunction:
             made = self.recorded(variant)
             arrays = {**made.arrays, **variant.arrays}
             forward = made.forward(arrays, variant.needs or self.names)
-            y = array_of(run(made.program, arrays, (), dtype).output)
+            y = array_of(self._replayed(made, variant).output)
             weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype, forward.output.device))
-            truth = self._true(made, arrays, array_of(weights))
+            truth = self._true(made, variant, array_of(weights))
             if variant.is_repeated:
                 made.forward({**arrays, **{name: 0.9 * arrays[name] for name in self.names}}, self.names)
         except GradcliError:
@@ -153,11 +161,21 @@ class CustomFunction:
         result = VariantResult(variant, array_of(weights), y, {**truth, **found}, truth, error, set(), made)
         return replace(result, wrong=self._wrong(result))
 
-    def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
+    def _true(self, made: RecordedFunction, variant: Variant, v: Array) -> dict[str, Array]:
         """Compute the true gradients by the recording."""
-        inside = tuple(name for name in self.names if name in made.program.names)
-        found = vjp(run(made.program, arrays, inside, self.call.dtype), v, inside)
-        return {name: np.zeros_like(arrays[name]) for name in self.names} | found
+        found = vjp(self._replayed(made, variant), v, self._inside(made))
+        return {name: np.zeros_like(variant.arrays[name]) for name in self.names} | found
+
+    def _inside(self, made: RecordedFunction) -> tuple[str, ...]:
+        """Name the arguments that the value follows from."""
+        return tuple(name for name in self.names if name in made.program.names)
+
+    def _replayed(self, made: RecordedFunction, variant: Variant) -> Forward:
+        """Run the recording at the values of a variant, once for all variants in a row that have the same."""
+        if self._last is None or self._last.made is not made or self._last.arrays is not variant.arrays:
+            forward = run(made.program, {**made.arrays, **variant.arrays}, self._inside(made), self.call.dtype)
+            self._last = _Replay(made, variant.arrays, forward)
+        return self._last.forward
 
     def believed(self, results: list[VariantResult]) -> list[VariantResult]:
         """Give the results that may show a fault."""
@@ -169,7 +187,7 @@ class CustomFunction:
         """Run the backward pass; give the gradients, and what is wrong with them besides their numbers."""
         names, before = variant.needs or self.names, weights.clone()
         try:
-            with guarded("its backward runs"):
+            with self.call.surroundings.guarded("its backward runs"):
                 for _ in range(1 + variant.is_repeated):
                     own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
         except GradcliError as raised:
@@ -201,7 +219,7 @@ class CustomFunction:
 
     def truth(self, result: VariantResult, name: str, v: Array) -> Array:
         """Compute the true gradient by an argument with another gradient vector."""
-        return self._true(result.made, {**result.made.arrays, **result.variant.arrays}, v)[name]
+        return self._true(result.made, result.variant, v)[name]
 
     def is_same(self, result: VariantResult, name: str, found: Array, likely: Array) -> bool:
         """Tell whether two gradients by an argument are the same, but for rounding."""
@@ -214,8 +232,7 @@ class CustomFunction:
 
     def _wrong(self, result: VariantResult) -> set[str]:
         """Name the arguments by which a gradient is wrong."""
-        inside = tuple(name for name in self.names if name in result.made.program.names)
-        names = set(result.variant.needs or self.names)
+        inside, names = self._inside(result.made), set(result.variant.needs or self.names)
         if result.error:
             return names
         wrong = {name for name in names if not self.is_same(result, name, result.found[name], result.truth[name])}
@@ -273,18 +290,37 @@ class CustomFunction:
         key = (*(array.shape for array in variant.arrays.values()), variant.layout, variant.output)
         if key not in self._made or self._made[key].is_of_point:
             call = self.call.of_another(lambda **given: self._applied(variant, given), variant.arrays, measures=False)
-            self._made[key] = call.recorded()
+            self._made[key] = self._as_applied(call, variant) or call.recorded()
         return self._made[key]
+
+    def _as_applied(self, call: RepeatableCall, variant: Variant) -> RecordedFunction | None:
+        """Take the recording of the application for that of a variant, whose forward has to have its value.
+
+        It is another function where shapes or the layout decide what the forward does, or stand in its text.
+        """
+        first = next(iter(self._made.values()), None)
+        if first is None or first.is_of_point or first.constants or variant.output is not None:
+            return None
+        try:
+            made = first.of_call(call)
+            made.forward(variant.arrays, ())  # which refuses another value
+        except GradcliError:
+            return None
+        return made
 
     def _applied(self, variant: Variant, given: Mapping[str, Tensor]) -> Argument:
         """Apply the function to copies, as a forward may write to its arguments."""
         copies = {name: (variant.layout if name in self.names else torch.clone)(one) for name, one in given.items()}
-        left = MORE_SECONDS + min(MORE_SECONDS, max(0.0, self.end - time.thread_time()))
         has_loops = any(made.is_of_point for made in self._made.values())
-        with TimeLimit(self.call.called, left) if has_loops else contextlib.nullcontext():
+        with self._limit() if has_loops else contextlib.nullcontext():
             found = self.call.function(*{**self.given, **copies}.values())
         self.arguments.outputs = len(found) if isinstance(found, tuple | list) else 1
         return found if variant.output is None else found[variant.output]
+
+    def _limit(self) -> TimeLimit:
+        """Give a forward the time that is left, and a little more."""
+        left = MORE_SECONDS + min(MORE_SECONDS, max(0.0, self.end - time.thread_time()))
+        return TimeLimit(self.call.called, left)
 
 
 Tried = TypeVar("Tried", bound=CustomFunction)

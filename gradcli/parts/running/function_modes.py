@@ -23,7 +23,6 @@ from gradcli.parts.running.custom_functions import CLOSE, CustomFunction, Varian
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.forward_refusals import is_once_differentiable
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import Variant
 from gradcli.results import Array
 
@@ -69,7 +68,7 @@ class ForwardModeOfFunction(CustomFunction):
 
     def _by_directions(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
         """Move each argument along a direction: give the gradient next to the true one that has such a slope."""
-        inside = tuple(name for name in self.names if name in made.program.names)
+        inside = self._inside(made)
         truth = vjp(run(made.program, arrays, inside, self.call.dtype), v, inside)
         found = {}
         for name in self.names:
@@ -125,21 +124,20 @@ class SecondOrderOfFunction(CustomFunction):
 
     _without_graph = ""
 
-    def _true(self, made: RecordedFunction, arrays: Mapping[str, Array], v: Array) -> dict[str, Array]:
-        inside = tuple(name for name in self.names if name in made.program.names)
-        ran = run(made.program, arrays, inside, self.call.dtype, twice=True)
+    def _true(self, made: RecordedFunction, variant: Variant, v: Array) -> dict[str, Array]:
+        inside = self._inside(made)
+        ran = run(made.program, {**made.arrays, **variant.arrays}, inside, self.call.dtype, twice=True)
         found = self._twice(ran, inside, tensor_of(v, ran.output.dtype, ran.output.device))
-        return {name: found.second.get(name, np.zeros_like(arrays[name])) for name in self.names}
+        return {name: found.second.get(name, np.zeros_like(variant.arrays[name])) for name in self.names}
 
     def _tried(
         self, variant: Variant, made: RecordedFunction, forward: Forward, weights: Tensor
     ) -> tuple[dict[str, Array], str]:
         if is_once_differentiable(self.call.function.__self__):  # type: ignore[attr-defined]
             return {}, "is once_differentiable, and has no derivative"
-        arrays, names = {**made.arrays, **variant.arrays}, self.names
-        inside = tuple(name for name in names if name in made.program.names)
+        arrays, names, inside = {**made.arrays, **variant.arrays}, self.names, self._inside(made)
         try:
-            with guarded("its backward runs"):
+            with self.call.surroundings.guarded("its backward runs"):
                 own = self._twice(forward, names, weights)
             truth = self._twice(run(made.program, arrays, inside, self.call.dtype, twice=True), inside, weights)
         except GradcliError as raised:

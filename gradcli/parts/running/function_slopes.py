@@ -63,6 +63,9 @@ MOST_CALLS_AROUND = 10
 CALLING_SECONDS = 20.0
 """Seconds after which a function that takes long is called no more."""
 
+LARGEST = float(np.finfo(np.float64).max)
+"""Largest finite number."""
+
 Side = Literal[-1, 1]
 
 ContradictionKind = Literal["jump", "kink", "slope"]
@@ -189,6 +192,7 @@ class MovedFunction:
             contradicts.
         effects: How much each element of the variables moves y by torch's derivative, relative to the rounding of y;
             NaN for one that counts as small.  The second direction moves the small ones alone, if there are any.
+        together: Sets up what several calls share.
 
     Attributes:
         is_complete: Whether the function was called at all points next to this one: it may take too long.
@@ -203,10 +207,11 @@ class MovedFunction:
         largest: Array | float = 0.0,
         rounding: Callable[[Array], float] | None = None,
         effects: Mapping[str, Array] | None = None,
+        together: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
     ) -> None:
         self.values, self.here, self.value, self.digits = values, here, value.astype(np.float64), digits
         self.sizes = np.maximum(np.abs(self.value), largest)
-        self.rounding, self.effects = rounding, effects or {}
+        self.rounding, self.effects, self.together = rounding, effects or {}, together
         self.step = min(LONGEST_STEP, STEP * digits**0.5)
         self.is_complete = True
         self._calls, self._seconds = 0, 0.0
@@ -218,9 +223,10 @@ class MovedFunction:
         found = [Direction(self._direction(generator), self.step) for _ in range(DIRECTIONS)]
         if self._small:
             found[-1] = self._of_small(found[-1])
-        for direction in found:
-            for steps in (1.0, -1.0, 2.0, -2.0):
-                self._call(direction, steps)
+        with self.together():
+            for direction in found:
+                for steps in (1.0, -1.0, 2.0, -2.0):
+                    self._call(direction, steps)
         return found
 
     @cached_property
@@ -352,12 +358,14 @@ class MovedFunction:
                 "kink": np.abs(found.right - found.left) / (found.left_error + found.right_error),
                 "slope": np.fmin(left / found.left_error, right / found.right_error),
             }
-        return {kind: np.nan_to_num(excess, nan=0.0, posinf=np.finfo(float).max) for kind, excess in suspicions.items()}
+        return {
+            kind: np.where(np.isnan(excess), 0.0, np.minimum(excess, LARGEST)) for kind, excess in suspicions.items()
+        }
 
     @staticmethod
     def _slope_of(found: Slopes) -> Array:
         """Return torch's slope, which is no part of a jump; 0 where it is not known."""
-        return np.nan_to_num(found.product, nan=0.0, posinf=0.0, neginf=0.0)
+        return np.where(np.isfinite(found.product), found.product, 0.0)
 
     def _suspect(
         self, direction: Direction, known: KnownDerivative, found: Slopes, kind: ContradictionKind, number: int

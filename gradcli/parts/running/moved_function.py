@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,6 +105,7 @@ def movement(
     largest: Array,
     rounding: Callable[[Array], float],
     is_lost: bool,
+    together: Callable[[], AbstractContextManager[object]] = nullcontext,
     known: MovedFunction | None = None,
 ) -> Movement | None:
     """Prepare the comparison of a function with torch's numbers; None if they are of no derivative.
@@ -117,13 +119,14 @@ def movement(
         largest: For each number of y, the largest one that it is a sum of.
         rounding: Estimates the rounding error of the sum of the numbers of y with some weights.
         is_lost: Whether numbers leave torch, so that elements by which the gradient is 0 may move y.
+        together: Sets up what several runs share.
         known: The function, if it was called next to the same point before.
     """
     value = array_of(forward.output).astype(np.float64)
     if not (here and value.size and all(np.isfinite(one).all() for one in (value, *here.values()))):
         return None
     if numbers.order == 2:
-        return _of_gradient(values, numbers, forward, here, digits, known)
+        return _of_gradient(values, numbers, forward, here, digits, together, known)
     if numbers.order == 0:
         return None
     sizes = largest.ravel() if largest.shape == value.shape else largest.max(initial=0.0)
@@ -135,6 +138,7 @@ def movement(
         sizes,
         rounding,
         _effects(numbers, here, np.maximum(np.abs(value.ravel()), sizes), is_lost=is_lost),
+        together,
     )
     entries: dict[bool, KnownDerivative] = {}
     vjp_of_torch, jacobian = numbers.derivatives.get("vjp"), numbers.derivatives.get("jacobian")
@@ -195,6 +199,7 @@ def _of_gradient(
     forward: Forward,
     here: Mapping[str, Array],
     digits: float,
+    together: Callable[[], AbstractContextManager[object]],
     known_function: MovedFunction | None,
 ) -> Movement:
     """Prepare the comparison of a gradient with torch's second derivatives."""
@@ -214,7 +219,9 @@ def _of_gradient(
         sizes = {name: x.size for name, x in here.items()}
         blocks = {b: [hessian[a, b].astype(np.float64).reshape(sizes[a], sizes[b]) for a in here] for b in here}
         known = KnownDerivative({name: np.concatenate(rows) for name, rows in blocks.items()})
-    function = known_function or MovedFunction(lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits)
+    function = known_function or MovedFunction(
+        lambda x: flat_gradient(values(x)), here, flat_gradient(forward), digits, together=together
+    )
     return Movement(function, [known, KnownDerivative({})], {}, (function.value.size,))
 
 

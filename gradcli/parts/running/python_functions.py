@@ -82,6 +82,7 @@ class PythonFunction(Function):
             raise UsageError(f"{called} takes {several}, and {len(tensors)} are given", hint=hint)
         self._given: dict[str, Argument] = {**dict(zip(taken.kinds, tensors, strict=False)), **named}
         self._taken = taken.fixed(self._given)
+        self._known: Recorded | None = None
         module = module_of(function)
         weights = () if module is None else module.parameters()
         known = [*self._given.values(), *weights]
@@ -223,6 +224,12 @@ class PythonFunction(Function):
         """Record the function at a point."""
         return self._recorded(self._by_name(at), None, frozenset(), None)
 
+    def with_recording(self, made: Recorded) -> PythonFunction:
+        """Return the function with its recording at the values that it was given, which need not be made again."""
+        function = copy.copy(self)
+        function._known = made
+        return function
+
     def _recorded(
         self, given: Mapping[str, Argument], dtype: Dtype | None, wrt: frozenset[str], asked_device: str | None
     ) -> Recorded:
@@ -232,6 +239,11 @@ class PythonFunction(Function):
         dtype, or torch asks for an index, it is called again with those.  They are on the device asked for, else each
         where it was given, or where its own parameters are.
         """
+        is_as_given = given.keys() == self._given.keys() and all(
+            given[name] is one for name, one in self._given.items()
+        )
+        if self._known is not None and is_as_given and dtype is None and asked_device is None and not self.structures:
+            return self._known
         function, own = self.function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
@@ -255,8 +267,10 @@ class PythonFunction(Function):
         asks, sets = False, [*self._whole_sets(given, known, wrt)]
         for whole in (frozenset[str](), *sets):
             for kind in kinds if asks or not whole else ():
-                call = FunctionCall(function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed)
-                call = replace(call, structures=self.structures, device=device, devices=devices)
+                call = FunctionCall(
+                    function, self.expression, self._taken, known, kind, whole, maybe, self.borrowed,
+                    structures=self.structures, device=device, devices=devices,
+                )  # fmt: skip
                 try:
                     return self._with_constants(call, {name: arrays[name] for name in arrays if name not in known})
                 except InputError as error:

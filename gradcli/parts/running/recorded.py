@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,7 +31,6 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
-from gradcli.parts.running.checkpoints import without_reentrance
 from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
@@ -42,15 +40,13 @@ from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor,
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import (
-    RandomState,
+    Surroundings,
     clone_saved_tensors,
-    drawing_from,
     eager,
+    give,
     keeping_gradients,
-    random_states,
 )
 from gradcli.parts.running.replays import require_same
-from gradcli.parts.running.targets import guarded
 from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype, Question
@@ -198,6 +194,7 @@ class Recorded:
             largest=self.largest,
             rounding=lambda weights: rounding_of(self, weights, question.wrt),
             is_lost=bool(self.recorder.decisions.lost),
+            together=self.call.surroundings.shared if self.ran is None else contextlib.nullcontext,
             known=self._movements.get(key),
         )
         if found is None:
@@ -213,12 +210,14 @@ class Recorded:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
         leaves = self.recorder.leaves
         constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
+        limit: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        if self.is_of_point:  # else it takes as long as at the point
+            limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
             try:
                 return self.forward({**self.arrays, **arrays}, wrt, once=True)
             finally:
-                self.call.give(constants, self.arrays, ())
+                give(constants, self.arrays, (), self.call.borrowed)
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
@@ -266,6 +265,8 @@ class Recorded:
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Find the conditions that are decided otherwise next to the point."""
         guards = self.recorder.decisions.conditions(self.program)
+        if not guards.conditions:
+            return iter(())
         shapes = {symbol: tuple(self.recorder.leaves[symbol.name].value.shape) for symbol in guards.program.variables}
         inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
         return at_boundaries(guards, shapes, inputs, wrt)
@@ -320,6 +321,16 @@ class Recorded:
         """Record the sum of its outputs with these weights."""
         return replace(self.call, function=WeightedFunction(self.call.function, self.call.called, v)).recorded()
 
+    def of_call(self, call: FunctionCall) -> Recorded:
+        """Take the recording for that of another call of the function, with the value that it has there.
+
+        Raises:
+            InputError: It has none, as the shapes are others.
+        """
+        arrays = {name: call.given.get(name, array) for name, array in self.arrays.items()}
+        value = array_of(run(self.program, arrays, (), call.dtype).output)
+        return Recorded(call, self.program, arrays, self.constants, self.remarks, self.recorder, value)
+
     def with_values(self, arrays: Mapping[str, Array]) -> Recorded:
         """Record the same function at another point, where it may take other branches."""
         given = {name: array for name, array in arrays.items() if name not in self.constants}
@@ -349,6 +360,7 @@ class FunctionCall:
         structures: The structures of arguments, of which the function is given the nearest values.
         device: The device of the arguments.
         devices: That of single arguments, where it is another one.
+        surroundings: What is set up around each run, also of its backward pass.
     """
 
     function: Callable[..., Any]
@@ -365,7 +377,7 @@ class FunctionCall:
     structures: Mapping[str, ArgumentStructure] = field(default_factory=dict)
     device: str = CPU
     devices: Mapping[str, str] = field(default_factory=dict)
-    _random: tuple[RandomState, ...] = field(default_factory=random_states, repr=False)
+    surroundings: Surroundings = field(default_factory=Surroundings, repr=False, compare=False)
 
     def of_another(self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any) -> FunctionCall:
         """Return the call of another function, with these values; `other` are fields of the call."""
@@ -397,9 +409,12 @@ class FunctionCall:
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.remarks_on(program), *(() if self.is_numpy else remarks_on_numpy(self.function)))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
-        on_cpu = replace(self, device=CPU, devices={})
+
+        def on_cpu() -> Tensor:
+            return replace(self, device=CPU, devices={}).forward(made.arrays, (), {}, None).output
+
         with contextlib.redirect_stdout(io.StringIO()):
-            same = require_same(made, ran.output, lambda: on_cpu.forward(made.arrays, (), {}, None).output)
+            same = require_same(made, ran.output, on_cpu)
         return replace(made, largest=same.largest, fault=same.fault)
 
     def _with_arguments(self, program: Program, recorder: Recorder) -> Program:
@@ -445,19 +460,17 @@ class FunctionCall:
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
         if recorder is not None:
             recorder.give(tensors)
-        self.give(constants, arrays, wrt)
+        give(constants, arrays, wrt, self.borrowed)
         move_in_place(constants, u)
         values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
         with (
-            drawing_from(self._random),
-            guarded(f"{self.called} is called"),
-            warnings.catch_warnings(action="ignore"),
+            self.surroundings.guarded(f"{self.called} is called"),
+            self.surroundings.of_run(),
             torch.inference_mode(False),
             torch.enable_grad(),
             eager(),
-            without_reentrance(),
             applications_seen_by(recorder),
             made_of_tensors() if self.is_numpy and self.makes_tensors else contextlib.nullcontext(),
             recorder or contextlib.nullcontext(),
@@ -483,16 +496,3 @@ class FunctionCall:
             self.devices.get(name, self.device),
         )
         return tensor.requires_grad_(name in wrt and not is_whole)
-
-    def give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
-        """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
-
-        The tensors keep these values until the question is answered, as the backward pass reads them.
-        """
-        for name, tensor in constants.items():
-            is_moved = name in arrays and not are_same(array_of(tensor), arrays[name])
-            if is_moved or (name in wrt and not tensor.requires_grad):
-                self.borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
-            if is_moved:
-                tensor.data.copy_(tensor_of(arrays[name], tensor.dtype, tensor.device))
-            tensor.requires_grad_(tensor.requires_grad or name in wrt)

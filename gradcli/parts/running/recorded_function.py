@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 from gradcli.autodiff.run import Forward
 from gradcli.crosscheck.boundaries import Boundary
 from gradcli.language.program.wengert import Atom, Guard, Program
+from gradcli.parts.running.repeated_runs import Surroundings
 from gradcli.questions.parsed_text import ArgumentStructure
 from gradcli.questions.question import Dtype
 from gradcli.recording.aten_calls import Application
@@ -45,6 +46,10 @@ class RepeatableCall(Protocol):
     @property
     def structures(self) -> Mapping[str, ArgumentStructure]:
         """The structures of arguments, of which the function is given the nearest values."""
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What is set up around each run."""
 
     def of_another(
         self, function: Callable[..., object], given: Mapping[str, Array], **other: object
@@ -117,6 +122,9 @@ class RecordedFunction(Protocol):
     @property
     def customs(self) -> tuple[str, ...]:
         """Their names."""
+
+    def of_call(self, call: Any) -> RecordedFunction:
+        """Take the recording for that of another call."""
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the function once more."""

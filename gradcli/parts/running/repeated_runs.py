@@ -8,15 +8,19 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gradcli.arrays import Array, are_same
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor
+from gradcli.autodiff.run import Tensor, array_of, tensor_of
+from gradcli.parts.running.checkpoints import without_reentrance
+from gradcli.parts.running.targets import guarded, output_to_errors
 
 
 @dataclass(frozen=True)
@@ -117,11 +121,59 @@ def drawing_from(states: Sequence[RandomState]) -> Iterator[None]:
     ...     bool(first == torch.rand(1))
     True
     """
-    with contextlib.ExitStack() as after:
+    before: list[RandomState] = []
+    try:
         for one in states:
-            after.callback((one if one.is_there else RandomState.now(one.generator)).put)
-            one.put()
+            is_there = one.is_there
+            before.append(one if is_there else RandomState.now(one.generator))
+            if not is_there:
+                one.generator.put(one.state)
         yield
+    finally:
+        for one in before:
+            one.put()
+
+
+class Surroundings:
+    """What is set up around code of the user's, for each run alone, or once for all runs within a block.
+
+    That are its output, its warnings and checkpoints, and the random numbers, which are those of the first run.
+    """
+
+    def __init__(self) -> None:
+        self._random, self._are_shared = random_states(), False
+
+    @contextlib.contextmanager
+    def shared(self) -> Iterator[None]:
+        """Set them up for all runs within a block."""
+        with self._output(), self.of_run():
+            before, self._are_shared = self._are_shared, True
+            try:
+                yield
+            finally:
+                self._are_shared = before
+
+    @contextlib.contextmanager
+    def of_run(self) -> Iterator[None]:
+        """Set them up for a run, but for its output and errors."""
+        if self._are_shared:
+            for one in self._random:
+                one.put()
+            yield
+        else:
+            with drawing_from(self._random), warnings.catch_warnings(action="ignore"), without_reentrance():
+                yield
+
+    def guarded(self, what: str) -> contextlib.AbstractContextManager[None]:
+        """Send the output of a run to standard error, and make an error of the input of all that it may raise.
+
+        Args:
+            what: The activity in words, for messages.
+        """
+        return guarded(what, self._output)
+
+    def _output(self) -> contextlib.AbstractContextManager[object]:
+        return contextlib.nullcontext() if self._are_shared else output_to_errors()
 
 
 def clone_saved_tensors(changed: Sequence[Tensor], *, is_last: bool = False) -> contextlib.AbstractContextManager[Any]:
@@ -151,6 +203,31 @@ def keeping_gradients(tensors: Iterable[Tensor]) -> Iterator[None]:
     finally:
         for tensor, grad in copies:
             tensor.grad = grad
+
+
+def give(
+    constants: Mapping[str, Tensor],
+    arrays: Mapping[str, Array],
+    wrt: Sequence[str],
+    borrowed: dict[int, tuple[Tensor, Tensor, bool]],
+) -> None:
+    """Give tensors that a function finds elsewhere these values, and have their gradients recorded.
+
+    The tensors keep these values until the question is answered, as the backward pass reads them.
+
+    Args:
+        constants: The tensors, by name.
+        arrays: The values.
+        wrt: The names to differentiate by.
+        borrowed: Takes the tensors that are changed, with what they were before.
+    """
+    for name, tensor in constants.items():
+        is_moved = name in arrays and not are_same(array_of(tensor), arrays[name])
+        if is_moved or (name in wrt and not tensor.requires_grad):
+            borrowed.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
+        if is_moved:
+            tensor.data.copy_(tensor_of(arrays[name], tensor.dtype, tensor.device))
+        tensor.requires_grad_(tensor.requires_grad or name in wrt)
 
 
 def eager() -> contextlib.AbstractContextManager[object]:

@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
@@ -124,17 +124,18 @@ def load(target: Target) -> Argument:
 
 
 @contextlib.contextmanager
-def guarded(what: str) -> Iterator[None]:
+def guarded(what: str, output: Callable[[], contextlib.AbstractContextManager[object]] | None = None) -> Iterator[None]:
     """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
 
     Args:
         what: The activity in words, for messages.
+        output: Sends the output there; by default for this block alone.
 
     Raises:
         InputError: It raised something, or left.
     """
     try:
-        with contextlib.chdir("."), away_from_output():
+        with contextlib.chdir("."), (output or output_to_errors)():
             yield
     except InputError:
         raise
@@ -175,8 +176,22 @@ def away_from_output() -> Iterator[TextIO | None]:
         The standard output of before, to write answers to.
     """
     output, is_own = sys.stdout, sys.stdout is sys.__stdout__  # and no stream of a test
-    if output is not None:
-        output.flush()
+    with output_to_errors() as kept:
+        if kept is not None and isinstance(output, io.TextIOWrapper) and is_own:
+            output = text_output(kept, output)
+        yield output
+
+
+@contextlib.contextmanager
+def output_to_errors() -> Iterator[int | None]:
+    """Send standard output to standard error within a block, also from programs that the block starts.
+
+    Yields:
+        A descriptor of the standard output of before; None if that or standard error is closed.
+    """
+    is_own, kept = sys.stdout is sys.__stdout__, None
+    if sys.stdout is not None:
+        sys.stdout.flush()
     with contextlib.ExitStack() as after:
         errors = sys.stderr
         if errors is None:  # it is closed, and a file that is opened must not be in its place
@@ -188,11 +203,9 @@ def away_from_output() -> Iterator[TextIO | None]:
             kept = os.dup(1)
             after.callback(os.close, kept)
             after.callback(os.dup2, kept, 1)
-            if isinstance(output, io.TextIOWrapper) and is_own:
-                output = text_output(kept, output)
             os.dup2(2, 1)
         after.enter_context(contextlib.redirect_stdout(errors))
-        yield output
+        yield kept
 
 
 def _is_open(number: int) -> bool:

@@ -18,7 +18,6 @@ from gradcli.parts.running.calling import one_tensor
 from gradcli.parts.running.custom_functions import CLOSE, CustomFunction, VariantResult
 from gradcli.parts.running.cuts import is_close, largest
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.parts.running.targets import guarded
 from gradcli.parts.running.variants import Variant
 from gradcli.results import Array
 
@@ -53,7 +52,7 @@ class BatchedBackwardOfFunction(_Compared):
         v = array_of(weights)
         vs = np.stack([v, self.arguments.generator.normal(size=v.shape).astype(v.dtype)])
         try:
-            with guarded("its backward runs"):
+            with self.call.surroundings.guarded("its backward runs"):
                 both = [products(forward, vs, self.names, by_vmap=by_vmap) for by_vmap in (True, False)]
                 single = [vjp(forward, one, self.names) for one in vs]
         except GradcliError as raised:
@@ -79,7 +78,7 @@ class VmapRuleOfFunction(_Compared):
         for names in chosen:
             where = f", where {names[0]} alone is" if len(names) < len(self.names) else ""
             try:
-                with guarded("its vmap rule runs"), warnings.catch_warnings(action="ignore"):
+                with self.call.surroundings.guarded("its vmap rule runs"), warnings.catch_warnings(action="ignore"):
                     found, likely = self._at_once(arrays, names), self._one_by_one(arrays, names)
             except GradcliError as raised:
                 return {}, f"fails{where}: {raised.message}"

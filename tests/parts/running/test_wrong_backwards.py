@@ -10,6 +10,7 @@ import torch
 
 from gradcli.parts.running.blaming import trials
 from gradcli.parts.running.plain_functions import check, record
+from gradcli.parts.running.recorded import FunctionCall
 from tests.examples import part
 from tests.parts.running.right_backwards import MORE_RIGHT, RIGHT, ByBisection, CubeRoot, Entmax, Sigmoid
 from tests.parts.running.wrong_backwards import MORE_WRONG, NOT_FOUND, WRONG, Product, W, X, custom as make_custom
@@ -377,3 +378,47 @@ def test_of_many_points_one_alone_is_tried_with_other_numbers() -> None:
     many = record(function, x).check(random=5, box={"x": "1..2"})
     assert (once.check.verdict, many.check.verdict) == ("disagree", "disagree")
     assert len(calls) - count < 3 * count
+
+
+class Halved(torch.autograd.Function):
+    """x/2."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x / 2
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return g / 2
+
+
+class DividedBySize(torch.autograd.Function):
+    """x over the number of its elements."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x / x.numel()
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return g / g.numel()
+
+
+@pytest.mark.usefixtures("_without_haste")
+@pytest.mark.parametrize(("custom", "least", "most"), [(Halved, 1, 1), (DividedBySize, 5, 20)])
+def test_a_variant_is_recorded_where_its_forward_is_another_one(
+    custom: Any, least: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In other shapes the recording of the application serves, if the forward has its value there."""
+    made, states = record(custom.apply, torch.tensor([0.5, 2.0], dtype=torch.float64)).recorded(), torch.get_rng_state()
+    recorded, once = list[FunctionCall](), FunctionCall.recorded
+
+    def counted(call: FunctionCall) -> Any:
+        recorded.append(call)
+        return once(call)
+
+    monkeypatch.setattr(FunctionCall, "recorded", counted)
+    (trial,) = trials(made)
+    assert (trial.fault, least <= len(recorded) <= most) == ("", True)
+    assert "other numbers of elements" in trial.tried
+    assert torch.equal(torch.get_rng_state(), states)
