@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gradcli.errors import UsageError
-from gradcli.formats import SUFFIXES_IN_ORDER
 from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
@@ -155,10 +154,7 @@ def has_drawings(form: str) -> bool:
 
 def suffixes() -> dict[str, str]:
     """Return the formats, and the other kinds of files, by the suffixes of files."""
-    found = _first_of_each((suffix, one.form) for one in all_renderers() for suffix in one.suffixes)
-    known = [suffix for suffix in SUFFIXES_IN_ORDER if suffix in found]
-    others = [suffix for suffix in found if suffix not in known]
-    return {suffix: found[suffix] for suffix in (*known, *others)}
+    return _first_of_each((suffix, one.form) for one in all_renderers() for suffix in one.suffixes)
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from gradcli.cli import main
 from tests import of_parts, warm
-from tests.examples import SEED
+from tests.examples import SEED, is_thorough
 from tests.transcripts import Recorded
 
 
@@ -95,6 +95,23 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     found = yield
     has_prompt = file_path.suffix == ".py" and ">>> " in file_path.read_text(encoding="utf-8")
     return found if has_prompt else [one for one in found if type(one) is pytest.Module]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no tests of the cases that are left to the thorough run, a third of all, only to deselect them."""
+    if "not thorough" not in metafunc.config.option.markexpr:
+        return
+    marks = metafunc.definition.own_markers
+    for n, mark in enumerate(marks):
+        if mark.name == "parametrize" and len(mark.args) == 2:
+            names, cases = mark.args[0], [*mark.args[1]]
+            kept = [k for k, case in enumerate(cases) if not is_thorough(case)] or range(len(cases))
+            ids = mark.kwargs.get("ids")
+            if ids is not None and not callable(ids):
+                named = [*ids]
+                ids = [named[k] for k in kept]
+            marks[n] = pytest.mark.parametrize(names, [cases[k] for k in kept], **{**mark.kwargs, "ids": ids}).mark
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -89,7 +89,7 @@ def in_turn(cases: Iterable[Any], *others: Any) -> list[Any]:
         params += [
             _param(case, *_values(other), is_plain=(turn + m) % len(others) == 0) for m, other in enumerate(others)
         ]
-        turn += not _is_thorough(case)
+        turn += not is_thorough(case)
     return params
 
 
@@ -98,7 +98,7 @@ def _values(case: Any) -> tuple[Any, ...]:
     return getattr(case, "values", case) if isinstance(case, tuple) else (case,)
 
 
-def _is_thorough(case: Any) -> bool:
+def is_thorough(case: Any) -> bool:
     """Tell whether a case is left to the thorough run already."""
     return "thorough" in {mark.name for mark in getattr(case, "marks", ())}
 
@@ -106,6 +106,6 @@ def _is_thorough(case: Any) -> bool:
 def _param(case: Any, *more: Any, is_plain: bool) -> Any:
     """Make a case of a test, for the thorough run alone if it is not plain, or was not before."""
     marks = tuple(getattr(case, "marks", ()))
-    if not is_plain and not _is_thorough(case):
+    if not is_plain and not is_thorough(case):
         marks = (*marks, pytest.mark.thorough)
     return pytest.param(*_values(case), *more, marks=marks)

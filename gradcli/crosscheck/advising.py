@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from gradcli.crosscheck.judge import Judgement
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.results import Array, Verdict
+from gradcli.results import Array, Entry, Verdict
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,25 @@ class AdvisedPoint:
     record: RecordPasses
 
 
-JudgeForm = Callable[[str], Verdict | None]
+@dataclass(frozen=True)
+class JudgedForm:
+    """Another text of the same function at the same point.
+
+    Attributes:
+        verdict: The verdict on torch's numbers for it.
+        nans: How many of these are NaN.
+    """
+
+    verdict: Verdict
+    nans: int
+
+
+def count_nans(entries: Iterable[Entry]) -> int:
+    """Count the numbers of torch that are NaN."""
+    return sum(entry.torch is not None and math.isnan(entry.torch) for entry in entries)
+
+
+JudgeForm = Callable[[str], JudgedForm | None]
 """Judge of another text of the same function at the same point; None where it cannot be run."""
 
 

@@ -77,9 +77,14 @@ def answer_question(
     """
     trial.end()
     operator = operator or OPERATORS[kind]
-    numbers = operator.ask(question, vectors)
+
+    def ask(one: Question) -> Numbers:
+        names = {question.program.output_name: one.program.output_name}
+        return operator.ask(one, {names.get(name, name): vector for name, vector in vectors.items()})
+
+    numbers = ask(question)
     derived = derive(question, operator, vectors)
-    judgement = judge_numbers(question, numbers) if question.check else None
+    judgement = judge_numbers(question, numbers, ask) if question.check else None
     formulas, check = confirm_formulas(question, numbers, judgement, derived)
     quantities = collect(question, operator, numbers, formulas)
     own: dict[str, Any] = {}  # fields that some classes of answers alone have

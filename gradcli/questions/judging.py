@@ -6,13 +6,14 @@ formulas are of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gradcli.crosscheck.advising import AdvisedPoint, Adviser
+from gradcli.crosscheck.advising import AdvisedPoint, Adviser, JudgedForm, count_nans
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.formulas import Derived, Formulas, confirm_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
@@ -22,9 +23,10 @@ from gradcli.errors import GradcliError
 from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import PADDING
+from gradcli.option_words import Words, option
 from gradcli.parts import all_parts
 from gradcli.progress import collector_paused, set_step
-from gradcli.questions.question import Question
+from gradcli.questions.question import Question, rounded
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, Mode, Verdict
 
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 ROUNDINGS = 2**10
 """Asymmetry, in roundings of the dtype, up to which a computed matrix counts as symmetric."""
+
+MOST_IN_FLOAT32 = 1_000
+"""Most numbers that are computed in float32 too, for a remark."""
 
 
 def confirm_formulas(
@@ -64,11 +69,43 @@ def confirm_formulas(
         return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
 
 
-def judge_numbers(question: Question, numbers: Numbers) -> Judgement:
-    """Judge torch's numbers against the reference, with advice on first derivatives that are wrong."""
+def judge_numbers(question: Question, numbers: Numbers, ask: Callable[[Question], Numbers]) -> Judgement:
+    """Judge torch's numbers against the reference, with advice on those that are wrong, or would be in float32.
+
+    Args:
+        question: The function at its point.
+        numbers: Torch's.
+        ask: Asks torch for the same numbers of another function, or in another dtype.
+    """
     with time_limit():
         found = compare_numbers(question, numbers)
-        return with_advice(question, found, numbers.v) if numbers.is_of_rows else found
+        found = with_advice(question, found, numbers.v, ask)
+    return with_remark_on_float32(question, found, ask)
+
+
+def with_remark_on_float32(question: Question, judgement: Judgement, ask: Callable[[Question], Numbers]) -> Judgement:
+    """Remark that finite numbers of a typed function are NaN or infinite in float32, torch's default."""
+    is_asked = question.recording is None and question.dtype == "float64" and question.reread_at is None
+    size = sum(array.size for array in question.arrays.values())
+    if not is_asked or not 0 < len(judgement.entries) <= MOST_IN_FLOAT32 >= size or not _are_finite(judgement.entries):
+        return judgement
+    try:
+        arrays = {name: rounded(array, "float32") for name, array in question.arrays.items()}
+        numbers = ask(replace(question, dtype="float32", arrays=arrays))
+    except GradcliError:
+        return judgement
+    derivatives = [array for by_pair in numbers.derivatives.values() for array in by_pair.values()]
+    lost = ["y"] if not np.isfinite(numbers.value).all() else []
+    lost += ["the derivative"] if not all(np.isfinite(array).all() for array in derivatives) else []
+    if not lost:
+        return judgement
+    said = f"in float32, torch's default, {' and '.join(lost)} would be NaN or infinite"
+    remark = Words(f"{said}: {option('dtype', 'float32')}")
+    return replace(judgement, check=replace(judgement.check, notes=(*judgement.check.notes, remark)))
+
+
+def _are_finite(entries: Iterable[Entry]) -> bool:
+    return all(entry.torch is None or math.isfinite(entry.torch) for entry in entries)
 
 
 def compare_numbers(
@@ -163,15 +200,27 @@ def _doubt(question: Question) -> str:
 
 
 def with_advice(
-    question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None
+    question: Question,
+    judgement: Judgement,
+    v: Array | None,
+    ask: Callable[[Question], Numbers] | None = None,
+    tolerance: Tolerance | None = None,
 ) -> Judgement:
-    """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function."""
+    """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function.
+
+    Args:
+        question: The function at its point.
+        judgement: The verdicts on torch's numbers for it.
+        v: The gradient vector, if there is one.
+        ask: Asks torch for the same numbers of another function; by default for its first derivatives.
+        tolerance: How far a number may be from the truth; by default that of the dtype.
+    """
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
 
-    def judge_form(text: str) -> Verdict | None:
+    def judge_form(text: str) -> JudgedForm | None:
         set_step("trying another way to write it")
-        return verdict_of_form(question, text, v, tolerance)
+        return judged_form(question, text, v, ask, tolerance)
 
     try:
         with time_limit():
@@ -204,17 +253,25 @@ def _advisers() -> Iterator[Adviser]:
     return filter(None, (part.adviser() for part in all_parts()))
 
 
-def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
+def judged_form(
+    question: Question,
+    text: str,
+    v: Array | None,
+    ask: Callable[[Question], Numbers] | None = None,
+    tolerance: Tolerance | None = None,
+) -> JudgedForm | None:
     """Judge another text of the same function at the same point; None if it cannot be run."""
     arrays = question.arrays
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
         other = question.another(program, arrays, question.wrt)
-        numbers = other.first_derivatives({} if v is None else {program.output_name: v})
-        return compare_numbers(other, numbers, tolerance).check.verdict
+        first = other.first_derivatives
+        numbers = ask(other) if ask else first({} if v is None else {program.output_name: v})
+        found = compare_numbers(other, numbers, tolerance)
     except GradcliError:
         return None
+    return JudgedForm(found.check.verdict, count_nans(found.entries))
 
 
 def with_part(check: Check, part: Check, of: str = "") -> Check:

@@ -351,9 +351,9 @@ def _mended_everywhere(
 
         found = improved(inquiry, ranges)
         better = found.outcome == "better"
-        verdict = judging.verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
-        if verdict is not None and results.SEVERITY.index(verdict) < results.SEVERITY.index(check.verdict):
-            return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
+        form = judging.judged_form(worst.question, found.form, worst.numbers.v, None, tolerance) if better else None
+        if form is not None and results.SEVERITY.index(form.verdict) < results.SEVERITY.index(check.verdict):
+            return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), form.verdict))
     return check
 
 
@@ -411,7 +411,7 @@ def _readings(
 ) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
-    judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, tolerance)
+    judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, None, tolerance)
     confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed

@@ -35,6 +35,12 @@ RANGES = (*BOXES, (-3.0, 3.0), (0.1, 10.0))
 FEWEST_SHORT = 12
 """Random points that are tried with short numbers first."""
 
+POINTS = 100
+"""Points at which a claim that is not proved is compared, next to the one that is given."""
+
+FEWEST_RANDOM = 15
+"""Points without a pattern, of these, at which a claim is compared before it may be proved."""
+
 TRIES = 6
 """Tries for each point that counts, at most."""
 
@@ -74,39 +80,52 @@ class Search:
         dtype: str,
         anew: Callable[[InputArrays], ClaimComparison | None] | None = None,
         fixed: InputArrays = MappingProxyType({}),
+        points: int = POINTS,
     ) -> None:
-        self.fixed = fixed
+        self.fixed, self.most = fixed, points
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
+        self._counted = self._met = self._singular = 0
+        self._hidden: Look | None = None
 
-    def run(self, points: int) -> tuple[int, Look | None]:
-        """Compare at points until one refutes visibly, `points` of them count, or the work or the time is used up.
+    def begin(self) -> tuple[int, Look | None]:
+        """Compare where branches may meet, and at enough points for a claim that is then proved; as `run` does."""
+        return self.run(min(self.most, len(self._simple()) + FEWEST_RANDOM))
+
+    def run(self, points: int | None = None) -> tuple[int, Look | None]:
+        """Compare from where it stopped on, until a point refutes visibly, enough count, or work or time is used up.
+
+        Args:
+            points: How many are to count in all, besides those where branches may meet; by default the most.
 
         Returns:
-            The number of points that counted, and the first that refutes the claim.
+            The number of points that counted in all, and the first that refutes the claim.
         """
-        counted = met = singular = 0
-        hidden: Look | None = None
-        most = max(FEWEST, MOST_WORK // self.comparison.work)
-        met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * points)
-        met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
-        tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
+        points = self.most if points is None else points
         with suppress(OverTimeError), time_limit():
-            # First where branches meet: claims are wrong there most often, and random points never hit them.
-            for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
-                if counted >= points:
-                    break
+            while self._counted < points and (following := next(self._walk, None)) is not None:
+                is_met, (inputs, v) = following
                 look = self.look(inputs, v)
                 if look is None:
                     continue
-                if is_met and look.missing and singular < MOST_SINGULAR:
-                    look, singular = self.comparison.with_limits(look), singular + 1
+                if is_met and look.missing and self._singular < MOST_SINGULAR:
+                    look, self._singular = self.comparison.with_limits(look), self._singular + 1
                 if look.shows:
-                    return counted + met + 1, look
-                hidden = look if hidden is None and look.worst is not None else hidden
-                met += bool(look.seen) and is_met
-                counted += bool(look.seen) and not is_met
-        return counted + met, hidden
+                    return self._counted + self._met + 1, look
+                if self._hidden is None and look.worst is not None:
+                    self._hidden = look
+                self._met += bool(look.seen) and is_met
+                self._counted += bool(look.seen) and not is_met
+        return self._counted + self._met, self._hidden
+
+    @cached_property
+    def _walk(self) -> Iterator[tuple[bool, tuple[InputArrays, Array]]]:
+        """All points that may be tried: first those where branches meet, which random ones never hit, each told."""
+        most = max(FEWEST, MOST_WORK // self.comparison.work)
+        met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * self.most)
+        met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
+        tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
+        return itertools.chain(((True, at) for at in tried), ((False, at) for at in around))
 
     def compared(self, points: int) -> Compared:
         """Compare at so many random points, or as many as there are within the work and the time."""
@@ -135,13 +154,16 @@ class Search:
 
     def points(self) -> Iterator[tuple[InputArrays, Array]]:
         """Generate points: the same number everywhere, then numbers that count up, then random ones."""
-        # What is near to a number of the texts, or a simple multiple of it, with both signs.
-        near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
-        for number in dict.fromkeys((*SIMPLE, *near)):
+        for number in self._simple():
             yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
         for sign in (1, -1):
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
         yield from self.generic()
+
+    def _simple(self) -> tuple[float, ...]:
+        """Simple numbers, and what is near to a number of the texts, or a simple multiple of it, with both signs."""
+        near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
+        return tuple(dict.fromkeys((*SIMPLE, *near)))
 
     def generic(self) -> Iterator[tuple[InputArrays, Array]]:
         """Draw random points: in turn from one box for all variables, from a box for each, and near the given point."""

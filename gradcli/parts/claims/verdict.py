@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import ROUND_UP, Context
 from fractions import Fraction
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -27,11 +27,14 @@ from gradcli.parts.claims.claim_readings import (
     under_assumption,
 )
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
-from gradcli.parts.claims.search import MOST_WORK, Search
+from gradcli.parts.claims.search import MOST_WORK, POINTS, Search
 from gradcli.parts.claims.structures import Assumed, in_words, projected_numbers
 from gradcli.parts.claims.subject import Subject
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
+
+if TYPE_CHECKING:
+    from gradcli.parts.claims.proof import Proof
 
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
@@ -44,9 +47,6 @@ MOST_OFF = 0.1
 
 MORE = 1.01
 """How much above the largest difference a tolerance is suggested."""
-
-POINTS = 100
-"""Random points at which a claim that is not proved is compared, next to the one that is given."""
 
 
 def claimed(
@@ -97,13 +97,21 @@ def claimed(
     )
     taken = inputs.keys() if isinstance(claim, str) or not is_only_called else claim.arguments
     fixed = {name: array for name, array in inputs.items() if name not in taken}
-    search = Search(comparison, inputs, seed, dtype, there, fixed)
+    search = Search(comparison, inputs, seed, dtype, there, fixed, points)
     here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
+    unproved = _unproved_reason(subject, text, is_called=is_only_called, is_of_values=anew is not None)
+    proof: Proof | None = None
     if (failing is None or not failing.shows) and comparison.entries:
         # A point that shows the difference in its first digits is a better answer than the given one.
-        tried, found = search.run(points)
+        tried, found = search.begin()
+        if (found or failing) is None and counted + tried and not (unproved or comparison.reading.is_transposed):
+            from gradcli.parts.claims.proof import prove
+
+            proof = prove(subject, comparison.reading)
+        if proof is None or proof.is_open or proof.has_kinks:
+            tried, found = (tried, found) if found is not None and found.shows else search.run()
         counted, failing = counted + tried, found or failing
     if failing is not None:
         if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
@@ -111,14 +119,18 @@ def claimed(
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
-    unproved = "" if anew is None else f"nothing is proved of {_unproved_kind(subject)}"
-    if is_only_called:
-        unproved = f"nothing is proved, as {text} was called at each point"
-    elif inexact := {name: one for name, one in subject.assumed.items() if not one.is_exact}:
-        unproved = f"nothing is proved of {in_words(inexact)}, which has no free entries"
-    answer = _unrefuted(comparison, text, here, counted, notes, unproved)
+    answer = _unrefuted(comparison, text, here, counted, notes, unproved, proof)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _unproved_reason(subject: Subject, text: str, *, is_called: bool, is_of_values: bool) -> str:
+    """Say why no proof is tried; empty if one is."""
+    if is_called:
+        return f"nothing is proved, as {text} was called at each point"
+    if inexact := {name: one for name, one in subject.assumed.items() if not one.is_exact}:
+        return f"nothing is proved of {in_words(inexact)}, which has no free entries"
+    return f"nothing is proved of {_unproved_kind(subject)}" if is_of_values else ""
 
 
 def _unproved_kind(subject: Subject) -> str:
@@ -163,7 +175,13 @@ def _comparison_at(
 
 
 def _unrefuted(
-    comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], unproved: str
+    comparison: ClaimComparison,
+    text: str,
+    here: Look,
+    counted: int,
+    notes: list[str],
+    unproved: str,
+    proof: Proof | None,
 ) -> Claim:
     """Give the verdict on a claim that no point refutes: proved, without a counterexample, or not compared.
 
@@ -173,17 +191,15 @@ def _unrefuted(
         here: What was found at the point.
         counted: How many points were compared.
         notes: Remarks so far.
-        unproved: Why no proof is tried; empty if one is.
+        unproved: Why no proof was tried; empty if one was.
+        proof: The proof that was found.
     """
     subject, reading = comparison.subject, comparison.reading
     answer = partial(Claim, str(subject.variable), text, reading.of)
     if not counted:
         why = f": {_reason(here)}" if here.missing else ""
         return answer("no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}"))
-    from gradcli.parts.claims.proof import prove
-
     notes = [*notes, *_remarks(comparison, here)]
-    proof = None if unproved else prove(subject, reading)
     if proof is None:
         return answer("no counterexample", counted, note=_joined(*notes, unproved))
     if proof.is_open:

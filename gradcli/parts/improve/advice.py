@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
-from gradcli.crosscheck.advising import AdvisedPoint, JudgeForm
+from gradcli.crosscheck.advising import AdvisedPoint, JudgeForm, count_nans
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import FunctionAtPoint
@@ -25,14 +25,14 @@ from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.diagnosis import diagnose
 from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.parts.improve.expansions import with_series
-from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, readable, searched
+from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, finite_candidates, readable, searched
 from gradcli.parts.improve.forms import Form
 from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import SEVERITY, Array, Rewrite, Verdict
+from gradcli.results import SEVERITY, Array, Rewrite
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))
 """Ranges of the random points, besides one near the given point: both signs, inside and outside the unit interval."""
@@ -172,7 +172,12 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
     Raises:
         OverTimeError: The time is over.
     """
-    found, culprit = _explained(point, judgement, v)
+    # The walk from a wrong number back to its cause is for first derivatives.
+    is_of_first = not any(entry.kind in ("hessian", "hvp", "jvp") for entry in judgement.entries)
+    found, culprit = _explained(point, judgement, v) if is_of_first else (judgement, None)
+    if found.check.verdict in ("undefined", "kink"):
+        rewrite = finite_form(point.program, point.inputs, found, judge_form)
+        return replace(found, check=replace(found.check, rewrite=rewrite))
     if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
         return found
 
@@ -200,7 +205,7 @@ def _rewritten(
     inputs: Mapping[str, Array],
     judgement: Judgement,
     culprit: Span | None,
-    verdict_of: Callable[[str], Verdict | None],
+    judge_form: JudgeForm,
     measured: Callable[[], Measure],
 ) -> Rewrite | None:
     """Find the same function in a form that torch can be trusted with: one with a better verdict at the point.
@@ -212,7 +217,7 @@ def _rewritten(
         inputs: The values of its variables.
         judgement: The judgement of the function as it is.
         culprit: The place of the operation at fault, if it is known.
-        verdict_of: The verdict of another text at the same point, None if it has none.
+        judge_form: The verdict of another text at the same point, None if it has none.
         measured: Gives the measure of the bits that other forms lose, at the point and around it.
     """
     best: Rewrite | None = None
@@ -224,18 +229,44 @@ def _rewritten(
     known = itertools.islice(_candidates(original, inputs, judgement, culprit), most)
     try:
         for form in itertools.chain(known, _searched(original, measured)):
-            verdict = verdict_of(form.text)
-            if verdict is None or SEVERITY.index(verdict) >= worst:
+            judged = judge_form(form.text)
+            if judged is None or SEVERITY.index(judged.verdict) >= worst:
                 continue
             if is_same(program, form.same.text, inputs):
                 basis = form.basis.text if form.basis is not None else ""
-                best = Rewrite(form.text, "; ".join(form.reasons), verdict, basis)
-                worst = SEVERITY.index(verdict)
-                if verdict == "agree":
+                best = Rewrite(form.text, "; ".join(form.reasons), judged.verdict, basis)
+                worst = SEVERITY.index(judged.verdict)
+                if judged.verdict == "agree":
                     break
     except OverTimeError:
         if best is None:
             raise
+    return best
+
+
+def finite_form(
+    program: Program, inputs: Mapping[str, Array], judgement: Judgement, judge_form: JudgeForm
+) -> Rewrite | None:
+    """Find the same function in a form for which torch gives a number where it gives NaN for the typed one.
+
+    The derivative may not exist there: torch then gives a subgradient, or the limit from one side.
+
+    Args:
+        program: The function as typed.
+        inputs: The values of its variables.
+        judgement: The judgement of the function as it is.
+        judge_form: The verdict of another text at the same point, None if it has none.
+    """
+    fewest = count_nans(judgement.entries)
+    original = readable(program, {name: array.shape for name, array in inputs.items()}) if fewest else None
+    best: Rewrite | None = None
+    for form in () if original is None else finite_candidates(original):
+        judged = judge_form(form.text)
+        if judged is None or judged.nans >= fewest:
+            continue
+        is_worse = SEVERITY.index(judged.verdict) > SEVERITY.index(judgement.check.verdict)
+        if not is_worse and judged.verdict != "nan-trap" and is_same(program, form.same.text, inputs):
+            best, fewest = Rewrite(form.text, "; ".join(form.reasons), judged.verdict), judged.nans
     return best
 
 

@@ -20,7 +20,7 @@ from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts.improve.expansions import Known, expansions
 from gradcli.parts.improve.forms import MOST_LINES, MOST_TEXT, Form
 from gradcli.parts.improve.guards import guarded
-from gradcli.parts.improve.identities import KNOWN, RULES
+from gradcli.parts.improve.identities import FINITE, KNOWN, RULES
 from gradcli.parts.improve.measuring import ENOUGH, LostBits, Measure
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
@@ -130,6 +130,23 @@ def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
     for rule in (*fitting, *KNOWN) if fitting else ():  # the result of one rule may fit another rule
         together = rule.everywhere(together) or together
     yield together if fitting else None
+
+
+def finite_candidates(original: Form) -> Iterator[Form]:
+    """Yield other forms of a function that may have a number where it gives NaN, each rule alone, then all.
+
+    >>> from gradcli.language.parsing import parse
+    >>> [form.text for form in finite_candidates(Form(parse("sqrt(sum(x**2))")))]
+    ['norm(x)']
+    """
+    together, fitting = original, 0
+    for rule in FINITE:
+        if (found := rule.everywhere(original, 1)) is not None:
+            yield found
+            fitting += 1
+            together = rule.everywhere(together, 1) or together
+    if fitting > 1:
+        yield together
 
 
 def searched(original: Form, measure: Measure, seconds: float = EXPLORING_SECONDS) -> list[Measured]:

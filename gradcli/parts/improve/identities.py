@@ -43,10 +43,10 @@ class RewriteRule:
                 if template is not None:
                     yield _edit(template, match), self._why(form, {**match.names, "it": atom})
 
-    def everywhere(self, form: Form) -> Form | None:
+    def everywhere(self, form: Form, rounds: int = MOST_ROUNDS) -> Form | None:
         """Apply the rule wherever it fits, and again to the result; None if it fits nowhere."""
         found = form
-        for _ in range(MOST_ROUNDS):
+        for _ in range(rounds):
             first = {atom: next(self.edits(found, atom), None) for atom in found.nodes}
             edits = {atom: one for atom, one in first.items() if one is not None}
             if not edits:
@@ -155,6 +155,7 @@ softplus({u}) is {u} alone in torch above 20
 {it} has a slope that is 0 times infinity at {u} = 0
     sqrt(u**2) -> abs(u)
     sqrt(u**4) -> u**2
+    norm(u)**2 -> sum(u**2)
 {it} cancels near {u} = 0
     1 - cos(u) -> 2*sin(u/2)**2
     log((1 + u)/(1 - u))/2 -> atanh(u)
@@ -256,3 +257,27 @@ the square of {u} overflows; the same where {u} is not 0
 """Rules that a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
 
 RULES = (*KNOWN, *OTHERS)
+
+FINITE = tuple(
+    _rules("""
+where {u} is 0, torch gives a subgradient, 0, in place of NaN
+    sqrt(sum(u**2)) -> norm(u{over})
+    sqrt(u@u) -> norm(u)
+    sqrt(u**2) -> abs(u)
+the value is the limit, 0, where {u} is 0
+    -sum(u*log(u)) -> sum(entr(u){over})
+    u*log(u) -> -entr(u)
+the value is 0 where {a} is 0, whatever {b} is
+    a*log(b) -> a*log(where(a == 0, 1, b))
+{it} is also defined below 0
+    u**(1/3) -> cbrt(u)
+near 0 and pi the angle by its cosine has an infinite slope
+    acos(sum(a*b)/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
+    acos(a@b/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
+    acos(u/sqrt(u**2 + v**2)) -> atan2(abs(v), u)
+NaN in {u} is left out
+    mean(u) -> nanmean(u)
+    sum(u) -> nansum(u)
+""")
+)
+"""Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""

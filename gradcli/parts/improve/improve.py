@@ -252,7 +252,7 @@ def _better(
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
     """Answer by a check where nothing can be measured: for a point without a value, and for large arrays."""
     at = replace(question, arrays={**question.arrays, **sample.points[0]}) if answer.ranges else question
-    check = judge_numbers(at, at.first_derivatives()).check
+    check = judge_numbers(at, at.first_derivatives(), Question.first_derivatives).check
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
     rewrite, where = check.rewrite, "some point" if answer.ranges else "the point"

@@ -63,7 +63,7 @@ def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
     claim = claim_of(f, text, at)
     assert (claim.status, claim.of) == ("proved", of)
-    assert claim.points > 50
+    assert claim.points > 15
     assert claim.mistake == ""
     assert claim.at is None
 
@@ -354,9 +354,9 @@ def test_large_claims_are_sampled_and_said_so() -> None:
 @pytest.mark.parametrize(
     ("f", "text", "x", "points"),
     [
-        ("log(x)", "1/x", -1, 100),
+        ("log(x)", "1/x", -1, 22),
         ("log(-x**2 - 1)", "2*x/(x**2 + 1)", 1, 0),
-        ("x**3/x", "2*x", 0, 101),
+        ("x**3/x", "2*x", 0, 30),
         ("x**3/3", "0.333333333333*3*x**2", 1.5, 101),
     ],
 )

@@ -115,10 +115,10 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
     """Each trial is a whole check, so that twelve of a sum of hundreds of quotients would take a minute."""
     tried: list[str] = []
 
-    def verdict_of(_question: Question, text: str, *_: object) -> None:
+    def judged_form(_question: Question, text: str, *_: object) -> None:
         tried.append(text)
 
-    monkeypatch.setattr(judging, "verdict_of_form", verdict_of)
+    monkeypatch.setattr(judging, "judged_form", judged_form)
     for terms, most in ((3, 12), (120, 3)):
         tried.clear()
         with budget(3600):  # the limit of time is not what is tested
