@@ -38,11 +38,10 @@ def test_each_answer_is_that_of_a_vjp_alone() -> None:
 
 def test_every_product_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong second one is found, and the finding says which it is."""
-    true, calls = jacobians.vjp, []
+    true = jacobians.vjp
 
     def wrong(forward: Any, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-        calls.append(v)
-        return {name: array + 0.001 * (len(calls) == 2) for name, array in true(forward, v, wrt).items()}
+        return {name: array + 0.001 * (v[0] == 7) for name, array in true(forward, v, wrt).items()}
 
     monkeypatch.setattr(jacobians, "vjp", wrong)
     found = Function("x**2").vjps({"x": "1,2"}, ["5,7", "7,5"])

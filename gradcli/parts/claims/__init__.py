@@ -23,7 +23,7 @@ check, shell                     the command: all readings of a derivative, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sympy import Symbol
 
     from gradcli.language.program.wengert import Program, Shape
+    from gradcli.parts.claims.search import Compared
     from gradcli.parts.claims.structures import Structure
 
 _COMMANDS = {
@@ -108,20 +109,6 @@ def is_proved_derivative(
     reading = claim_readings.read(function, text)
     is_turned = reading.is_transposed or reading.is_by_denominators
     return reading.of == of and not is_turned and proof.prove(function, reading) is not None
-
-
-class Compared(NamedTuple):
-    """A claim next to the truth at random points.
-
-    Attributes:
-        points: How many of them say something.
-        entries: The number of entries that are the same at all of them.
-        is_refuted: Whether one is proved to differ.
-    """
-
-    points: int
-    entries: int
-    is_refuted: bool
 
 
 def compared_at_random(

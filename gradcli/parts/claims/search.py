@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from gradcli.crosscheck.confirming import BOXES
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
-from gradcli.parts.claims import Compared
 from gradcli.parts.claims.evaluation import ClaimComparison, InputArrays, Look
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
@@ -67,6 +67,20 @@ MOST_ANEW = 30
 
 FEWEST = 5
 """Points that are tried however long they take."""
+
+
+class Compared(NamedTuple):
+    """A claim next to the truth at random points.
+
+    Attributes:
+        points: How many of them say something.
+        entries: The number of entries that are the same at all of them.
+        is_refuted: Whether one is proved to differ.
+    """
+
+    points: int
+    entries: int
+    is_refuted: bool
 
 
 class Search:
