@@ -10,6 +10,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from gradcli.questions.call_arguments import Given
 from gradcli.questions.parsed_text import ParsedText, public
 from gradcli.registry import all_commands, further_methods
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         jvp,
         vjp,
     )
+    from gradcli.results import Evaluation
 
 
 class Function(ParsedText):
@@ -67,6 +69,14 @@ class Function(ParsedText):
     >>> f.vjp([1, 2], v=[1, 1]).vjp["x"]
     array([2., 4.])
     """
+
+    def __call__(self, *values: Given, **named: Given) -> Evaluation:
+        """Evaluate at values, by place or by name, as `eval` does.
+
+        >>> float(Function("x**2")(3))
+        9.0
+        """
+        return self.eval(*values, **named)
 
     def __reduce__(self) -> Any:
         return (Function, (self.expression,)) if type(self) is Function else super().__reduce__()

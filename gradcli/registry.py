@@ -88,6 +88,23 @@ def questions() -> tuple[str, ...]:
     return tuple(name for name, command in all_commands().items() if command.method)
 
 
+@lru_cache(maxsize=1)
+def functions_of_parts() -> dict[str, str]:
+    """Return the functions that parts add to the package, each as `module:function`."""
+    return _first_of_each(pair for part in all_parts() for pair in part.functions().items())
+
+
+@lru_cache(maxsize=1)
+def package_functions() -> tuple[str, ...]:
+    """Name the functions of the package: the commands that are methods, in the order of the help, and those of parts.
+
+    >>> package_functions()[:3]
+    ('vjp', 'jacobian', 'grad')
+    """
+    methods = [name for name in all_commands() if name in questions() or name in further_methods()]
+    return tuple(dict.fromkeys((*methods, *functions_of_parts())))
+
+
 @lru_cache(maxsize=64)
 def lacks(command: str) -> tuple[str, ...]:
     """Return the formats, and files of arrays, that the answer of a command cannot be written in."""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
 
+    from gradcli.arrays import AnyArray
+
 
 class Picture:
     """Picture in SVG, which notebooks show.
@@ -36,15 +38,25 @@ class Shown:
     formats: ClassVar[Callable[[], tuple[str, ...]]]
     """Names of the formats of the shell; see `gradcli.registry.formats`."""
 
+    tensor: ClassVar[Callable[[AnyArray, str], object]]
+    """Maker of a tensor of an array, on a device; see `gradcli.autodiff.run.on_device`."""
+
+    ask: ClassVar[Callable[..., object]]
+    """Answers a command on a text at values, as the functions of the package do."""
+
     def __init_subclass__(cls) -> None:
-        """Set `_repr_pretty_` on the subclass: IPython asks the class with its own `__repr__`, as dataclasses have."""
+        """Set `__repr__` on the subclass, which may inherit one of a dataclass too."""
         super().__init_subclass__()
-        cls._repr_pretty_ = Shown._repr_pretty_  # type: ignore[method-assign]
+        cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        """Write what a prompt shows: a line for a number that agrees, else the compact screen."""
+        return Shown.write(self, "prompt").removesuffix("\n")
 
     def __str__(self) -> str:
         """Write the compact screen, as the shell shows it on a terminal of 100 columns."""
@@ -86,7 +98,3 @@ class Shown:
     def _repr_latex_(self) -> str:
         """Write the whole answer in LaTeX, where HTML is not shown."""
         return Shown.write(self, "fragment")
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Write the compact screen in IPython."""
-        printer.text(str(self))

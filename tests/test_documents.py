@@ -94,7 +94,9 @@ PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one,
 def test_the_python_of_a_document_runs(document: Path) -> None:
     """As a doctest, where it has a prompt."""
     results = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
-    assert bool(results.attempted) == (document in (README, *map(PAGES.get, ("tour", "gradcheck", "scripting"))))
+    assert bool(results.attempted) == (
+        document in (README, *map(PAGES.get, ("tour", "code", "gradcheck", "scripting")))
+    )
     assert not results.failed
 
 

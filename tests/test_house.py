@@ -78,6 +78,7 @@ def test_rooms_import_those_below_them() -> None:
 
 FOR_TYPE_CHECKERS = {
     ("__init__.py", "gradcli.parts.running.plain_functions"),  # for type checkers
+    ("__init__.py", "gradcli.parts.running.script_runs"),
     ("__init__.py", "gradcli.parts.typed_function"),
 }
 """Names that `gradcli` itself gives: what a part adds to the package, for type checkers."""

@@ -44,7 +44,7 @@ def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
     for method in methods:
         found.update(inspect.signature(getattr(Function, method)).parameters)
     of_shell = {name: one for name, one in found.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
-    return {name: one for name, one in of_shell.items() if name not in ("self", "source", "of", "numbers_of")}
+    return {name: one for name, one in of_shell.items() if name not in ("self", "source", "of", "numbers_of", "out")}
 
 
 def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspect.Parameter]) -> None:

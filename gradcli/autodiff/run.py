@@ -193,6 +193,11 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
+def on_device(array: Array, device: str) -> Tensor:
+    """Copy an array to a tensor on a device."""
+    return torch.tensor(array, device=device)
+
+
 def array_of(tensor: Tensor) -> Array:
     """Copy the numbers of a tensor of any device, without its graph; a sparse tensor is copied with its zeros.
 

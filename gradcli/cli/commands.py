@@ -20,6 +20,7 @@ from gradcli.errors import UsageError
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
 from gradcli.registry import has_drawings
+from gradcli.showing import Shown
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -117,7 +118,8 @@ def _asking(
             is_request=no_files is not None, typed=given,
         )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()
-        return answer if no_files or callable(answer) else output(answer, shown, **demands)
+        is_stream = callable(answer) and not isinstance(answer, Shown)  # a formula is a function too
+        return answer if no_files or is_stream else output(answer, shown, **demands)
 
     run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]
     return run

@@ -68,7 +68,7 @@ def unwrapped(value: Any) -> Any:
         raise NoNumbersError(
             "a tensor on the meta device has a shape and no numbers", "give a tensor of another device"
         )
-    if hasattr(value, "detach"):  # float64 holds every number of torch's floating-point types
+    if hasattr(value, "detach") and hasattr(value, "cpu"):  # float64 holds every number of torch's floating-point types
         found = value.cpu()  # some devices have no float64
         return (found.double() if found.is_floating_point() else found).numpy(force=True)
     return value

@@ -49,6 +49,26 @@ class Part(Protocol):
         """Return the methods that it adds to `Function` besides those of its commands, as `module:function`."""
         return {}
 
+    def functions(self) -> Mapping[str, str]:
+        """Return the functions that it adds to the package besides those of its commands, as `module:function`."""
+        return {}
+
+    def answer_of(
+        self, function: object, command: str, values: Sequence[object], options: Mapping[str, object]
+    ) -> object | None:
+        """Answer a command on an object that stands for a function, such as a function of Python; None of any other.
+
+        Args:
+            function: The object.
+            command: The name of a method of `Function`.
+            values: What is given behind the function.
+            options: What is given by name.
+
+        Raises:
+            GradcliError: As for the method.
+        """
+        return None
+
     def renderers(self) -> Sequence[Renderer]:
         """Return the formats and the kinds of files that it adds, in the order of the help."""
         return ()

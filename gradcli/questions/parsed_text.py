@@ -14,6 +14,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.language.text.source import is_of_matrices
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
+from gradcli.questions.call_arguments import Given, PublicMethod, in_arrays
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.question import Device, Dtype, Inquiry, Question
 from gradcli.questions.text_reading import read_whole
@@ -73,25 +74,28 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
         shared = inspect.signature(ParsedText._asked).parameters.values()
         spelled = (one.replace(kind=last.KEYWORD_ONLY) for one in shared if one.name in _SHARED[last.annotation])
         signature = signature.replace(parameters=[*own, *spelled])
+    called = PublicMethod(method, signature)
 
-    @brief
-    @wraps(method)
-    def asked(self: Any, *args: object, **options: Any) -> Any:
-        at, *others = args or (options.get("at"),)
-        given = {*options} - {"at"}
-        if others or at is not None:
-            given.add("at")  # by its place, too
-        if method.__name__ in DERIVATIVES and self.wants_formula(given):
-            return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
-        if not options.keys() <= signature.parameters.keys():
-            signature.bind(self, *args, **options)  # raises the TypeError of Python
+    def answer(self: Given, args: Sequence[object], options: Mapping[str, object]) -> Given:
+        """Answer with arguments that are read."""
+        given = {name for name, value in options.items() if name != "at" or value is not None}
+        if not called.is_open and method.__name__ in DERIVATIVES and self.wants_formula(given):
+            return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in given})
         with one_at_a_time():
             try:
                 return method(self, *args, **options)
             finally:
                 self._give_back()
 
-    asked.__signature__ = signature  # type: ignore[attr-defined]
+    @brief
+    @wraps(method)
+    def asked(self: Given, *args: object, **options: object) -> Given:
+        if called.is_open:
+            return answer(self, args, options)
+        read = called.read(self, args, options)
+        return in_arrays(answer(self, (), read.options), read.out)
+
+    asked.answer, asked.__signature__ = answer, called.full_signature  # type: ignore[attr-defined]
     return asked
 
 
@@ -140,6 +144,26 @@ class ParsedText:
     def parameters(self) -> tuple[str, ...]:
         """All names that may have a value; for a text these are its variables."""
         return self.variables
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The variables that a value without a name may be of: those without a value in the text, or all."""
+        return open_names(self._snippet)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names that values by place are of, in order."""
+        return self.needed
+
+    @property
+    def takes_others(self) -> bool:
+        """Tell whether names that are not known yet may have a value."""
+        return False
+
+    @property
+    def values_given(self) -> Sequence[object]:
+        """The values that it has already."""
+        return ()
 
     @property
     def has_values(self) -> bool:
@@ -197,7 +221,7 @@ class ParsedText:
                 method = "vjps"
                 options |= {"vs": [options.pop("v")]} if "v" in options else {}
         with progress.budget(budget):
-            found: Result = getattr(self, method)(**options)
+            found: Result = brief(getattr(type(self), method).answer)(self, (), options)
         return found
 
     def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, object]:
@@ -231,6 +255,12 @@ class ParsedText:
     def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:
         """Return the function of the nearest values that have structures; the Program of a text is changed later."""
         return self
+
+    def _starting(
+        self, at: Inputs | None, box: Mapping[str, str] | None, assume: Mapping[str, str] | None
+    ) -> Inputs | None:
+        """Return the values of a check before points are drawn from its box; a text needs none."""
+        return at
 
     def _give_back(self) -> None:
         """Undo changes that answering a question made; a text makes none."""

@@ -23,6 +23,7 @@ from gradcli.errors import InputError, UsageError
 from gradcli.option_words import Words
 from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
+from gradcli.report.compose.one_line import one_line
 from gradcli.report.document import Document, Line, Note, Screen, Styled
 from gradcli.report.numbers import rounded
 from gradcli.results import Result
@@ -93,14 +94,19 @@ def in_python(answer: Result, form: str) -> str:
 
     Args:
         answer: The object.
-        form: `text`, the compact screen, or `cell`, that in HTML for a notebook; `fragment`, all of it in LaTeX;
-            `object`, one of JSON; or a format of `pieces`.
+        form: `prompt`, a line for a number that agrees, else `text`, the compact screen; `cell`, that in HTML for a
+            notebook; `fragment`, all of it in LaTeX; `svg`, its picture; `object`, one of JSON; or a format of
+            `pieces`.
 
     Raises:
         NotImplementedError: No part writes what a notebook asks for, which then asks for something else.
     """
     match form:
-        case "text":
+        case "prompt" if (found := one_line(answer)) is not None:
+            from gradcli.report.render import table
+
+            return table.render((found,), Screen(WIDTH, encoding="utf-8"))
+        case "text" | "prompt":
             from gradcli.report.render import table
 
             return table.render(_compact(answer), Screen(WIDTH, encoding="utf-8"))

@@ -1,6 +1,8 @@
 """Answers of every command, the same for the API and the shell.  `gradcli.report` writes them in formats.
 
 answers                          of one function at a point: values, derivatives, their formulas
+answer_numbers                   their numbers as Python reads them
+derivative_formulas              derivatives as formulas alone
 formula_cells                    formulas, and their texts in each notation
 verdicts                         verdicts on numbers and on claims
 quantities                       their arrays, each with its name, its axes and its formula
@@ -14,7 +16,9 @@ record                           frozen dataclasses, and what of them is written
 from gradcli.arrays import Array as Array
 
 # Every name of these is public.
+from gradcli.results.answer_numbers import *  # noqa: F403
 from gradcli.results.answers import *  # noqa: F403
+from gradcli.results.derivative_formulas import *  # noqa: F403
 from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403
 from gradcli.results.quantities import *  # noqa: F403

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.notation import Notation
-from gradcli.results.formula_cells import Formula, FormulaTexts, NestedFormulas
+from gradcli.results.answer_numbers import ArrayKind, NamedNumbers
+from gradcli.results.formula_cells import Formula, FormulaTexts
 from gradcli.results.quantities import Quantity, quantities_of
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 from gradcli.results.verdicts import Allowed, Check, Claim, Entry, ModeCheck, NumberKind, Sampling, Verdict
@@ -48,8 +49,10 @@ def _is_cpu(answer: object, device: object) -> bool:
     return device == "cpu"
 
 
-class Answer(Reply, kw_only=True):
+class Answer(Reply, NamedNumbers, kw_only=True):
     """An answer of a command that computes numbers: the question, its quantities, and remarks.
+
+    `answer["x"]` is what was asked for, by x; y and Ju are found by the name of the output, `answer["y"]`.
 
     Attributes:
         dtype: `float64` or `float32`.
@@ -60,6 +63,7 @@ class Answer(Reply, kw_only=True):
         output: The name of y: the one that the expression gives it, or y, or f where a variable is called y.
         quantities: The derivatives, an array for each variable or block, in the order of `wrt`.
         remarks: Remarks about the answer itself.
+        out: The kind of the arrays that `answer["x"]` gives: tensors where the question had some.
     """
 
     asks: ClassVar[NumberKind] = "value"
@@ -73,6 +77,11 @@ class Answer(Reply, kw_only=True):
     output: str = json_field(None)
     quantities: tuple[Quantity, ...] = json_field(None, default=())
     remarks: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
+    out: ArrayKind = json_field(None, default="numpy")
+
+    def named_numbers(self) -> Mapping[str, Array | Mapping[str, Array]]:
+        """Return the numbers that were asked for, by variable; y and Ju by the name of the output."""
+        return {one.axes[-1]: one.numbers for one in self.asked}
 
     @property
     def asked(self) -> tuple[Quantity, ...]:
@@ -98,63 +107,6 @@ def by_variable(blocks: Mapping[tuple[str, str], object]) -> dict[str, Any]:
     return found
 
 
-def _omitted_by_variable(form: ClosedForm) -> Mapping[str, str | Mapping[str, str]]:
-    return by_variable(form.omitted)
-
-
-def _formulas_of(form: ClosedForm) -> Formula | Mapping[str, Formula | Mapping[str, Formula]] | None:
-    """Get the formulas by variable, or the one of Ju."""
-    return form.symbolic.get("") if form.command == "jvp" else form.symbolic
-
-
-class ClosedForm(Reply, FormulaTexts, kw_only=True):
-    """A derivative as formulas alone, for values and sizes that are not known.
-
-    Attributes:
-        wrt: The variables of the derivative, in order.
-        output: The name of y.
-        shapes: The shape of y and of each variable, in numbers and names of sizes.
-        products: The formulas of vᵀJ per variable, for a y of several elements.
-        blocks: The confirmed formulas, by the variables of row and column; the row's is "" except for a Hessian, and
-            both are "" for Ju.
-        omitted: The reasons why other blocks have no formula.
-        matrices: Derivatives as expressions of whole tensors, by variable, where they are proved to be the same.
-        check: The check of the formulas.
-        remarks: Remarks about the answer itself.
-
-    >>> from gradcli import Function
-    >>> answer = Function("sin(x)*x").closed_form("grad")
-    >>> answer.symbolic["x"].text, answer.check.verdict
-    ('x*cos(x) + sin(x)', 'agree')
-    """
-
-    wrt: tuple[str, ...]
-    output: str = json_field(None)
-    shapes: Mapping[str, tuple[str, ...]]
-    products: Mapping[str, Formula] = json_field("vjp", omit=if_empty, default_factory=dict)
-    blocks: Mapping[tuple[str, str], Formula] = json_field(None)
-    omitted: Mapping[tuple[str, str], str] = json_field("symbolic_omitted", omit=if_empty, made=_omitted_by_variable)
-    matrices: Mapping[str, Notation] = json_field("matrix", omit=if_empty, before="structure", default_factory=dict)
-    check: Check
-    remarks: tuple[str, ...] = json_field(omit=if_empty, default=())
-
-    @property
-    @json_property(made=_formulas_of, before="brief")
-    def symbolic(self) -> Mapping[str, Any]:
-        """The formulas by variable, as in answers with numbers: of a Hessian by both variables, of Ju by ""."""
-        return by_variable(self.blocks)
-
-    @property
-    @json_property(omit=if_empty, before="symbolic_omitted")
-    def structure(self) -> Mapping[str, str]:
-        """The structure of blocks of the Jacobian that have one, by variable."""
-        return {name: found.structure for (by, name), found in self.blocks.items() if found.structure and not by}
-
-    @property
-    def _repeating(self) -> NestedFormulas:
-        return self.products or self.symbolic
-
-
 class Judged(Answer, kw_only=True):
     """An answer with numbers that the reference judges.
 
@@ -163,6 +115,11 @@ class Judged(Answer, kw_only=True):
     """
 
     check: Check | None = json_field(omit=if_none, is_last=True)
+
+    @cached_property  # and no property, as an answer of `check` has a field of this name
+    def passed(self) -> bool | None:
+        """Tell whether the numbers are right, but for minor lost digits; None where that was not asked."""
+        return None if self.check is None else self.check.verdict == "agree" or self.check.is_minor
 
 
 class Evaluation(Judged, kw_only=True):
@@ -339,6 +296,10 @@ class Checking(Differentiation, kw_only=True):
     assumed: Mapping[str, str] = json_field(omit=if_empty, before="remarks", default_factory=dict)
     requires_all: bool = json_field(None, default=False)
 
+    def named_numbers(self) -> Mapping[str, Array | Mapping[str, Array]]:
+        """Return the derivatives that were checked, by variable."""
+        return self.arrays("jacobian" if self.v is None else "vjp")
+
     def __bool__(self) -> bool:
         """Tell whether it passed, as `assert gradcheck(...)` asks."""
         return self.passed
@@ -421,6 +382,10 @@ class Hessian(Judged, FormulaTexts, kw_only=True):
     def grad(self) -> Mapping[str, Array]:
         """The gradient per variable, of its shape."""
         return self.arrays("gradient")
+
+    def named_numbers(self) -> Mapping[str, Array | Mapping[str, Array]]:
+        """Return the blocks by both variables."""
+        return self.hessian
 
     @property
     @json_property()

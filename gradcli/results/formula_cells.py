@@ -80,6 +80,9 @@ class Formula(Record):
     holds_here: bool = True
     abbreviation: Callable[[], Abbreviation] | None = field(default=None, compare=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"Formula({self.text!r})"
+
     @property
     def definitions(self) -> tuple[Definition, ...]:
         """The definitions of the names in `brief`, in the order in which they are explained."""
@@ -122,6 +125,10 @@ ShortTexts = str | Mapping[str, str | Mapping[str, str]]
 """Texts of formulas, nested as they are."""
 
 
+FormulaText = str | Mapping[str, "FormulaText"] | None
+"""Text of a formula, or texts by variable."""
+
+
 def _shortened(formulas: NestedFormulas) -> Any:
     """Shorten formulas by names for their repeated parts; empty where there is nothing to name."""
     match formulas:
@@ -130,6 +137,14 @@ def _shortened(formulas: NestedFormulas) -> Any:
         case Mapping():
             return {key: short for key, one in formulas.items() if (short := _shortened(one))}
     return ""
+
+
+def _texts(formulas: NestedFormulas) -> FormulaText:
+    """Return the texts of formulas, nested as they are but for levels of a single one."""
+    if not isinstance(formulas, Mapping):
+        return formulas.text if formulas is not None else None
+    found = {name: text for name, one in formulas.items() if (text := _texts(one)) is not None}
+    return next(iter(found.values()), None) if len(formulas) < 2 else found
 
 
 def _names(formulas: NestedFormulas) -> dict[str, Notation]:
@@ -150,6 +165,16 @@ class FormulaTexts(Record):
         """The formulas whose repeated parts are named."""
         found: NestedFormulas = getattr(self, "symbolic", None)
         return found
+
+    @property
+    def formula(self) -> FormulaText:
+        """The text of the formula, or texts by variable where there are several; None where there is none.
+
+        >>> from gradcli import Function
+        >>> Function("x**2").grad(3).formula, Function("x*y").grad().formula
+        ('2*x', {'x': 'y', 'y': 'x'})
+        """
+        return _texts(getattr(self, "symbolic", None))
 
     @property
     @json_property(omit=if_empty, before="symbolic_omitted")

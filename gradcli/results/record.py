@@ -110,7 +110,8 @@ class Record:
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         """Make the subclass a frozen dataclass; with `kw_only` its fields are keyword arguments."""
         super().__init_subclass__()
-        dataclass(frozen=True, eq=not issubclass(cls, Shown), kw_only=kw_only)(cls)
+        is_shown = issubclass(cls, Shown)
+        dataclass(frozen=True, eq=not is_shown, repr=not is_shown, kw_only=kw_only)(cls)
 
 
 @lru_cache(maxsize=256)

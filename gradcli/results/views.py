@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 
 from gradcli.arrays import Array
 from gradcli.notation import Notation
-from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
+from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Loss, Reply
+from gradcli.results.derivative_formulas import ClosedForm
 from gradcli.results.pictures import Plotted
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
 from gradcli.results.verdicts import Verdict

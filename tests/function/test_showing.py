@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from IPython.lib import pretty
 
 from gradcli import Function
 from gradcli.report import rendered
@@ -66,6 +67,5 @@ def test_a_notebook_is_given_html_latex_and_text() -> None:
     assert "∧ kink" in answer._repr_html_()
     assert "\\begin{align*}" in answer._repr_latex_()
     assert "usepackage" not in answer._repr_latex_()
-    shown: list[str] = []
-    answer._repr_pretty_(type("Printer", (), {"text": lambda _, words: shown.append(words)})(), cycle=False)
-    assert shown == [str(answer)]
+    shown: str = pretty.pretty(answer)  # type: ignore[no-untyped-call]
+    assert shown == repr(answer) == str(answer)

@@ -101,7 +101,7 @@ def check(
     """
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
-    typed = self._next_to(claim or {})
+    typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at)
     claim = with_statements(claim or {}, self.variables)
     inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)

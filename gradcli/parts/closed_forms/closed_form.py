@@ -15,7 +15,7 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
-from gradcli.errors import GradcliError, InputError, Span
+from gradcli.errors import GradcliError, InputError, Span, did_you_mean
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, cut_remarks, require_named
 from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.named_shapes import (
@@ -43,6 +43,7 @@ from gradcli.questions.likely_shapes import given_shapes, likely_shapes
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry
+from gradcli.registry import DERIVATIVES
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
 from gradcli.symbolic.printing import with_names
@@ -70,6 +71,9 @@ def closed_form(
     >>> Function("A@x").closed_form("jacobian", wrt=["x"]).blocks["", "x"].text
     'A[i, j]'
     """
+    if of not in ("", *DERIVATIVES):
+        message = f"there is no derivative '{of}'"
+        raise InputError(message, hint=did_you_mean(of, DERIVATIVES) or f"there are {', '.join(DERIVATIVES)}")
     return formulas(self._asked(None, wrt, None), of, shape or {})
 
 

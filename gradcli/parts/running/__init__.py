@@ -42,7 +42,9 @@ script_process     a script run as Python runs it: its errors, exits, interrupts
 shell              the command `run`
 pass_printer       the passes of a script, printed as they end
 pass_line          a pass in a line
-plain_functions    recording, checking and derivatives as functions
+plain_functions    recording and checking as functions
+python_calls       a command on a function of Python, called with its arguments
+script_runs        a script that is run from Python, with all of its passes
 
 Nothing else in the package runs code of the user, and only input of such a form leads here.
 """
@@ -53,7 +55,7 @@ import atexit
 import shutil
 import sys
 import tempfile
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -100,6 +102,25 @@ class RunningPart(Part):
     def command(self, name: str) -> Command:
         """Return one of its commands."""
         return {_RUN.name: _RUN}[name]
+
+    def functions(self) -> Mapping[str, str]:
+        """Return the functions of the package that take code."""
+        return {
+            "check": "gradcli.parts.running.plain_functions:check",
+            "record": "gradcli.parts.running.plain_functions:record",
+            "run": "gradcli.parts.running.script_runs:run",
+        }
+
+    def answer_of(
+        self, function: object, command: str, values: Sequence[object], options: Mapping[str, object]
+    ) -> object | None:
+        """Answer a command on a function of Python."""
+        if not callable(function):
+            return None
+        from gradcli.parts.running.python_calls import answer
+
+        found: object = answer(function, command, values, options)
+        return found
 
     def function_named(self, word: str) -> AskedFunction | None:
         """Return the function of Python that `FILE.py::NAME` or `MODULE:NAME` names.

@@ -77,7 +77,7 @@ def signature(function: Called, called: str, count: int = 0) -> Signature:
     """Find the parameters of a function.
 
     Args:
-        function: TorchFunction callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
+        function: A callable; for a module and for an `autograd.Function`, its `forward` has the parameters.
         called: Its name in messages.
         count: How many it is given: with `*x`, those beyond the named ones are x_0, x_1, ...
 

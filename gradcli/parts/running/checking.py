@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,11 @@ from gradcli.parts.running.python_functions import PythonFunction, compare, stat
 from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.recording.aten_calls import Argument
 from gradcli.results import Array, Checking, Evaluation
+
+if TYPE_CHECKING:
+    from gradcli.parts.typed_function import TypedFunction as Function
+else:
+    from gradcli.function import Function
 
 SEED = 0
 """Seed of the gradient vector that stands for all rows of a Jacobian."""
@@ -87,6 +93,7 @@ class PythonCheck:
 
     def versus(self, baseline: Called, k: float) -> Checking:
         """Compare the errors of the function with `k` times those of another implementation."""
+        require_function(baseline)
         with one_at_a_time():
             return compare(self.function, baseline, self.tensors, self.wanted.named, k)
 
@@ -109,15 +116,14 @@ class PythonCheck:
                 raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
         asked = self._asked(self.function)
         options |= self.wanted.options
+        asked_wrt = options.pop("wrt", None)
         given = dict(zip(asked.parameters, self.tensors, strict=False)) | dict(self.wanted.named)
         wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
         if gradient is not None:
             floating = [n for n, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]
             wrt = [*gradient] if isinstance(gradient, Mapping) else wrt or floating or list(given)
             stated = gradient if isinstance(gradient, Mapping) else {"": gradient}
-            claims = {name: one if isinstance(one, str) else _Gradient(one) for name, one in stated.items()}
-            options["claim"] = {name: claims[name] for name, one in stated.items() if not _is_of_numbers(one)}
-            options["expect"] = {name: one for name, one in stated.items() if _is_of_numbers(one)}
+            options |= claims_and_numbers(stated)
         own = asked
         if backward_of is not None:
             require_function(backward_of)
@@ -132,6 +138,7 @@ class PythonCheck:
             wrt = [*(wrt or recorded.arguments), *trained]
         if self.wanted.is_fast and options.get("v") is None:
             options["v"] = _random_vector(asked)
+        wrt = wrt if asked_wrt is None else asked_wrt
         remarks = list(self.wanted.remarks)
         with progress.budget(budget) if budget is not None else nullcontext():
             try:
@@ -168,16 +175,70 @@ class PythonCheck:
         Raises:
             WrongGradientsError: It did not.
         """
-        if answer.passed:
-            return
-        found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
-        is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
-        meant = [verdict for verdict in answer.failing if verdict != "disagree"]
-        ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
-        if "disagree" in answer.failing and custom_of(self.function) is not None:
-            ways += ", and backward_of=g a backward pass that is meant to be that of g"
-        ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
-        raise WrongGradientsError(f"the gradients of {name_of(self.function)} {found} ({ways})\n{answer}")
+        require_passed(answer, name_of(self.function), budget, is_custom=custom_of(self.function) is not None)
+
+
+def require_passed(answer: Checking, called: str, budget: float | None, *, is_custom: bool = False) -> None:
+    """Raise an error with the table of an answer, unless it passed.
+
+    Raises:
+        WrongGradientsError: It did not.
+    """
+    if answer.passed:
+        return
+    found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
+    is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
+    meant = [verdict for verdict in answer.failing if verdict != "disagree"]
+    ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
+    if "disagree" in answer.failing and is_custom:
+        ways += ", and backward_of=g a backward pass that is meant to be that of g"
+    ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
+    raise WrongGradientsError(f"the gradients of {called} {found} ({ways})\n{answer}")
+
+
+def claims_and_numbers(stated: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Sort what is stated to be derivatives into formulas and functions, and numbers."""
+    claims = {name: one for name, one in stated.items() if not _is_of_numbers(one)}
+    return {
+        "claim": {name: one if isinstance(one, str) else _Gradient(one) for name, one in claims.items()},
+        "expect": {name: one for name, one in stated.items() if name not in claims},
+    }
+
+
+def checked_text(
+    text: str | Function,
+    values: Sequence[Argument],
+    budget: float | None,
+    gradient: Argument,
+    others: Mapping[str, object],
+    options: Mapping[str, Argument],
+) -> Checking:
+    """Check a text as its method does, and raise an error where it does not pass.
+
+    Args:
+        text: The text, or its function.
+        values: The values of its variables, and v behind them.
+        budget: Seconds that the check may take.
+        gradient: What is claimed to be the derivative.
+        others: Options that only functions of Python have.
+        options: Those of the method, and values by name.
+
+    Raises:
+        WrongGradientsError: It did not pass.
+        UsageError: An option is one of functions of Python.
+    """
+    if given := next((name for name, one in others.items() if one is not None), ""):
+        raise UsageError(f"{given}= is for functions of Python", hint="state the derivative of a text by claim=")
+    asked = Function(text) if isinstance(text, str) else text
+    left = {name: one for name, one in options.items() if name not in ("v", "raise_exception") or one is not None}
+    raises = bool(left.pop("raise_exception", True))
+    if gradient is not None:
+        left |= claims_and_numbers(gradient if isinstance(gradient, Mapping) else {"": gradient})
+    with progress.budget(budget) if budget is not None else nullcontext():
+        answer: Checking = asked.check(*values, **left)
+    if raises:
+        require_passed(answer, asked.expression, budget)
+    return answer
 
 
 def _is_of_numbers(gradient: Argument) -> bool:

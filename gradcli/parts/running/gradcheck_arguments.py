@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradcli.autodiff._torch import torch
-from gradcli.errors import UsageError
+from gradcli.errors import UsageError, did_you_mean
 from gradcli.parts.running.calling import name_of, signature
+from gradcli.questions.call_arguments import MEANT, ArgumentError
 from gradcli.recording.aten_calls import Argument
 
 TAKEN = {"check_forward_ad": "forward", "check_batched_grad": "batched", "grad_outputs": "v"}
@@ -51,6 +52,13 @@ INSTEAD = {
     "gen_non_contig_grad_outputs": "each custom function is tried with a v that is not contiguous in any case",
 }
 """What stands in the place of an option that has no meaning here."""
+
+
+FURTHER = ("wrt", "dtype", "device", "random", "box", "seed", "require_all", "differences", "claim", "expect")
+"""Options that the method `check` has besides."""
+
+OPTIONS = tuple("v rtol atol allow strict budget gradient assume backward_of versus forward order batched".split())
+"""Options of `gradcli.check`, but for `k`, which is a name of arguments."""
 
 
 class GradcheckOptions(NamedTuple):
@@ -97,6 +105,26 @@ def understood(named: Mapping[str, Argument], function: Callable[..., object], c
     )  # fmt: skip
 
 
+def of_method(
+    wanted: GradcheckOptions, function: Callable[..., object], count: int
+) -> tuple[GradcheckOptions, Mapping[str, Argument]]:
+    """Take the options of the method `check` out of arguments by name; a parameter of the function wins.
+
+    Raises:
+        ArgumentError: A name is close to an option, and no parameter.
+    """
+    parameters = signature(function, name_of(function), count).kinds if wanted.named else {}
+    further = {name: one for name, one in wanted.named.items() if name in FURTHER and name not in parameters}
+    left = {name: one for name, one in wanted.named.items() if name not in further}
+    for name in left:
+        meant, known = MEANT.get(name, ""), (*OPTIONS, *FURTHER)
+        hint = f"write {meant}=" if meant in known else did_you_mean(name, known)
+        if name not in parameters and hint is not None:
+            message = f"check has no option '{name}', and {name_of(function)} no parameter of this name"
+            raise ArgumentError(message, hint=hint)
+    return wanted._replace(named=left), further
+
+
 def as_arguments(function: Callable[..., object], tensors: Sequence[Argument]) -> Sequence[Argument]:
     """Return the arguments of a function that are given one by one, or as gradcheck has them: as one tuple.
 
@@ -115,15 +143,15 @@ def as_arguments(function: Callable[..., object], tensors: Sequence[Argument]) -
     return tuple(several) if needed is not None and len(needed.kinds) - len(needed.optional) > 1 else tensors
 
 
-def require_function(function: Argument) -> None:
+def require_function(function: Argument, command: str = "check") -> None:
     """Refuse what is no function of tensors: a text, a class, a tensor.
 
     Raises:
         UsageError: It is one of these; the hint says what to write.
     """
     if isinstance(function, str):
-        hint = f"a text is checked by Function({function!r}).check(VALUE)"
-        raise UsageError("check takes a function of Python, and this is a text", hint=hint)
+        hint = f"a text is asked about by gradcli.{command}({function!r}, ...)"
+        raise UsageError("a function of Python is wanted here, and this is a text", hint=hint)
     if isinstance(function, type) and issubclass(function, torch.autograd.Function):
         name = function.__qualname__.rpartition("<locals>.")[2]
         raise UsageError(f"{name} is a class, which does not compute by itself", hint=f"write {name}.apply")
@@ -132,4 +160,6 @@ def require_function(function: Argument) -> None:
         raise UsageError(f"{name} is a class of modules, and no module", hint=f"make one: {name}(...)")
     if not callable(function):
         kind = type(function).__name__
-        raise UsageError(f"check takes a function, and this is a value of type {kind}", hint="the function comes first")
+        raise UsageError(
+            f"{command} takes a function, and this is a value of type {kind}", hint="the function comes first"
+        )

@@ -1,8 +1,4 @@
-"""Questions as plain functions: recording, a check in a test suite, and each derivative as `Function` has it.
-
->>> vjp("x**2", [1, 2], [1, 1]).vjp["x"]
-array([2., 4.])
-"""
+"""Recording, and a check in a test suite, as functions."""
 
 from __future__ import annotations
 
@@ -11,20 +7,23 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from gradcli.autodiff.torch_internals import TorchFunction
 from gradcli.errors import UsageError, brief
-from gradcli.function import Function
 from gradcli.locking import one_at_a_time
+from gradcli.questions.call_arguments import in_words
 from gradcli.recording.aten_calls import Argument
 
 if TYPE_CHECKING:
     from gradcli.language.inputs import Value
     from gradcli.parts.running.python_functions import PythonFunction
+    from gradcli.parts.typed_function import TypedFunction as Function
     from gradcli.results import Allowed, Checking
 
-__all__ = ["check", "grad", "hessian", "hvp", "jacobian", "jvp", "record", "vjp"]
+if not TYPE_CHECKING:
+    from gradcli.function import Function
+
+__all__ = ["check", "record"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +34,7 @@ def record(function: Callable[..., object], /, *tensors: object, **named: object
     """Make a `Function` of a function of Python, recorded where it is called with these tensors.
 
     Args:
-        function: TorchFunction callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        function: A callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         tensors: Its arguments in order: tensors, arrays, numbers.
         named: Its arguments by name.
 
@@ -58,6 +57,10 @@ def record(function: Callable[..., object], /, *tensors: object, **named: object
 
     with one_at_a_time():
         return PythonFunction(function, name_of(function), tensors, **named)
+
+
+_NUMBERS = {"budget": "budget=60 gives the check a minute", "k": "k=2 lets pass twice the error of the other"}
+"""Hints at options that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def _parameters_first(method: Callable[P, R]) -> Callable[P, R]:
 @brief
 @_parameters_first
 def check(
-    function: Callable[..., object],
+    function: str | Function | Callable[..., object],
     /,
     *tensors: object,
     v: Value | None = None,
@@ -115,8 +118,10 @@ def check(
     tensors may come as one tuple, and `raise_exception=False` gives an answer that is false.  Custom
     autograd functions are also checked by themselves, at other points, and of a module the parameters too.
 
+    A text, `check("x**2", 3, claim="2*x")`, is asked about as by the method of `Function`, and raises the same error.
+
     Args:
-        function: As for `record`.
+        function: As for `record`, or a text.
         tensors: Its arguments; those that require a gradient are differentiated by, or all if none does.  A complex
             one is checked by its real and imaginary parts.
         v: A gradient vector: the entries of vᵀJ are checked in place of those of J.
@@ -141,8 +146,8 @@ def check(
         order: 2 to check the derivatives of vᵀJ too, by the arguments and by v, through `create_graph=True`.
         batched: Whether to check the backward pass for several v at once too, as `is_grads_batched` has it, and the
             `vmap` rules of custom functions.
-        named: Arguments by name, and options of gradcheck; that of a parameter which is called like an option is an
-            argument.
+        named: Arguments by name, options of gradcheck, and further options of the method of `Function`, such as `wrt`,
+            `random` and `box`; that of a parameter which is called like an option is an argument.
 
     Returns:
         The answer, with the number of every reading for each entry; with `versus` that of the other in float64, with
@@ -159,57 +164,29 @@ def check(
     >>> bool(check(torch.sin, (x,), eps=1e-6, gradient=torch.cos, raise_exception=False))
     True
     """
-    from gradcli.parts.running.checking import PythonCheck
-    from gradcli.parts.running.gradcheck_arguments import as_arguments, require_function, understood
+    from gradcli.parts.running.checking import PythonCheck, checked_text
+    from gradcli.parts.running.gradcheck_arguments import as_arguments, of_method, require_function, understood
 
     if isinstance(function, _FunctionWithArguments):
         function, named = function.function, {**named, **function.arguments}
+    for name, number in (("budget", budget), ("k", k)):
+        if number is not None and not (isinstance(number, int | float) and 0 < number < math.inf):
+            raise UsageError(f"{name}={in_words(number)} is no number that is positive", hint=_NUMBERS[name])
+    modes: dict[str, Any] = {"v": v, "rtol": rtol, "atol": atol, "allow": allow, "strict": strict, "assume": assume}
+    modes |= {"forward": forward, "order": order, "batched": batched}
+    if isinstance(function, str | Function):
+        others = {"backward_of": backward_of, "versus": versus}
+        return checked_text(function, tensors, budget, gradient, others, {**modes, **named})
     require_function(function)
     inputs = as_arguments(function, tensors)
-    asked = PythonCheck.from_arguments(function, inputs, understood(named, function, len(inputs)))
-    if budget is not None and not 0 < budget < math.inf:
-        raise UsageError(f"budget={budget} is no number of seconds", hint="budget=60 gives the check a minute")
+    wanted, further = of_method(understood(named, function, len(inputs)), function, len(inputs))
+    asked = PythonCheck.from_arguments(function, inputs, wanted)
     if versus is not None:
-        others = {"gradient": gradient, "backward_of": backward_of, "v": v, "assume": assume}
-        if given := [name for name, one in others.items() if one is not None]:
+        stated = {"gradient": gradient, "backward_of": backward_of, "v": v, "assume": assume}
+        if given := [name for name, one in stated.items() if one is not None]:
             raise UsageError(f"versus= and {given[0]}= exclude each other", hint="ask two questions")
         return asked.versus(versus, k)
-    answer = asked.answer(
-        budget, gradient, backward_of,
-        v=v, rtol=rtol, atol=atol, allow=allow, strict=strict, forward=forward, order=order,
-        batched=batched, assume=assume,
-    )  # fmt: skip
+    answer = asked.answer(budget, gradient, backward_of, **modes, **further)
     if asked.raises:
         asked.require_passed(answer, budget)
     return answer
-
-
-Asked = Function | Callable[..., Any] | str
-"""Subject of a derivative; a function of Python is recorded at the values of the question."""
-
-
-def _plain(method: Callable[Concatenate[Function, P], R]) -> Callable[Concatenate[Asked, P], R]:
-    @brief
-    @wraps(method)
-    def asked(function: TorchFunction, /, *args: object, **options: object) -> Argument:
-        if callable(function):
-            at, *args = args or (options.pop("at", {}),)  # type: ignore[assignment]
-            function = record(function, **at) if isinstance(at, Mapping) else record(function, at)
-            args = (None, *args)
-        elif not isinstance(function, Function):
-            function = Function(function)
-        return getattr(function, method.__name__)(*args, **options)
-
-    signature = inspect.signature(method)
-    _, *others = signature.parameters.values()
-    function = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY)
-    asked.__signature__ = signature.replace(parameters=[function, *others])  # type: ignore[attr-defined]
-    return asked
-
-
-vjp = _plain(Function.vjp)
-grad = _plain(Function.grad)
-jacobian = _plain(Function.jacobian)
-jvp = _plain(Function.jvp)
-hessian = _plain(Function.hessian)
-hvp = _plain(Function.hvp)

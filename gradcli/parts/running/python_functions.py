@@ -59,7 +59,7 @@ class PythonFunction(Function):
     """A function of Python with named parameters.
 
     Args:
-        function: TorchFunction callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        function: A callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         called: Its name in messages.
         tensors: Values of its first parameters, which `at` need not repeat.
         named: Values of parameters by name.
@@ -101,6 +101,26 @@ class PythonFunction(Function):
         return tuple(self._taken.kinds)
 
     @property
+    def needed(self) -> tuple[str, ...]:
+        """The parameters that need a value, or all if each has one."""
+        return self.variables
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The parameters without a value, in order."""
+        return tuple(name for name in self._taken.kinds if name not in self._given)
+
+    @property
+    def takes_others(self) -> bool:
+        """Tell whether names may have a value that are found when it is run: weights, and data elsewhere."""
+        return True
+
+    @property
+    def values_given(self) -> Sequence[object]:
+        """The values that it has already."""
+        return tuple(self._given.values())
+
+    @property
     def has_values(self) -> bool:
         """Tell whether it can be called without further values."""
         return not [name for name in self._taken.kinds if name not in {*self._given, *self._taken.optional}]
@@ -115,7 +135,7 @@ class PythonFunction(Function):
         """Tell whether it has a gradient vector of its own: it takes the question's."""
         return False
 
-    def closed_form(self, of: str = "", **options: Argument) -> ClosedForm:
+    def closed_form(self, *args: Argument, **options: Argument) -> ClosedForm:
         """Refuse, as a function of Python is recorded where it is called.
 
         Raises:
@@ -124,17 +144,19 @@ class PythonFunction(Function):
         hint = give_values(self.variables)
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
 
-    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Argument) -> Argument:
-        """Check as for any function; without a point it is recorded in the corner of its box."""
+    def _starting(
+        self, at: Inputs | None, box: Mapping[str, str] | None, assume: Mapping[str, str] | None
+    ) -> Inputs | None:
+        """Return the values at which it is recorded for a check: without a point, the corner of its box."""
         values = self._by_name(at)
-        boxes = with_name(options.get("box"), self.variables, "--in")
+        boxes = with_name(box, self.variables, "--in")
         for name, text in boxes.items():
             if name not in values:
                 values[name] = read_range(str(text), f"--in {name}")[0]
-        for name, structure in self._structures(options.get("assume")).items():
+        for name, structure in self._structures(assume).items():
             if name in boxes and name in values:
                 values[name] = structure.member(read_value(values[name], f"--at {name}"))
-        return super().check(values, v, **options)
+        return values
 
     def _structures(self, assume: Mapping[str, str] | None) -> Mapping[str, ArgumentStructure]:
         """Read the structures that are assumed of parameters."""

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from gradcli import results
+from gradcli.errors import InputError
 from gradcli.parts.tables.columnar import alike, arrays_of, is_frame, source_of
 from gradcli.parts.tables.streaming import ColumnPlan, Stream, columns_of, mapped, planned
 from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
@@ -34,6 +35,9 @@ def stream(
     >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
     ([[0.0, 4.0], [8.0, 12.0]], 4)
     """
+    if not isinstance(source, results.RowSource):
+        kind = type(source).__name__
+        raise InputError(f"a source is a RowSource, and not a value of type {kind}", hint="map takes arrays by name")
     return Stream(planned(self, source, at, **options), on_error, check=check, check_rows=check_rows)
 
 
@@ -64,5 +68,8 @@ def map_columns(self: ParsedText, columns: Any, at: Inputs | None = None, **opti
 
 def map_partitions(self: ParsedText, frame: Any, at: Inputs | None = None, **options: Unpack[DeviceOptions]) -> Any:
     """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
+    if not hasattr(frame, "_meta_nonempty"):
+        message = f"partitions are those of a DataFrame of Dask, and not of a value of type {type(frame).__name__}"
+        raise InputError(message, hint="map takes arrays by name, and tables of pyarrow, pandas and Polars")
     meta = map_columns(self, frame._meta_nonempty, at, **options)
     return frame.map_partitions(partial(map_columns, self), at, **options, meta=meta)

@@ -160,7 +160,6 @@ def test_formulas_of_orthogonal_matrices_are_left_out() -> None:
 ERRORS: list[tuple[str, At, dict[str, str], str, str]] = [
     ("trace(A)", {"A": _S}, {"A": "symetric"}, "names 'symetric', which is no structure", "did you mean 'symmetric'?"),
     ("trace(A)", {"A": _S}, {"A": "unitary"}, "names 'unitary', which is no structure", "the structures are: symm"),
-    ("trace(A)", {"A": _S}, "spd", "'spd', and no structures by variable", ""),  # type: ignore[list-item]
     ("trace(A)", {"A": _S}, {"B": "spd"}, "names 'B', and there is no such variable", "the variables are: A"),
     ("x@A", {"A": _S, "x": _X}, {"": "spd"}, "names no variable", "the variables are: x, A"),
     ("trace(A)", {"A": _B}, {"A": "symmetric"}, "A is not symmetric: A[0,1] = 2 and A[1,0] = 3", "(A + A.T)/2"),

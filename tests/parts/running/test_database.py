@@ -8,7 +8,7 @@ import itertools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -178,7 +178,8 @@ def modes(name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in itertools.islice(samples(op), 1):
         wrt = [f"x{n}" for n in range(len(one.tensors))]
-        forward, order = op.supports_forward_ad, 2 if op.supports_gradgrad else 1
+        forward = op.supports_forward_ad
+        order: Literal[1, 2] = 2 if op.supports_gradgrad else 1
         try:
             answer = record(one.function, *one.tensors).check(forward=forward, order=order, wrt=wrt)
         except GradcliError:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from gradcli import Function
+from gradcli import Function, jvp
 from gradcli.errors import InputError
-from gradcli.parts.running.plain_functions import check, jvp, record
+from gradcli.parts.running.plain_functions import check, record
 from tests.checks import check_of
 from tests.conftest import Command
 from tests.examples import all_but
@@ -61,7 +61,7 @@ def test_a_jvp_that_is_wrong_elsewhere_is_found(function: Any, given: tuple[Any,
     """Its numbers here agree, and the check does not pass."""
     answer = record(function.apply, *given).check()
     (mode,) = answer.modes
-    assert (answer.passed, answer.check.verdict, mode.check.verdict) == (False, "agree", "agree")
+    assert (answer.passed, check_of(answer).verdict, mode.check.verdict) == (False, "agree", "agree")
     assert mode.faults[0].startswith(f"{function.__name__}.jvp (functions_with_jvp.py, line")
     assert words in mode.faults[0]
 

@@ -119,7 +119,6 @@ def test_the_fast_mode_takes_one_vector() -> None:
 @pytest.mark.parametrize(
     ("function", "inputs", "message", "hint"),
     [
-        ("x**2", 3, "a function of Python, and this is a text", "Function('x**2').check(VALUE)"),
         (Square, X, "Square is a class", "write Square.apply"),
         (nn.Linear, X, "Linear is a class of modules", "make one: Linear(...)"),
         (X, X, "a value of type Tensor", "the function comes first"),

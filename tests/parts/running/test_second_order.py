@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from gradcli import Function
-from gradcli.parts.running.plain_functions import check, hessian, record
+from gradcli import Function, hessian
+from gradcli.parts.running.plain_functions import check, record
 from tests.checks import check_of
 from tests.conftest import Command
 from tests.examples import all_but
@@ -31,7 +31,7 @@ def test_a_right_backward_can_be_differentiated(function: Any, given: tuple[Any,
 def test_a_wrong_second_derivative_is_found(function: Any, given: tuple[Any, ...], words: str) -> None:
     """By name, with the line of the backward, which gives right gradients."""
     before = record(function.apply, *given).check()
-    assert (before.check.verdict, before.elsewhere) == ("agree", ())
+    assert (check_of(before).verdict, before.elsewhere) == ("agree", ())
     with pytest.raises(AssertionError, match="are not right") as raised:
         check(function.apply, *given, order=2)
     said = " ".join(str(raised.value).split())

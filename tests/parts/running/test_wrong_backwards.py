@@ -11,6 +11,7 @@ import torch
 from gradcli.parts.running.blaming import trials
 from gradcli.parts.running.plain_functions import check, record
 from gradcli.parts.running.recorded import FunctionCall
+from tests.checks import check_of
 from tests.examples import part
 from tests.parts.running.right_backwards import MORE_RIGHT, RIGHT, ByBisection, CubeRoot, Entmax, Sigmoid
 from tests.parts.running.wrong_backwards import MORE_WRONG, NOT_FOUND, WRONG, Product, W, X, custom as make_custom
@@ -328,10 +329,11 @@ def test_a_forward_that_no_line_follows_is_judged_by_its_own_slope(kind: str, hi
     x = torch.tensor([2.0, 3.0], dtype=dtype)
     x = x[0] if kind == "branch" else x
     answer = record(wrong_root(kind, HIGH[high]).apply, x).check()
-    assert answer.check.verdict == "disagree"
-    assert not answer.check.proven
+    check = check_of(answer)
+    assert check.verdict == "disagree"
+    assert not check.proven
     fault = "is wrong: its result is 2 times the slope that its forward has, moved a little"
-    assert any(fault in finding.note for finding in answer.check.findings)
+    assert any(fault in finding.note for finding in check.findings)
 
 
 @pytest.mark.usefixtures("_hasty")
@@ -376,7 +378,7 @@ def test_of_many_points_one_alone_is_tried_with_other_numbers() -> None:
     once = record(function, x).check()
     count = len(calls)
     many = record(function, x).check(random=5, box={"x": "1..2"})
-    assert (once.check.verdict, many.check.verdict) == ("disagree", "disagree")
+    assert (check_of(once).verdict, check_of(many).verdict) == ("disagree", "disagree")
     assert len(calls) - count < 3 * count
 
 
