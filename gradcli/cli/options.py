@@ -264,7 +264,11 @@ Picture = Annotated[
     ),
     PRESENTATION,
 ]
-Theme = Annotated[Literal["light", "dark"], Option("--theme", help="The ground of a figure in a file."), DEMAND]
+Theme = Annotated[
+    Literal["light", "dark"] | None,
+    Option("--theme", help="The ground of a picture in a file. By default light; of a graph, the reader's."),
+    DEMAND,
+]
 Quiet = Annotated[
     bool,
     Option(
@@ -335,11 +339,11 @@ def output_options(
     """Declare the options of output: file, format and digits."""
 
 
-def matrix_options(picture: Picture = False, theme: Theme = "light") -> None:
+def matrix_options(picture: Picture = False, theme: Theme = None) -> None:
     """Declare the options for drawing a matrix."""
 
 
-def figure_options(theme: Theme = "light") -> None:
+def figure_options(theme: Theme = None) -> None:
     """Declare the options for drawing a figure."""
 
 

@@ -47,7 +47,7 @@ class OutputOptions:
         digits: Significant digits that are shown; None for all.
         on_terminals: The same on a terminal.
         path: The file, as given; None for stdout.
-        theme: The ground of a figure: light or dark.
+        theme: The ground of a figure: light or dark; "" for the usual one.
         kind: The kind of file: a format, or `npy`, `npz`, `py`, `dot`.
         is_quiet: Whether remarks are left out.
     """
@@ -57,7 +57,7 @@ class OutputOptions:
     digits: int | None = None
     on_terminals: int | None = None
     path: str | None = None
-    theme: str = "light"
+    theme: str = ""
     kind: str = ""
     is_quiet: bool = False
 
@@ -95,7 +95,7 @@ def resolved_options(given: Mapping[str, Any]) -> OutputOptions:
     default = ON_TERMINALS if digits is None else number
     on_terminals = number if has_digits else default if form == "table" else None
     color, is_quiet = given.get("color") or "auto", bool(given.get("quiet"))
-    theme = given.get("theme") or "light"
+    theme = given.get("theme") or ""
     return OutputOptions(form, color, number if has_digits else None, on_terminals, path, theme, kind, is_quiet)
 
 

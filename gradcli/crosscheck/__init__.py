@@ -51,6 +51,7 @@ gradient_point                   the gradient of a y of one element as a functio
 hessian_judge, gradient_sides    the judge of its Jacobian; the gradient on both sides, where branches or poles meet
 confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
 formula_values                   values of formulas at the entries of an answer, and the entries where one does not hold
-curves                           curves along a line, and what its singular places are
+curves                           curves along a line, the numbers of them that are shown, and lost digits
+curve_places                     what the singular places of a line are, and of a plane
 advising                         what is asked of those who say why numbers are wrong
 """

@@ -170,9 +170,8 @@ def read_range(text: str, source: str) -> tuple[Array, Array]:
     """
     first, last = _split(text, source)
     bounds = [read_value(bound, source) for bound in (first, last)]
-    for bound in bounds:
-        if not np.isfinite(bound).all():
-            raise InputError("the bounds of a range are finite", place=_whole(text, source))
+    if not all(np.isfinite(bound).all() for bound in bounds):
+        raise InputError("the bounds of a range are finite", place=_whole(text, source), hint=_finite_range(*bounds))
     try:
         shape = broadcast([bound.shape for bound in bounds])
         require_room(math.prod(shape))
@@ -197,6 +196,15 @@ def fitted(bound: Array, shape: Shape, source: str) -> Array:
     except ValueError:
         message = f"{named(source)} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}"
         raise InputError(message, hint="the bounds must broadcast to the shape of the variable") from None
+
+
+def _finite_range(low: Array, high: Array) -> str | None:
+    """Name a range of numbers with finite bounds in place of one without, in words for a hint."""
+    if low.shape or high.shape:
+        return None
+    reach = 10 * max([1.0, *(abs(float(bound)) for bound in (low, high) if np.isfinite(bound))])
+    first, last = (float(b) if np.isfinite(b) else end for b, end in ((low, -reach), (high, reach)))
+    return f"write {first:g}..{last:g}"
 
 
 def _split(text: str, source: str) -> tuple[str, str]:

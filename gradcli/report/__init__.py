@@ -73,13 +73,13 @@ def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
     write(answer, shown, file)
 
 
-def picture(answer: Result, form: str, theme: str) -> bytes:
+def picture(answer: Result, form: str, theme: str = "") -> bytes:
     """Draw an answer.
 
     Args:
         answer: Curves, a map, a Jacobian, a Hessian, a graph, or an explanation.
         form: svg, png or pdf; a graph, and that of an explanation, is drawn as svg alone.
-        theme: The ground of a figure: light or dark.
+        theme: The ground: light or dark; by default light, and of a graph the reader's.
 
     Raises:
         InputError: The answer has no picture, its graph is too large, or matplotlib is not installed.
@@ -115,7 +115,7 @@ def in_python(answer: Result, form: str) -> str:
         case "fragment":
             return _in_notebook(compose(answer), "latex")
         case "svg":
-            return picture(answer, "svg", "light").decode()
+            return picture(answer, "svg").decode()
         case "object":
             from gradcli.report.render import json
 

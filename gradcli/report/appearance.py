@@ -17,14 +17,14 @@ class Appearance(Record):
         form: The format, or the kind of file.
         screen: Where a table goes.
         digits: Significant digits that are shown; None for as many as it takes.
-        theme: The ground of a figure: light or dark.
+        theme: The ground of a figure: light or dark; "" for the usual one.
         path: The file, for messages; "" for none.
     """
 
     form: str
     screen: Screen = Screen()
     digits: int | None = None
-    theme: str = "light"
+    theme: str = ""
     path: str = ""
 
 

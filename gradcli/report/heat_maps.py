@@ -22,6 +22,13 @@ MOST_LINES = 40
 _LEVELS, _ASCII_LEVELS = "▁▂▃▄▅▆▇█", "12345678"
 
 
+class BlockAxis(NamedTuple):
+    """The rows or the columns of a block: the elements of y, or of a variable."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
 class Matrix(NamedTuple):
     """A block of a Jacobian or a Hessian.
 
@@ -29,23 +36,29 @@ class Matrix(NamedTuple):
         label: Its name.
         numbers: Its numbers, of two dimensions.
         is_open: The elements that are not 0 for all values, as far as the structure of the formula says.
+        rows: What its rows belong to.
+        columns: What its columns belong to.
     """
 
     label: Notation
     numbers: Array
     is_open: Array
+    rows: BlockAxis
+    columns: BlockAxis
 
 
 def matrices(answer: results.Jacobian | results.Hessian) -> tuple[list[list[Matrix]], float]:
     """List the blocks, row by row; those of a Jacobian are one row.  Next to them is the size of the largest number."""
     rows: dict[str | None, list[Matrix]] = {}
     for one in answer.asked:
-        height = math.prod(rows_of(answer, one))
+        rows_shape = rows_of(answer, one)
+        height = math.prod(rows_shape)
         numbers = np.asarray(one.numbers, float).reshape(height, one.numbers.size // height if height else 0)
         structure = one.formula.structure if one.formula is not None else ""
         is_diagonal = structure == "diagonal" and height == numbers.shape[1]
         is_open = np.eye(height) if is_diagonal else np.full(numbers.shape, float(structure != "zero"))
-        rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open))
+        axes = BlockAxis(one.axes[0], rows_shape), BlockAxis(one.axes[1], one.numbers.shape[len(rows_shape) :])
+        rows.setdefault(one.by, []).append(Matrix(one.label, numbers, is_open, *axes))
     sizes = (largest(one.numbers) for row in rows.values() for one in row)
     return list(rows.values()), max(sizes, default=0.0)
 

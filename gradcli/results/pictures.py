@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+import numpy as np
+
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
 from gradcli.results.record import Record, if_empty, if_none, json_field
 
-MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap"]
+MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap", "curvature"]
 """Kinds of places: see `Mark`."""
 
 RangeKind = Literal["undefined", "nan-trap", "inaccurate", "crowded"]
@@ -28,14 +30,16 @@ class Curve(Record):
         values: Torch's numbers, one for each point; NaN where there is none, and where the curve breaks.
         window: The range of values to show, which leaves out the way of a pole to infinity.
         error: How far torch's numbers are off, where digits are lost that are seen; else None.
+        truth: The true numbers where digits are lost; between the points where they are enclosed, those of a line.
     """
 
     label: Notation = json_field("name")
     order: int
     element: int
     values: Array
-    window: tuple[float, float] = json_field(None)
+    window: tuple[float, float]
     error: Array | None = json_field(omit=if_none, default=None)
+    truth: Array | None = json_field(omit=if_none, default=None)
 
     @property
     def column(self) -> str:
@@ -54,11 +58,13 @@ class Mark(Record):
     Attributes:
         kind: A kink, a jump, a pole; `removable` for a hole, `edge` for an end of the domain, `vertical` for a slope
             that grows without bound, `undefined` for a y without a limit, `nan-trap` for a slope that torch alone
-            does not have.
+            does not have, `curvature` for a second derivative that jumps, where that is drawn.
         place: The parameter there.
         element: The flat position of the element of y.
         value: The limits of y on the left and on the right; NaN for none.
         slope: Those of its derivative.
+        here: Torch's y at the place itself; NaN for none.
+        curvature: The limits of the second derivative, where that alone jumps.
     """
 
     kind: MarkKind
@@ -66,6 +72,13 @@ class Mark(Record):
     element: int
     value: tuple[float, float]
     slope: tuple[float, float]
+    here: float
+    curvature: tuple[float, float] | None = json_field(omit=if_none, default=None)
+
+    @property
+    def sides(self) -> tuple[tuple[float, float], ...]:
+        """The limits of y and of its derivatives, as far as they are known."""
+        return (self.value, self.slope, *([self.curvature] if self.curvature else []))
 
 
 class MarkedRange(Record):
@@ -116,7 +129,7 @@ class Plotted(Reply, kw_only=True):
     inputs: Mapping[str, Array]
     wrt: tuple[str, ...] = json_field(None)
     output: str = json_field(None)
-    formula: Notation | None = json_field(None, default=None)
+    formula: Notation | None = json_field(omit=if_none, default=None)
 
 
 class Plot(Plotted, kw_only=True):
@@ -149,9 +162,17 @@ class PlotMap(Plotted, kw_only=True):
         values: Torch's y, of shape (vertical, horizontal).
         gradient: Its derivative by each of the two variables, of the same shape.
         singular: The middles of the cells, of shape (N, 2), the horizontal variable first.
+        kinks: Those of the cells that hold a kink and no jump or pole, of shape (M, 2).
     """
 
     axes: Mapping[str, Array]
     values: Array
     gradient: Mapping[str, Array]
     singular: Array
+    kinks: Array
+
+    @property
+    def breaks(self) -> Array:
+        """The middles of the other cells, which may hold a jump, a pole or an end of the domain."""
+        kinks = {tuple(middle) for middle in self.kinks}
+        return np.array([middle for middle in self.singular if tuple(middle) not in kinks]).reshape(-1, 2)

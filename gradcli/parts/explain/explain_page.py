@@ -39,21 +39,21 @@ def mathml(notation: Notation) -> str:
 
 def pieces(answer: results.Explanation, shown: Appearance) -> Iterator[str]:
     """Write an explanation."""
-    yield page(printable(answer))
+    yield page(printable(answer), shown.digits or DIGITS)
 
 
-def page(answer: results.Explanation) -> str:
-    """Write the page."""
+def page(answer: results.Explanation, digits: int = DIGITS) -> str:
+    """Write the page, its numbers with so many digits."""
     title = escape(wording.statement(answer))
-    short = rounded(answer, DIGITS)
+    short = rounded(answer, digits)
     listed = (f'<li data-box="{escape(box)}" data-part="{part}">{words}</li>\n' for box, part, words in _steps(short))
     template = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
     body = template.substitute(
         title=title,
         argument=_argument(short),
-        graph=of_explanation(answer) if answer.steps_count + len(answer.inputs) <= MOST_BOXES else "",
+        graph=of_explanation(answer, digits=digits) if answer.steps_count + len(answer.inputs) <= MOST_BOXES else "",
         steps="".join(listed),
-        tables=html_fragment(compose(answer, DIGITS), mathml),
+        tables=html_fragment(compose(answer, digits), mathml),
     )
     return html_page(title, body)
 

@@ -1,7 +1,8 @@
 """Graphs as SVG: boxes in layers, an arrow for each edge, without a program that draws.
 
 A box stands a layer below those that lead to it.  Within a layer the boxes are ordered by the middle of their
-neighbours, in a few sweeps, as in the method of Sugiyama.  Colours follow the reader's: dark on light, or the reverse.
+neighbours, in a few sweeps, as in the method of Sugiyama.  Colours are attributes, which any program reads, of light or
+of dark ground; where no ground is asked for, a style sheet makes light ones follow the reader's.
 Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
 """
 
@@ -28,6 +29,9 @@ LETTER, LINE = 7.3, 18.0
 
 INSIDE, BETWEEN, BELOW = 10.0, 26.0, 44.0
 """Room inside a box, between two boxes and between two layers."""
+
+MARGIN = 8.0
+"""Room around the graph."""
 
 MOST_BOXES = 60
 """Most boxes of a graph that is drawn."""
@@ -60,8 +64,31 @@ Edge = tuple[int, int]
 """Numbers of two boxes, from the upper to the lower one."""
 
 
-def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str) -> str:
+class Palette(NamedTuple):
+    """Colours: the ground, words, adjoints, edges, and the inside and the frame of boxes."""
+
+    ground: str
+    ink: str
+    adjoint: str
+    edge: str
+    inside: str
+    frame: str
+
+
+PALETTES = {
+    "light": Palette("#ffffff", "#1b1f24", "#b3470f", "#808080", "#f3f4f6", "#b4bac2"),
+    "dark": Palette("#14181d", "#e6e9ed", "#ff9d5c", "#8a94a0", "#1f252c", "#566069"),
+}
+"""Colours on light and on dark ground."""
+
+FONT = "DejaVu Sans Mono, ui-monospace, monospace"
+"""Fonts of the words, whose letters are of one width."""
+
+
+def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str, theme: str = "") -> str:
     """Draw a graph as an element of SVG; a file needs the name space that it has.
+
+    Without a theme its colours are those of light ground, or the reader's where that reads style sheets.
 
     Raises:
         InputError: It has too many boxes.
@@ -82,14 +109,19 @@ def svg(boxes: Sequence[Box], edges: Sequence[Edge], title: str) -> str:
             corners[n] = left, top
             left += boxes[n].width + BETWEEN
         top += max(boxes[n].height for n in layer) + BELOW
-    parts = [*_arrows(boxes, ways, corners), *_boxes(boxes, corners)]
-    style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+    colors = PALETTES[theme or "light"]
+    parts = [*_arrows(boxes, ways, corners, colors), *_boxes(boxes, corners, colors)]
     height = top - BELOW + 1
+    size = f'width="{width + 2 * MARGIN:.0f}" height="{height + 2 * MARGIN:.0f}"'
+    corner = f"{-MARGIN:.0f}"
+    style = "" if theme else f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>\n"
+    ground = f'<rect class="ground" x="{corner}" y="{corner}" {size} fill="{colors.ground}"/>\n' if theme else ""
     return (
-        f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}"><style>\n{style}</style>\n'
+        f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {width + 2 * MARGIN:.0f} '
+        f'{height + 2 * MARGIN:.0f}" {size} '
+        f'font-family="{FONT}" font-size="12" role="img" aria-label="{escape(title)}">{style}{ground}'
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 0 8 4 0 8z"/></marker></defs>\n{"".join(parts)}</svg>\n'
+        f'<path d="M0 0 8 4 0 8z" fill="{colors.edge}"/></marker></defs>\n{"".join(parts)}</svg>\n'
     )
 
 
@@ -129,22 +161,24 @@ def _order(layers: list[list[int]], edges: Sequence[Edge]) -> None:
             places |= {n: k - (len(layer) - 1) / 2 for k, n in enumerate(layer)}
 
 
-def _boxes(boxes: Sequence[Box], corners: dict[int, tuple[float, float]]) -> Iterator[str]:
+def _boxes(boxes: Sequence[Box], corners: dict[int, tuple[float, float]], colors: Palette) -> Iterator[str]:
     for n, box in enumerate(boxes):
         if not box.lines:
             continue
         x, y = corners[n]
         named = f' data-name="{escape(box.name)}"' if box.name else ""
         size = f'x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
-        yield f'<g class="box"{named}><rect {size} rx="5"/>'
+        yield f'<g class="box"{named}><rect {size} rx="5" fill="{colors.inside}" stroke="{colors.frame}"/>'
         for k, (style, words) in enumerate(box.lines):
             place = f'x="{x + INSIDE:.1f}" y="{y + INSIDE + LINE * k + 10:.1f}"'
-            yield f'<text class="{style}" {place}>{escape(words)}</text>'
+            look = f'fill="{colors.adjoint if style == "adjoint" else colors.ink}"'
+            weight = ' font-weight="bold"' if style == "title" else ""
+            yield f'<text class="{style}" {place} {look}{weight}>{escape(words)}</text>'
         yield "</g>\n"
 
 
 def _arrows(
-    boxes: Sequence[Box], ways: Sequence[Sequence[int]], corners: dict[int, tuple[float, float]]
+    boxes: Sequence[Box], ways: Sequence[Sequence[int]], corners: dict[int, tuple[float, float]], colors: Palette
 ) -> Iterator[str]:
     """Draw a curve for each edge, from the middle of a box below to the middle of another."""
     middles = {n: x + boxes[n].width / 2 for n, (x, _) in corners.items()}
@@ -159,7 +193,7 @@ def _arrows(
                 v = min(top for _, top in corners.values() if top > v) - BELOW
                 path += f"V{v:.1f}"
             x, y = u, v
-        yield f'<path class="edge" d="{path}" marker-end="url(#tip)"/>\n'
+        yield f'<path class="edge" d="{path}" fill="none" stroke="{colors.edge}" marker-end="url(#tip)"/>\n'
 
 
 # -- graphs of answers
@@ -167,7 +201,8 @@ def _arrows(
 
 def write_svg(answer: results.Explanation | results.BackwardGraph, shown: Appearance, file: BinaryIO) -> None:
     """Write the graph of an answer."""
-    text = of_graph(answer) if isinstance(answer, results.BackwardGraph) else of_explanation(answer)
+    look = shown.theme, shown.digits or DIGITS
+    text = of_graph(answer, *look) if isinstance(answer, results.BackwardGraph) else of_explanation(answer, *look)
     _ = file.write(text.encode())
 
 
@@ -182,7 +217,7 @@ def write_dot(answer: results.BackwardGraph, shown: Appearance, file: BinaryIO) 
     _ = file.write(dot(printable(answer)).encode())
 
 
-def of_explanation(answer: results.Explanation) -> str:
+def of_explanation(answer: results.Explanation, theme: str = "", digits: int = DIGITS) -> str:
     """Draw the lines of a function from its variables down, with their values and adjoints."""
     operations = {step.name: step.operation.pretty for step in answer.steps}
     values = {**answer.inputs, **{step.name: step.value for step in answer.steps}}
@@ -196,8 +231,8 @@ def of_explanation(answer: results.Explanation) -> str:
         title = f"{name} = {operations[name]}" if name in operations else name
         found = adjoints.get(name)
         label, adjoint = ("", None) if found is None else (_made(found), found.value)
-        boxes.append(_box(title, values[name], label, adjoint, name))
-    return svg(boxes, [(names[a], names[b]) for a, b in edges], statement(answer))
+        boxes.append(_box(title, (values[name], adjoint), label, digits, name))
+    return svg(boxes, [(names[a], names[b]) for a, b in edges], statement(answer), theme)
 
 
 def _made(adjoint: results.Adjoint) -> str:
@@ -208,21 +243,24 @@ def _made(adjoint: results.Adjoint) -> str:
     return made if len(made) < LONGEST else adjoint.notation.pretty
 
 
-def of_graph(answer: results.BackwardGraph) -> str:
+def of_graph(answer: results.BackwardGraph, theme: str = "", digits: int = DIGITS) -> str:
     """Draw a backward graph from its output down, with the value and the gradient that arrives at each node."""
     boxes = []
     for node in answer.nodes:
-        box = _box(f"{node.name}: {node_text(node)}", node.value, "grad", node.adjoint, "")
+        box = _box(f"{node.name}: {node_text(node)}", (node.value, node.adjoint), "grad", digits)
         boxes.append(Box((*box.lines, ("value", node.rule)), box.name) if node.rule else box)
-    return svg(boxes, [(edge.source, edge.target) for edge in answer.edges], statement(answer))
+    return svg(boxes, [(edge.source, edge.target) for edge in answer.edges], statement(answer), theme)
 
 
-def _box(title: str, value: results.Array | None, label: str, adjoint: results.Array | None, name: str) -> Box:
+def _box(
+    title: str, numbers: tuple[results.Array | None, results.Array | None], label: str, digits: int, name: str = ""
+) -> Box:
+    """Write the lines of a box: its title, its value, and its adjoint with a label."""
+    value, adjoint = (None if one is None else f"= {in_a_line(rounded(np.asarray(one), digits))}" for one in numbers)
     lines = [("title", title)]
     if value is not None:
-        lines.append(("value", f"= {in_a_line(rounded(np.asarray(value), DIGITS))}"))
+        lines.append(("value", value))
     if adjoint is not None:
-        numbers = f"= {in_a_line(rounded(np.asarray(adjoint), DIGITS))}"
         is_equation = " = " in label
-        lines += [("adjoint", label), ("adjoint", numbers)] if is_equation else [("adjoint", f"{label} {numbers}")]
+        lines += [("adjoint", label), ("adjoint", adjoint)] if is_equation else [("adjoint", f"{label} {adjoint}")]
     return Box(tuple((style, f"{t[: LONGEST - 1]}…" if len(t) > LONGEST else t) for style, t in lines), name)

@@ -16,6 +16,7 @@ from gradcli.cli.options import (
     V,
     Wrt,
     check_options,
+    figure_options,
     output_options,
     remark_options,
 )
@@ -49,7 +50,7 @@ Drawing = Annotated[
 ]
 
 
-@shares(output_options, remark_options, check_options)
+@shares(output_options, figure_options, remark_options, check_options)
 def explain(
     expression: Expression,
     at: At = None,
@@ -74,7 +75,7 @@ def explain(
     """
 
 
-@shares(output_options, remark_options)
+@shares(output_options, figure_options, remark_options)
 def graph(
     expression: Expression,
     at: At = None,

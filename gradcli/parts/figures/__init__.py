@@ -1,19 +1,26 @@
 """Figures in files, by matplotlib: svg, png and pdf.
 
-styled_figure                    colours, sizes and the file; what other parts draw too
+styled_figure                    the font, sizes and the file; what other parts draw too
+themes                           colours on light and on dark ground
+mathtext                         formulas and code in the font of a figure
 matrix_figures                   Jacobians and Hessians as images
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from gradcli.parts.figures.themes import Drawing, Theme
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
+    from gradcli.arrays import Array
+    from gradcli.notation import Notation
     from gradcli.results import Answer, Plotted
+
+__all__ = ["Drawing", "Theme", "draw_scale", "figure_file", "figure_kinds", "mathematics", "scale", "set_title", "size"]
 
 KINDS = ("svg", "png", "pdf")
 """Kinds of files of figures."""
@@ -48,7 +55,7 @@ class FiguresPart(Part):
 PART = FiguresPart()
 
 
-def figure_file(draw: Callable[[Any, Mapping[str, str]], None], form: str, theme: str) -> bytes:
+def figure_file(draw: Callable[[Drawing, Theme], None], form: str, theme: str) -> bytes:
     """Draw a figure as svg, png or pdf, on light or dark ground.
 
     Raises:
@@ -59,11 +66,19 @@ def figure_file(draw: Callable[[Any, Mapping[str, str]], None], form: str, theme
     return styled_figure.figure_file(draw, form, theme)
 
 
-def plain_title(answer: Answer | Plotted) -> str:
-    """Write the function in a line that fits, and is no formula to matplotlib."""
-    from gradcli.parts.figures import styled_figure
+def mathematics(notation: Notation) -> str:
+    """Set mathematics, or write it as text where matplotlib cannot set it."""
+    from gradcli.parts.figures import mathtext
 
-    return styled_figure.plain_title(answer)
+    return mathtext.mathematics(notation)
+
+
+def set_title(axes: Drawing, answer: Answer | Plotted, formula: Notation | None = None) -> None:
+    """Write the function above the axes: its formula, or its text, in letters that fit."""
+    from gradcli.parts.figures import mathtext
+
+    words = mathtext.title(answer, formula)
+    axes.set_title(words, va="bottom", fontsize=mathtext.title_size(words))
 
 
 def scale(most: float) -> tuple[float, str]:
@@ -71,6 +86,15 @@ def scale(most: float) -> tuple[float, str]:
     from gradcli.parts.figures import styled_figure
 
     return styled_figure.scale(most)
+
+
+def draw_scale(
+    figure: Drawing, drawn: Drawing, axes: Drawing, label: str, ticks: Array | None = None, shrink: float = 1.0
+) -> None:
+    """Draw the bar of colours beside the axes; of very small or large numbers the label has the power of ten."""
+    from gradcli.parts.figures import styled_figure
+
+    styled_figure.draw_scale(figure, drawn, axes, label, ticks, shrink)
 
 
 def size() -> tuple[float, float]:

@@ -9,29 +9,28 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.errors import InputError
-from gradcli.report import wording
-from gradcli.results import Answer, Plotted
-
-Draw = Callable[[Any, Mapping[str, str]], None]
-"""Draws into a figure of matplotlib, with the colours of a theme."""
-
-THEMES: Mapping[str, Mapping[str, str]] = {
-    "light": {"back": "white", "ink": "#1b1f24", "faint": "#8a929c", "0": "#0b62b8", "1": "#c2410c", "2": "#6d28d9"},
-    "dark": {"back": "#14181d", "ink": "#e6e9ed", "faint": "#7d8792", "0": "#63b3ff", "1": "#ff9d5c", "2": "#c4a5ff"},
-}
-"""Colours of a figure: the ground, the frame and the words, and the curves by order."""
+from gradcli.parts.figures.themes import THEMES, Drawing, Theme
 
 SIZE = 6.4, 4.0
 """Inches of a figure with one panel."""
 
+FONT_SIZE = 11.0
+"""Size of letters, in points."""
+
 STYLE: Mapping[str, object] = {
-    "font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans", "font.size": 10, "axes.titlesize": 11,
+    "font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix", "font.size": FONT_SIZE,
+    "axes.titlesize": FONT_SIZE + 2, "axes.labelsize": FONT_SIZE + 1, "axes.formatter.use_mathtext": True,
     "lines.linewidth": 1.6, "svg.hashsalt": "gradcli", "pdf.fonttype": 42,
 }  # fmt: skip
+"""One font for words, numbers and formulas."""
 
-WIDEST = 58
-"""Most letters of a title."""
+MARGIN = 0.1
+"""Inches around a figure."""
+
+UNSCALED = 1e-3, 1e5
+"""Sizes of the largest number between which a bar of colours has the numbers themselves."""
 
 FARTHEST = 1e100
 """The size from which on numbers are divided by a power of ten, as matplotlib computes with their differences."""
@@ -50,7 +49,7 @@ def require_matplotlib() -> None:
         raise InputError("a figure is drawn by matplotlib, which is not installed", hint=hint) from None
 
 
-def figure_file(draw: Draw, form: str, theme: str) -> bytes:
+def figure_file(draw: Callable[[Drawing, Theme], None], form: str, theme: str) -> bytes:
     """Draw a figure as svg, png or pdf, on light or dark ground.
 
     Raises:
@@ -59,24 +58,19 @@ def figure_file(draw: Draw, form: str, theme: str) -> bytes:
     require_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    colors = THEMES[theme]
+    colors = THEMES[theme or "light"]
     inks = ("axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "text.color", "xtick.color", "ytick.color")
     grounds = ("axes.facecolor", "figure.facecolor", "savefig.facecolor")
-    style: Any = {**STYLE, **dict.fromkeys(inks, colors["ink"]), **dict.fromkeys(grounds, colors["back"])}
+    style: Any = {**STYLE, **dict.fromkeys(inks, colors.ink), **dict.fromkeys(grounds, colors.back)}
     file = io.BytesIO()
     with mpl.rc_context(style), np.errstate(all="ignore"):
-        drawn = Figure(SIZE, layout="constrained")
+        drawn = Figure(SIZE, layout=ConstrainedLayoutEngine(w_pad=MARGIN, h_pad=MARGIN))
         draw(drawn, colors)
         date = {"svg": "Date", "pdf": "CreationDate"}.get(form)  # the same picture is the same file
         drawn.savefig(file, format=form, dpi=200, metadata={date: None} if date else None)
     return file.getvalue()
-
-
-def plain_title(answer: Answer | Plotted) -> str:
-    """Write the function in a line that fits, and is no formula to matplotlib."""
-    words = wording.statement(answer)
-    return (f"{words[: WIDEST - 1]}…" if len(words) > WIDEST else words).replace("$", r"\$")
 
 
 def scale(most: float) -> tuple[float, str]:
@@ -85,3 +79,17 @@ def scale(most: float) -> tuple[float, str]:
         return 1.0, ""
     power = max(-300, math.floor(math.log10(most)))
     return 10.0**power, f" / 1e{power}"
+
+
+def draw_scale(
+    figure: Drawing, drawn: Drawing, axes: Drawing, label: str, ticks: Array | None = None, shrink: float = 1.0
+) -> None:
+    """Draw the bar of colours beside the axes; of very small or large numbers the label has the power of ten."""
+    from matplotlib.ticker import FuncFormatter
+
+    bar = figure.colorbar(drawn, ax=axes, label=label, ticks=ticks, shrink=shrink)
+    most = max(map(abs, drawn.get_clim()))
+    if most and not UNSCALED[0] <= most < UNSCALED[1]:
+        power = math.floor(math.log10(most))
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number / 10.0**power:g}".replace("-", "−")))
+        bar.set_label(f"{label}, in $10^{{{power}}}$")

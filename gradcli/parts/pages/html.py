@@ -104,7 +104,7 @@ def _parts(node: doc.Node, math: Math) -> Iterator[str]:
             yield _drawn(source)
         case doc.Chart():
             try:
-                yield "<svg" + picture(node.answer, "svg", "light").decode().partition("<svg")[2]
+                yield "<svg" + picture(node.answer, "svg").decode().partition("<svg")[2]
             except InputError:  # without a library that draws
                 yield _drawn("\n".join(line.plain for line in node.drawn(_SCREEN)))
         case _:

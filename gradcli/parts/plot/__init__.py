@@ -1,9 +1,11 @@
 """A function and its derivative as curves, with kinks and poles; over two variables, a map.
 
 plot, shell                      the command, its help and its options
+moving_question                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
+panels                           which curves share a vertical axis
 characters                       curves and maps on a terminal, in Braille
-curve_figures                    the same in files, by matplotlib
+curve_figures, map_figures       the same in files, by matplotlib
 """
 
 from __future__ import annotations

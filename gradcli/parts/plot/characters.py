@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.text import Text
 
 from gradcli import results
+from gradcli.parts.plot.panels import Panel, ends, panels
 from gradcli.report.document import Screen
 from gradcli.report.heat_maps import largest
 from gradcli.report.numbers import digits
@@ -26,32 +27,11 @@ COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "b
 HEIGHTS = (8, 20)
 """Fewest and most lines of a panel."""
 
-FAR = 4.0
-"""Ratio of the ranges of two curves from which on each has a panel."""
-
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-_SIGNS = dict(zip("kink jump pole removable edge vertical undefined nan-trap".split(), "◆○┊○◇◆┊×", strict=True))
+_SIGNS = dict(zip("kink jump pole removable edge vertical undefined nan-trap".split(), "◆●┊●◆◆┊×", strict=True))
+_OPEN = {"edge": "◇"}
 _SHADED, _STARS = "░", "*.,+"
-
-
-class Panel(NamedTuple):
-    """Curves that share a vertical axis, and its ends."""
-
-    curves: tuple[results.Curve, ...]
-    low: float
-    high: float
-
-
-def panels(plot: results.Plot) -> list[Panel]:
-    """Share the axes: one panel for all curves, or one for each order where their ranges are far apart."""
-    orders = sorted({curve.order for curve in plot.curves})
-    split = [tuple(curve for curve in plot.curves if curve.order == order) for order in orders]
-    apart, shared = [_shared(curves) for curves in split], _shared(plot.curves)
-    return [shared] if shared.high - shared.low <= FAR * min(one.high - one.low for one in apart) else apart
-
-
-def _shared(curves: tuple[results.Curve, ...]) -> Panel:
-    return Panel(curves, min(curve.window[0] for curve in curves), max(curve.window[1] for curve in curves))
+_DASHED = 3
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
@@ -102,19 +82,22 @@ def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Scre
         if span.kind in ("undefined", "nan-trap", "crowded"):
             first, last = (_cell(end, plot.points[0], plot.points[-1], columns) for end in (span.low, span.high))
             cells[:, first : last + 1], styles[:, first : last + 1] = _SHADED, "dim"
-    for curve in sorted([*panel.curves, *_tangents(plot, panel)], key=lambda one: -one.order):
+    for curve in sorted([*panel.curves, *_tangents(plot, panel), *_truths(panel)], key=lambda one: -one.order):
         own = _dots(plot.points, curve, panel, size)
         dots |= own
         drawn = np.array(_STARS[curve.order]) if screen.ascii else np.vectorize(chr)(0x2800 + dots)
         cells, styles = np.where(own, drawn, cells), np.where(own, _color(curve, plot), styles)
     for mark in plot.marks:
         place = _cell(mark.place, plot.points[0], plot.points[-1], columns)
-        rows = [_cell(limit, panel.high, panel.low, height) for limit in mark.value if math.isfinite(limit)]
-        if mark.kind == "pole" or not rows:
+        if mark.kind == "pole" or not any(map(math.isfinite, mark.value)):
             cells[:, place] = np.where(cells[:, place] == " ", _SIGNS["pole"], cells[:, place])
-        for row in rows if mark.kind != "pole" and panel.curves[0].order == 0 else []:
-            if 0 <= row < height:
-                cells[row, place], styles[row, place] = _SIGNS[mark.kind], "bold"
+            continue
+        orders = {curve.order for curve in panel.curves}
+        for order, end, is_filled in ends(mark):
+            row = _cell(end, panel.high, panel.low, height)
+            if order != 1 and order in orders and 0 <= row < height:
+                cells[row, place] = _SIGNS[mark.kind] if is_filled else _OPEN.get(mark.kind, "○")
+                styles[row, place] = "bold"
     return cells, styles
 
 
@@ -173,16 +156,20 @@ def _axis(low: float, high: float, margin: int, columns: int, screen: Screen) ->
 
 def _legend(plot: results.Plot, screen: Screen) -> Text:
     found = Text("   ")
+    signs = [star * 2 for star in _STARS] if screen.ascii else ("⠤⠤", "⠄⠠", "⠁⠠", "⠂ ")
     for curve in plot.curves:
-        signs = [star * 2 for star in _STARS] if screen.ascii else ("⠤⠤", "⠄⠠", "⠁⠠")
         found.append(signs[curve.order], _color(curve, plot))
         found.append(f" {screen.in_characters(curve.label.pretty)}   ")
+    dashed = {"tangent": bool(plot.tangents), "truth": any(curve.truth is not None for curve in plot.curves)}
+    for words in (words for words, is_drawn in dashed.items() if is_drawn):
+        found.append(signs[_DASHED], COLORS[_DASHED])
+        found.append(f" {words}   ")
     return found
 
 
 def _color(curve: results.Curve, plot: results.Plot) -> str:
     """Choose a colour by the element of y where there are several, else by the order of the derivative."""
-    has_several = any(one.element for one in plot.curves)
+    has_several = any(one.element for one in plot.curves) and curve.order < _DASHED
     return COLORS[(curve.element if has_several else curve.order) % len(COLORS)]
 
 
@@ -190,7 +177,14 @@ def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:
     """Yield the tangents as dashed curves, in the panel of y."""
     for one in plot.tangents if panel.curves[0].order == 0 else ():
         values = one.value + one.slope * (plot.points - one.place)
-        yield replace(panel.curves[0], order=3, element=one.element, values=values)
+        yield replace(panel.curves[0], order=_DASHED, element=one.element, values=values)
+
+
+def _truths(panel: Panel) -> Iterator[results.Curve]:
+    """Yield the true numbers as dashed curves, where digits are lost."""
+    for curve in panel.curves:
+        if curve.truth is not None:
+            yield replace(curve, order=_DASHED, values=curve.truth)
 
 
 def _on_screen(plot: results.PlotMap, sizes: tuple[int, int]) -> list[Array]:
@@ -233,5 +227,7 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     yield from _lines(cells, styles, labels, margin, screen)
     yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
     least, most = (f"{one:.6g}" for one in (known.min(), known.max())) if len(known) else ("nan", "nan")
-    ends = f"{plot.output} from {least} ({_SHADES[0]}) to {most} ({_SHADES[-1]})"
-    yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {ends}"))
+    levels_named = f"{plot.output} from {least} ({_SHADES[0]}) to {most} ({_SHADES[-1]})"
+    kinds = [words for words, found in (("kink", plot.kinks), ("jump, pole or end", plot.breaks)) if len(found)]
+    broken = f"; • {', '.join(kinds)}" * bool(kinds)
+    yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {levels_named}{broken}"))

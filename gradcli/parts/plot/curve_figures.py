@@ -1,31 +1,52 @@
-"""Plots as figures in files: curves with the formula and the marks of singular places, and maps with arrows."""
+"""Curves as figures in files: y and its derivatives, the marks of singular places, a legend for each of them."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Mapping
-from typing import Any, BinaryIO
-
-import numpy as np
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
 
 from gradcli import results
+from gradcli.notation import PARTIAL, Named, Notation, second
 from gradcli.parts import is_listed
-from gradcli.parts.plot.characters import Panel, panels
+from gradcli.parts.plot.map_figures import draw_map
+from gradcli.parts.plot.panels import Panel, ends, panels
 from gradcli.report.appearance import Appearance
-from gradcli.report.heat_maps import largest
 
 if is_listed("figures"):  # else nothing asks for a figure
-    from gradcli.parts.figures import figure_file, plain_title, scale, size
+    from gradcli.parts.figures import figure_file, mathematics, set_title, size
+if TYPE_CHECKING:
+    from gradcli.parts.figures import Drawing, Theme
 
-MOST_INSIDE = 4
-"""Most curves whose legend stands among them."""
+COLUMNS = 4
+"""Most entries of a legend next to each other."""
 
-USUAL = 0.02, 0.98
-"""Quantiles of y at the ends of the colours of a map: what is beyond may be on the way to a pole."""
+LINES = ("-", "--", ":", "-.")
+"""Kinds of lines of y and its derivatives in one panel, or of elements of y."""
 
-Drawing = Any
-"""A figure, or its axes, of the library that draws."""
+MARKERS = {"edge": "s", "vertical": "D", "nan-trap": "X"}
+"""Shapes of marks that are no circles."""
+
+WORDS = {
+    "kink": "kink",
+    "jump": "jump",
+    "pole": "pole",
+    "removable": "hole",
+    "edge": "end of the domain",
+    "vertical": "slope without bound",
+    "undefined": "no limit",
+    "nan-trap": "torch: NaN at a point",
+    "curvature": "jump",
+}
+"""Kinds of marks in a legend."""
+
+RANGE_WORDS = {
+    "undefined": "no value",
+    "nan-trap": "torch: NaN",
+    "inaccurate": "digits are lost",
+    "crowded": "too many places to tell apart",
+}
+"""Kinds of ranges in a legend."""
 
 
 def write_figure(answer: results.Plotted, shown: Appearance, file: BinaryIO) -> None:
@@ -35,90 +56,157 @@ def write_figure(answer: results.Plotted, shown: Appearance, file: BinaryIO) -> 
         InputError: matplotlib is not installed.
     """
 
-    def draw(figure: Drawing, colors: Mapping[str, str]) -> None:
+    def draw(figure: Drawing, theme: Theme) -> None:
         match answer:
             case results.Plot():
-                _draw_curves(figure, answer, colors)
+                _CurveFigure(answer, theme).draw(figure)
             case results.PlotMap():
-                _draw_map(figure, answer, colors)
+                draw_map(figure, answer, theme)
 
     _ = file.write(figure_file(draw, shown.form, shown.theme))
 
 
-def _draw_curves(figure: Drawing, plot: results.Plot, colors: Mapping[str, str]) -> None:
-    shown = panels(plot)
-    width, height = size()
-    figure.set_size_inches(width, height * (1.0 if len(shown) == 1 else 1.5))
-    axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
-    for ax, panel in zip(axes, shown, strict=True):
-        _draw_panel(ax, plot, panel, colors)
-    axes[-1].set_xlabel(plot.variable, style="italic")
-    _titled(axes[0], plot)
+@dataclass
+class _CurveFigure:
+    """A figure of curves as it is drawn.
+
+    Attributes:
+        plot: The curves.
+        theme: The colours.
+        legend: What is drawn, by its words; of several together, each that looks different.
+    """
+
+    plot: results.Plot
+    theme: Theme
+    legend: dict[str, dict[str, Drawing]] = field(default_factory=dict)
+
+    @property
+    def has_several(self) -> bool:
+        """Tell whether y has several elements, which have a colour each; else each derivative has one."""
+        return any(curve.element for curve in self.plot.curves)
+
+    def color(self, order: int, element: int) -> str:
+        """Choose the colour of a curve, the same in all panels and in the legend."""
+        return self.theme.elements[element] if self.has_several else self.theme.orders[order]
+
+    def listed(self, words: str, drawn: Drawing, look: str = "") -> None:
+        """List something in the legend, which has curves, then marks, then ranges."""
+        self.legend.setdefault(words, {}).setdefault(look, drawn)
+
+    def draw(self, figure: Drawing) -> None:
+        """Draw the panels, and below them the legend."""
+        shown = panels(self.plot)
+        width, height = size()
+        figure.set_size_inches(width, height * (0.5 + 0.5 * len(shown)))
+        axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
+        for draw in (self.draw_frame, self.draw_curves, self.draw_marks, self.draw_ranges):
+            for ax, panel in zip(axes, shown, strict=True):
+                draw(ax, panel, len(shown) == 1)
+        figure.align_ylabels(axes)
+        axes[-1].set_xlabel(mathematics(Named(self.plot.variable)))
+        set_title(axes[0], self.plot, self.plot.formula)
+        self.draw_legend(figure)
+
+    def draw_legend(self, figure: Drawing) -> None:
+        """Write the legend below the axes, where it hides no curve."""
+        from matplotlib.legend_handler import HandlerTuple
+
+        handles = [tuple(looks.values()) for looks in self.legend.values()]
+        columns = min(COLUMNS, len(handles))
+        figure.legend(
+            [one if len(one) > 1 else one[0] for one in handles],
+            list(self.legend),
+            loc="outside lower center",
+            ncols=columns,
+            frameon=False,
+            borderaxespad=0.2,
+            handler_map={tuple: HandlerTuple(ndivide=None)},
+        )
+
+    def draw_frame(self, ax: Drawing, panel: Panel, is_alone: bool) -> None:
+        """Draw the axes; each of several panels has a name."""
+        ax.set_xlim(self.plot.points[0], self.plot.points[-1])
+        ax.set_ylim(panel.low, panel.high)
+        ax.axhline(0, color=self.theme.faint, linewidth=0.6, zorder=0)
+        ax.spines[["top", "right"]].set_visible(False)
+        if not is_alone:
+            ax.set_ylabel(mathematics(_derivative(self.plot, panel.curves[0].order)))
+
+    def draw_curves(self, ax: Drawing, panel: Panel, is_alone: bool) -> None:
+        """Draw torch's numbers, and the truth where they lose digits."""
+        for curve in panel.curves:
+            self.draw_curve(ax, curve, is_alone=is_alone)
+
+    def draw_curve(self, ax: Drawing, curve: results.Curve, *, is_alone: bool) -> None:
+        """Draw torch's numbers, and the truth where they lose digits."""
+        color, words = self.color(curve.order, curve.element), mathematics(curve.label)
+        kind = LINES[curve.element % len(LINES)] if self.has_several else LINES[curve.order if is_alone else 0]
+        has_truth = curve.truth is not None
+        name = f"curve {curve.column}"
+        (line,) = ax.plot(
+            self.plot.points, curve.values, kind, color=color, linewidth=0.9 if has_truth else None, gid=name
+        )
+        if curve.order == 0 or not self.has_several:
+            self.listed(f"{words}, torch" if has_truth else words, line)
+        if has_truth:
+            look = {"color": self.theme.ink, "linewidth": 1.3, "gid": f"truth {curve.column}"}
+            (line,) = ax.plot(self.plot.points, curve.truth, "-", **look)
+            self.listed("truth", line)
+
+    def draw_marks(self, ax: Drawing, panel: Panel, is_alone: bool) -> None:
+        """Draw the tangents, and what is marked on the curves of a panel."""
+        orders = {curve.order for curve in panel.curves}
+        for one in self.plot.tangents if 0 in orders else ():
+            ink = self.theme.ink
+            line = ax.axline((one.place, one.value), slope=one.slope, color=ink, linewidth=0.9, zorder=1, gid="tangent")
+            ax.plot(one.place, one.value, "o", markersize=4, color=ink, gid="touched")
+            self.listed("tangent", line)
+        for mark in self.plot.marks:
+            self.draw_mark(ax, panel, mark, orders)
+
+    def draw_ranges(self, ax: Drawing, panel: Panel, is_alone: bool) -> None:
+        """Shade the ranges, in each panel."""
+        for span in self.plot.spans:
+            self.draw_range(ax, span)
+
+    def draw_range(self, ax: Drawing, span: results.MarkedRange) -> None:
+        """Shade a range; hatched is one without values."""
+        theme = self.theme
+        look: dict[str, object] = {"color": theme.trap if span.kind == "nan-trap" else theme.faint, "alpha": 0.14}
+        if span.kind in ("undefined", "crowded"):
+            hatch = "///" if span.kind == "undefined" else "xxx"
+            look = {"facecolor": "none", "edgecolor": theme.faint, "hatch": hatch, "alpha": 0.35}
+        drawn = ax.axvspan(span.low, span.high, linewidth=0, zorder=-1, gid=span.kind, **look)
+        self.listed(RANGE_WORDS[span.kind], drawn)
+
+    def draw_mark(self, ax: Drawing, panel: Panel, mark: results.Mark, orders: set[int]) -> None:
+        """Mark a place on the curves that have limits there, else by a line across the panel."""
+        words = WORDS[mark.kind]
+        if mark.kind == "curvature":
+            words = f"{words} of {mathematics(_derivative(self.plot, 2))}"
+        if mark.kind in ("pole", "undefined") or not any(map(math.isfinite, mark.value)):
+            line = {"linewidth": 1.0, "linestyle": (0, (6, 4) if mark.kind == "pole" else (1, 2))}
+            self.listed(words, ax.axvline(mark.place, color=self.theme.faint, gid=mark.kind, zorder=0.5, **line))
+            return
+        for order, height, is_filled in ends(mark):
+            if order not in orders or not panel.low <= height <= panel.high:
+                continue
+            color = self.theme.trap if mark.kind == "nan-trap" else self.color(order, mark.element)
+            (drawn,) = ax.plot(
+                [mark.place],
+                [height],
+                MARKERS.get(mark.kind, "o"),
+                gid=f"{mark.kind} {'filled' if is_filled else 'open'}",
+                color=color,
+                markerfacecolor=color if is_filled else self.theme.back,
+                markersize=5,
+                zorder=3 + is_filled,
+                clip_on=False,
+            )
+            self.listed(words, drawn, f"{order} {is_filled}")
 
 
-def _titled(ax: Drawing, plot: results.Plotted) -> None:
-    from matplotlib.mathtext import MathTextParser
-
-    title = "" if plot.formula is None else f"${plot.output} = {plot.formula.latex}$".replace(r"\frac", r"\dfrac")
-    with contextlib.suppress(ValueError):  # mathtext knows no cases
-        MathTextParser("path").parse(title)
-        ax.set_title(title, va="bottom")
-    if not ax.get_title():
-        ax.set_title(plain_title(plot), family="monospace")
-
-
-def _draw_panel(ax: Drawing, plot: results.Plot, panel: Panel, colors: Mapping[str, str]) -> None:
-    x = plot.points
-    ax.set_xlim(x[0], x[-1])
-    ax.set_ylim(panel.low, panel.high)
-    ax.axhline(0, color=colors["faint"], linewidth=0.6, zorder=0)
-    ax.spines[["top", "right"]].set_visible(False)
-    has_several = any(curve.element for curve in plot.curves)
-    for curve in panel.curves:
-        color = f"C{curve.element}" if has_several else colors[str(curve.order)]
-        line = {"color": color, "linestyle": ("-", "--", ":")[curve.order]}
-        ax.plot(x, curve.values, label=curve.label.pretty, gid=f"curve {curve.column}", **line)
-        if curve.error is not None:
-            band = (curve.values - curve.error, curve.values + curve.error)
-            ax.fill_between(x, *band, color=line["color"], alpha=0.25, linewidth=0, gid="band")
-    for n, span in enumerate(plot.spans):
-        label = None if span.kind in [one.kind for one in plot.spans[:n]] else span.kind
-        shade = {"color": colors["faint"], "alpha": 0.18, "linewidth": 0, "zorder": -1, "label": label}
-        ax.axvspan(span.low, span.high, gid=span.kind, **shade)
-    for mark in plot.marks:
-        heights = sorted({limit for limit in mark.value if math.isfinite(limit)})
-        if mark.kind == "pole" or not heights:
-            ax.axvline(mark.place, color=colors["faint"], linewidth=0.8, linestyle=(0, (2, 3)), gid=mark.kind)
-        elif panel.curves[0].order == 0:
-            color = f"C{mark.element}" if has_several else colors["0"]
-            inside = colors["back"] if mark.kind in ("jump", "removable", "edge") else color
-            places = [mark.place] * len(heights)
-            look = {"markersize": 5, "markeredgecolor": color, "markerfacecolor": inside, "zorder": 3}
-            ax.plot(places, heights, "o", gid=mark.kind, **look)
-    for one in plot.tangents if panel.curves[0].order == 0 else ():
-        ax.axline((one.place, one.value), slope=one.slope, color=colors["faint"], linewidth=1, gid="tangent")
-        ax.plot(one.place, one.value, "o", markersize=4, color=colors["ink"])
-    outside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(panel.curves) > MOST_INSIDE else {}
-    ax.legend(frameon=False, **outside)
-
-
-def _draw_map(figure: Drawing, plot: results.PlotMap, colors: Mapping[str, str]) -> None:
-    ax = figure.subplots()
-    (across, x), (up, y) = plot.axes.items()
-    factor, per_scale = scale(largest(plot.values))
-    values = np.ma.masked_invalid(plot.values / factor)
-    low, high = np.quantile(values.compressed(), USUAL) if values.count() else (0, 1)
-    levels = np.linspace(low, high if high > low else low + 1, 21)
-    found = ax.contourf(x, y, values, levels=levels, cmap="cividis", extend="both")
-    ax.contour(x, y, values, levels=levels[::2], colors=colors["ink"], linewidths=0.4, alpha=0.6)
-    figure.colorbar(found, ax=ax, label=plot.output + per_scale)
-    step = slice(len(x) // 24, None, len(x) // 12)
-    most = max(map(largest, plot.gradient.values())) or 1.0
-    slopes = [plot.gradient[name][step, step] / most for name in plot.axes]
-    length = np.hypot(*slopes)
-    arrows = [slope / np.where(length > 0, length, 1) for slope in slopes]
-    ax.quiver(x[step], y[step], *arrows, angles="xy", color="white", pivot="mid", scale=28, width=0.003)
-    ax.plot(*plot.singular.T, ".", markersize=1.5, color="#ff5a36")
-    ax.set_xlabel(across, style="italic")
-    ax.set_ylabel(up, style="italic")
-    _titled(ax, plot)
+def _derivative(plot: results.Plot, order: int) -> Notation:
+    """Name y or a derivative, without the number of an element."""
+    y, x = Named(plot.output), Named(plot.variable)
+    return (y, PARTIAL(y, x), second(y, x, x))[order]

@@ -29,6 +29,7 @@ MARKS = {
     "vertical": "the slope grows without bound",
     "undefined": "y has no limit that is seen",
     "nan-trap": "nan-trap: y has a slope, and torch none",
+    "curvature": "the second derivative jumps",
 }
 """Kinds of marks in words."""
 
@@ -55,7 +56,8 @@ def compose_plot(answer: results.Plotted, digits: int | None, *, is_full: bool) 
     rows = []
     for mark in answer.marks[:MOST_ROWS]:
         sides = (" | ".join(dict.fromkeys(map(number, pair))) for pair in (mark.value, mark.slope))
-        rows.append(lines(number(mark.place), names[mark.element] + MARKS[mark.kind], *sides))
+        bend = " from {} to {}".format(*map(number, mark.curvature)) if mark.curvature else ""
+        rows.append(lines(number(mark.place), names[mark.element] + MARKS[mark.kind] + bend, *sides))
     if rows:
         header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
         yield doc.Table(header, tuple(rows), labels=2)

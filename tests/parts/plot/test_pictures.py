@@ -1,5 +1,6 @@
 """Pictures: what is drawn, as data; the pixels are looked at."""
 
+import html
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -13,8 +14,10 @@ from gradcli import Function, guide
 from gradcli.errors import InputError
 from gradcli.parts.explain import graph_drawings
 from gradcli.parts.plot.characters import ticks
+from gradcli.parts.plot.panels import ends, panels
 from gradcli.report import in_python, picture, rendered
 from gradcli.report.document import Screen
+from gradcli.results import Plot, PlotMap
 from tests import generated
 from tests.conftest import Command
 from tests.examples import in_turn
@@ -122,22 +125,153 @@ def test_figures_are_files_of_their_kind(form: str, first: int, step: int, gradc
 
 
 PARTS = {
-    ("abs(x) + 1/(x - 1)", "-2..2"): {"kink": 1, "pole": 1},
-    ("where(x > 0, sqrt(x), x)", "-1..1"): {"nan-trap": 1, "vertical": 1},
-    ("floor(x) + sqrt(x + 1.5)", "-2..0.5"): {"undefined": 1, "edge": 1, "jump": 2},
-    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): {"inaccurate": 2, "removable": 1, "band": 2},
+    ("abs(x) + 1/(x - 1)", "-2..2"): {"kink filled": 1, "kink open": 2, "pole": 1},
+    ("where(x > 0, sqrt(x), x)", "-1..1"): {"nan-trap": 1, "vertical filled": 1},
+    ("floor(x) + sqrt(x + 1.5)", "-2..0.5"): {"undefined": 1, "edge filled": 1, "jump filled": 2, "jump open": 4},
+    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): {"inaccurate": 2, "removable open": 2, "truth y": 1, "truth dy_dx": 1},
 }
 
 
 @pytest.mark.parametrize(("text", "box", "theme"), in_turn(PARTS, "light", "dark"))
 def test_a_figure_has_all_that_is_found(text: str, box: str, theme: str) -> None:
-    """Marks, ranges, bands of errors and the tangent, in each panel in which they are seen; and its ground."""
+    """Marks, ranges, the truth and the tangent, in each panel in which they are seen; and its ground."""
     answer = Function(text).plot({"x": 0.25}, box={"x": box})
     svg = picture(answer, "svg", theme).decode()
-    found = Counter(re.findall(r'<g id="(\w+-?\w+)">', svg))
+    found = Counter(re.findall(r'<g id="([^"]+)">', svg))
     assert {name: found[name] for name in PARTS[text, box]} == PARTS[text, box]
     assert found["tangent"] == 1
     assert ("#14181d" in svg) == (theme == "dark")
+
+
+def _words(svg: bytes) -> list[str]:
+    """The words of a figure, whose letters are drawn as curves: matplotlib names them in comments."""
+    found = map(html.unescape, re.findall(r"<!-- (.*?) -->", svg.decode()))
+    return [re.sub(r"^\$\\mathdefault\{(.*)\}\$$", r"\1", one) for one in found]
+
+
+LEGENDS = {
+    ("abs(x) + 1/(x - 1)", "-2..2"): ["$y$", r"$\partial y/\partial x$", "tangent", "pole", "kink"],
+    ("where(x > 0, sqrt(x), x)", "-1..1"): ["slope without bound", "torch: NaN"],
+    ("floor(x) + sqrt(x + 1.5)", "-2..0.5"): ["jump", "end of the domain", "no value"],
+    ("sqrt(x**4)", "-1..1"): ["torch: NaN at a point"],
+    ("sin(x)/x", "-1..1"): ["hole"],
+    ("sin(1/x)", "-1..1"): ["no limit"],
+    ("floor(1000*x)", "-1..1"): ["too many places to tell apart"],
+    ("(1 - cos(x))/x**2", "-1e-7..1e-7"): ["digits are lost", "$y$, torch", "truth"],
+    ("[_a, abs(_a)]", "-1..1"): ["$y_{0}$", "$y_{1}$", r"$\partial y/\partial \mathit{\_a}$", r"$\mathit{\_a}$"],
+    ("_ä = ä**2", "-1..1"): [" _ä"],
+}
+
+
+@pytest.mark.parametrize(("text", "box"), LEGENDS)
+def test_a_legend_has_words_for_all_that_is_drawn(text: str, box: str) -> None:
+    """Curves, marks and ranges; names that begin with an underscore, which matplotlib leaves out, too."""
+    answer = Function(text)
+    drawn = _words(picture(answer.plot({answer.variables[0]: 0.25}, box={answer.variables[0]: box}), "svg"))
+    assert set(LEGENDS[text, box]) <= set(drawn)
+
+
+TITLES = {
+    "where(x > 0, x**2, 3)": r"$\mathit{y} = \{\, x^{2} \; \text{if } x > 0 ; \; 3 \; \text{otherwise} $",
+    "1/x": r"$\mathit{y} = \dfrac{1}{x}$",
+    "[x*1e-5, abs(x)**2]": r"$\mathit{y}=[\mathit{x}\cdot 10^{-5},\mathrm{abs}(\mathit{x})^{2}]$",
+}
+
+
+@pytest.mark.parametrize("text", TITLES)
+def test_a_title_is_mathematics(text: str) -> None:
+    """Formulas, cases in a line, and code where there is no formula."""
+    assert TITLES[text] in _words(picture(Function(text).plot(x=(0.5, 1)), "svg"))
+
+
+ENDS: dict[str, dict[float, list[tuple[int, float, bool]]]] = {
+    "floor(x)": {1: [(0, 0, False), (0, 1, True), (1, 0, False)]},
+    "ceil(x)": {1: [(0, 1, True), (0, 2, False), (1, 0, False)]},
+    "sign(x)": {0: [(0, -1, False), (0, 1, False), (0, 0, True), (1, 0, False)]},
+    "round(x)": {0.5: [(0, 0, True), (0, 1, False), (1, 0, False)], 1.5: [(0, 1, False), (0, 2, True), (1, 0, False)]},
+    "abs(x)": {0: [(0, 0, True), (1, -1, False), (1, 1, False)]},
+    "sin(x)/x": {0: [(0, 1, False), (1, 0, False)]},
+    "sqrt(x)": {0: [(0, 0, True)]},
+    "where(x == 0, 1, x)": {0: [(0, 0, False), (0, 1, True), (1, 1, False)]},
+}
+"""Functions with the ends of their curves at some places: the order, the height, and whether the end is filled."""
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_an_end_is_filled_where_y_has_its_value(text: str) -> None:
+    """The other one is open, and so is each limit of a derivative that does not exist."""
+    found = Function(text).plot(x=(-0.8, 1.8))
+    assert isinstance(found, Plot)
+    for place, expected in ENDS[text].items():
+        (mark,) = (one for one in found.marks if one.place == place)
+        orders, heights, filled = zip(*ends(mark), strict=True)
+        assert [*zip(orders, filled, strict=True)] == [(order, is_filled) for order, _, is_filled in expected]
+        assert heights == pytest.approx([height for _, height, _ in expected], abs=1e-6)
+
+
+PANELS = {"x**3 - x": 1, "sin(x)": 1, "abs(x)": 1, "exp(x)": 2, "floor(x)": 2, "relu(x)": 2, "[x, sin(x)]": 2}
+"""Functions with the number of their panels."""
+
+
+@pytest.mark.parametrize("text", PANELS)
+def test_a_derivative_is_not_hidden(text: str) -> None:
+    """It has a panel of its own where it would lie on y, or be flat."""
+    found = Function(text).plot(x=(-2, 2))
+    assert isinstance(found, Plot)
+    assert len(panels(found)) == PANELS[text]
+
+
+@pytest.mark.parametrize(("size", "has_numbers"), [(3, True), (12, True), (13, False)])
+def test_a_matrix_has_square_cells_with_numbers_where_it_is_small(size: int, *, has_numbers: bool) -> None:
+    """And names for its rows and columns."""
+    svg = picture(Function("7*x").jacobian(np.ones(size)), "svg")
+    words = _words(svg)
+    assert words.count("7") == (size if has_numbers else 0)
+    assert {"element of $x$", "element of $y$"} <= set(words)
+    assert ("$y_{2}$" in words) == has_numbers
+    image = next(iter(ET.fromstring(svg).iter(f"{SVG}image")))
+    assert float(image.get("width", "0")) == pytest.approx(float(image.get("height", "0")), abs=1)
+
+
+def test_a_hessian_of_numbers_is_one_matrix() -> None:
+    """With the variables at its rows and columns; what is not finite is said in words."""
+    words = _words(picture(Function("x**2*y + sqrt(z)").hessian({"x": 1, "y": 2, "z": 0}), "svg"))
+    assert {"$x$", "$y$", "$z$", "variable", "second derivative", "4", "2", "not finite"} <= set(words)
+
+
+def test_a_map_has_round_ticks_a_scale_for_its_arrows_and_its_kinks() -> None:
+    """And what is no kink is not called one."""
+    found = Function("abs(x*y) + relu(x - 1)").plot(x=(-2, 2), y=(-1, 1))
+    assert isinstance(found, PlotMap)
+    assert len(found.kinks) == len(found.singular) > 100
+    words = _words(picture(found, "svg"))
+    assert {"0.0", "0.4", "0.8", "1.2", r"$|\nabla f| = 2$", "kink"} <= set(words)
+    for text in ("1/x**2 + y", "sqrt(abs(x)) + sign(y)"):
+        other = Function(text).plot(x=(-1, 1), y=(-1, 1))
+        assert isinstance(other, PlotMap)
+        assert len(other.kinks) < 0.05 * len(other.breaks), text
+        assert "jump, pole or end" in _words(picture(other, "svg"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", ""])
+def test_a_graph_has_its_colours_as_attributes(theme: str) -> None:
+    """Any program reads them; a style sheet has only one that follows the reader's ground."""
+    text = picture(Function("sum(x**2)").graph([1, 2]), "svg", theme).decode()
+    assert ("<style>" in text) == ("@media" in text) == (theme == "")
+    assert ('class="ground"' in text) == (theme != "")
+    assert ("#14181d" in text) == (theme != "light")
+    drawn = [one for one in ET.fromstring(text).iter() if one.tag in (f"{SVG}text", f"{SVG}rect", f"{SVG}path")]
+    assert drawn
+    assert all(one.get("fill") for one in drawn)
+
+
+def test_digits_reach_graphs_and_pages(gradcli: Command, folder: Path) -> None:
+    """Of a page too, which has five of its own."""
+    for command, file in (("graph", "a.svg"), ("explain", "a.svg"), ("explain", "a.html")):
+        for digits in ("3", "8"):
+            assert gradcli(command, "x/3", "-o", file, "--at", "1", "--digits", digits).code == 0
+            svg = (folder / file).read_text(encoding="utf-8").partition("<svg")[2]
+            assert re.search(rf"= 0\.3{{{digits}}}</text>", svg)
 
 
 def test_what_has_no_picture_says_so() -> None:
@@ -162,6 +296,7 @@ def test_a_graph_has_a_box_a_node_and_no_box_on_another() -> None:
     boxes = [
         [float(rect.get(name, "0")) for name in ("x", "y", "width", "height")]
         for rect in ET.fromstring(text).iter(f"{SVG}rect")
+        if rect.get("class") != "ground"
     ]
     for n, (x, y, w, h) in enumerate(boxes):
         for u, v, a, b in boxes[n + 1 :]:

@@ -1,6 +1,7 @@
 """Curves of a function and its derivative: each singular place is marked, none is invented, none is crossed."""
 
 import itertools
+import json
 import math
 import random
 from collections.abc import Callable
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.errors import InputError
 from gradcli.results import Plot, PlotMap
+from tests.conftest import Command
 from tests.examples import examples, first_of_each, seeds
 
 PLACES: dict[str, list[tuple[str, float, tuple[float, float] | None]]] = {
@@ -202,7 +205,58 @@ def test_ranges_are_shaded(text: str) -> None:
         assert (span.low, span.high) == pytest.approx((low, high), abs=width / 20)
 
 
+CURVATURES: dict[str, list[tuple[float, tuple[float, float]]]] = {
+    "relu(x)**2": [(0, (0, 2))],
+    "x*abs(x)": [(0, (-2, 2))],
+    "where(abs(x) < 1, x**2/2, abs(x) - 0.5)": [(-1, (0, 1)), (1, (1, 0))],
+    "where(x > sqrt(2), x**2, 2*sqrt(2)*x - 2)": [(math.sqrt(2), (0, 2))],
+    "exp(30*x)*relu(x)**2": [(0, (0, 2))],
+    "elu(x)": [(0, (1, 0))],
+    "abs(x)**3": [],
+    "abs(x)**2": [],
+    "softplus(x)": [],
+}
+"""Functions with the places where the second derivative jumps, and its limits there."""
+
+
+@pytest.mark.parametrize("text", CURVATURES)
+def test_jumps_of_the_second_derivative_are_marked_where_it_is_drawn(text: str) -> None:
+    """And no other places are."""
+    found = plotted(text, order=2)
+    assert [mark.kind for mark in found.marks] == ["curvature"] * len(CURVATURES[text])
+    for mark, (place, limits) in zip(found.marks, CURVATURES[text], strict=True):
+        assert mark.place == pytest.approx(place)
+        assert mark.curvature == pytest.approx(limits, abs=1e-6)
+    for mark in found.marks:
+        assert np.isnan(found.curves[2].values[np.searchsorted(found.points, mark.place)])
+
+
+def test_jumps_of_the_second_derivative_are_not_marked_where_it_is_not_drawn() -> None:
+    """It does not belong to the picture."""
+    assert plotted("relu(x)**2").marks == ()
+
+
+@pytest.mark.parametrize(
+    ("ends", "hint"), [("0..inf", "write 0..10"), ("-inf..inf", "write -10..10"), ("50..inf", "write 50..500")]
+)
+def test_a_range_without_an_end_names_one_that_is_drawn(ends: str, hint: str) -> None:
+    """As wide as it must be."""
+    with pytest.raises(InputError, match="finite") as caught:
+        plotted("sin(x)", x=ends)
+    assert caught.value.hint == hint
+    assert plotted("sin(x)", x=hint.removeprefix("write ")).points.size
+
+
+def test_json_has_the_formula_and_the_windows(gradcli: Command) -> None:
+    """Of each curve what is shown of it."""
+    found = json.loads(gradcli("plot", "1/x", "--in", "x=-1..1", "--json").out)
+    assert found["formula"] == "1/x"
+    assert [len(curve["window"]) for curve in found["curves"]] == [2, 2]
+
+
 WINDOWS = {
+    "1/x + abs(x - 1) in -2..3": ((-2.4, 4.9), (-21.5, 1.8)),
+    "relu(x)*50 + 1/x**2 in -1..1": ((-3.9, 123.7), (-260, 310)),
     "exp(-x**2) in -30..30": ((0, 1), (-0.858, 0.858)),
     "where(x > 4.8, 100, x) in -5..5": ((-5, 100), (0, 1)),
     "sin(1000*x) in 0..1": ((-1, 1), (-1000, 1000)),
@@ -223,8 +277,10 @@ def test_all_numbers_are_shown_but_those_on_the_way_to_infinity(text: str) -> No
 def test_lost_digits_have_their_size() -> None:
     """At 1e-9, torch says that (1 - cos(x))/x**2 is 0, and it is 1/2."""
     found = plotted("(1 - cos(x))/x**2", x=(-1e-7, 1e-7))
-    error = found.curves[0].error
+    error, truth = found.curves[0].error, found.curves[0].truth
     assert error is not None
+    assert truth is not None
+    assert np.nanmax(abs(truth - 0.5)) < 1e-9
     assert error[np.searchsorted(found.points, 5e-9)] == pytest.approx(0.5)
 
 
