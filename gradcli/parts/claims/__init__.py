@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sympy import Symbol
 
     from gradcli.language.program.wengert import Program, Shape
-    from gradcli.parts.claims.search import Compared
+    from gradcli.parts.claims.search import Compared as Compared
     from gradcli.parts.claims.structures import Structure
 
 _COMMANDS = {

@@ -1,5 +1,7 @@
 """Better forms where torch gives NaN: at kinks, at ends of a domain, for NaN in the input, in second derivatives."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -40,7 +42,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "at", "better", "verdict"), CASES, ids=[case[0] for case in CASES])
 def test_a_form_has_a_number_where_the_typed_one_has_nan(
-    text: str, at: dict[str, object], better: str, verdict: str
+    text: str, at: dict[str, Any], better: str, verdict: str
 ) -> None:
     wrt = [name for name in at if name != "t"]
     rewrite = check_of(Function(text).grad(at, wrt=wrt)).rewrite
@@ -62,7 +64,7 @@ def test_what_is_truly_infinite_or_has_a_number_has_no_other_form(text: str) -> 
         ("norm(x)**2", [0, 0], "sum(x**2)"),
     ],
 )
-def test_second_derivatives_have_better_forms_too(text: str, at: object, better: str) -> None:
+def test_second_derivatives_have_better_forms_too(text: str, at: Any, better: str) -> None:
     direction = np.ones_like(np.asarray(at, dtype=float))
     for answer in (Function(text).hessian({"x": at}), Function(text).hvp({"x": at}, u={"x": direction})):
         rewrite = check_of(answer).rewrite
