@@ -137,15 +137,15 @@ def finite_candidates(original: Form) -> Iterator[Form]:
 
     >>> from gradcli.language.parsing import parse
     >>> [form.text for form in finite_candidates(Form(parse("sqrt(sum(x**2))")))]
-    ['norm(x)']
+    ['norm(x)', 'sqrt(nansum(x**2))']
     """
-    together, fitting = original, 0
+    together, seen = original, set[str]()
     for rule in FINITE:
         if (found := rule.everywhere(original, 1)) is not None:
             yield found
-            fitting += 1
+            seen.add(found.text)
             together = rule.everywhere(together, 1) or together
-    if fitting > 1:
+    if seen and together.text not in seen:
         yield together
 
 
