@@ -35,7 +35,7 @@ CASES = [
     ("x**(1/3)", {"x": -8}, "cbrt(x)", "agree"),
     ("acos(u@w/(norm(u)*norm(w)))", {"u": [1, 0], "w": [2, 0]}, ANGLE, "kink"),
     ("mean(x)", {"x": [1, np.nan, 3]}, "nanmean(x)", "agree"),
-    ("sum(x*x)", {"x": [1, np.nan, 3]}, "nansum(x*x)", "agree"),
+    ("sum(x)", {"x": [1, np.nan, 3]}, "nansum(x)", "agree"),
     ("log(1-sigmoid(x))", {"x": 40}, "logsigmoid(-x)", "agree"),
 ]
 
