@@ -79,6 +79,19 @@ def test_a_command_of_a_document_prints_what_is_shown(
     assert found.code == (2 if wrong else int(said.startswith(("did not pass", "exit code"))))
 
 
+CELLS = {page: re.findall(r"`(gradcli [^`]*\"[^`]*)`", guide.text(page)) for page in ("coming-from",)}
+"""Commands in the tables of a page, which show no answer."""
+
+
+@pytest.mark.part("claims", "closed_forms", "code", "plot")
+@pytest.mark.parametrize("page", CELLS)
+def test_the_commands_in_the_tables_of_a_page_are_answered(page: str, gradcli: Command) -> None:
+    """Or judged, where one is there for its verdict."""
+    assert len(CELLS[page]) > 20
+    for line in dict.fromkeys(CELLS[page]):
+        assert run(line, gradcli).code == 0, line
+
+
 def test_the_readme_opens_with_the_two_commands() -> None:
     """One runs the main job, one passes the tests."""
     assert blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]

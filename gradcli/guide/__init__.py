@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGES = (
-    *("tour", "pictures", "language", "verdicts", "limits", "code", "gradcheck", "scripting", "json", "large-tables"),
-    *("warm", "settings", "reference", "changes"),
+    *("tour", "nan", "verdicts", "words", "language", "pictures", "code", "gradcheck", "coming-from", "scripting"),
+    *("json", "large-tables", "warm", "settings", "limits", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
 
