@@ -97,7 +97,7 @@ def test_the_readme_opens_with_the_two_commands() -> None:
     assert blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]
 
 
-NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"]}
+NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"], PAGES["python"]: ["claims", "running"]}
 """Parts whose methods the Python of a document calls."""
 
 PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one, []))) for one in DOCUMENTS]
@@ -108,7 +108,7 @@ def test_the_python_of_a_document_runs(document: Path) -> None:
     """As a doctest, where it has a prompt."""
     results = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
     assert bool(results.attempted) == (
-        document in (README, *map(PAGES.get, ("tour", "code", "gradcheck", "scripting")))
+        document in (README, *map(PAGES.get, ("tour", "python", "gradcheck", "scripting")))
     )
     assert not results.failed
 
@@ -118,6 +118,19 @@ def test_every_page_of_the_guide_is_listed() -> None:
     assert sorted(guide.PAGES) == sorted(path.stem for path in generated.GUIDE.glob("*.md"))
     for page, path in PAGES.items():
         assert path.read_text(encoding="utf-8").startswith(f"# {guide.title(page)}\n\n")
+
+
+LONGEST = 15
+"""Lines of prose in a section, so that it is read at a glance."""
+
+
+@pytest.mark.parametrize("page", guide.PAGES)
+def test_a_section_is_short(page: str) -> None:
+    """But for code, tables and what is generated."""
+    apart = r"^<!-- generated.*?^<!-- end of.*?$|^```.*?^```$|^\|.*?$"
+    for section in guide.sections(page):
+        prose = re.sub(apart, "", section.own, flags=re.MULTILINE | re.DOTALL).splitlines()[1:]
+        assert len([line for line in prose if line]) <= LONGEST, section.heading
 
 
 GENERATED = {

@@ -10,7 +10,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGES = (
-    *("tour", "nan", "verdicts", "words", "language", "pictures", "code", "gradcheck", "coming-from", "scripting"),
+    *(
+        "tour",
+        "python",
+        "nan",
+        "verdicts",
+        "words",
+        "language",
+        "pictures",
+        "code",
+        "gradcheck",
+        "coming-from",
+        "scripting",
+    ),
     *("json", "large-tables", "warm", "settings", "limits", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""

@@ -115,7 +115,9 @@ def test_words_that_lead_to_several_sections_list_them(gradcli: Command) -> None
         assert "padding_idx" in shown
 
 
-@pytest.mark.parametrize(("words", "hint"), [("tuor", "write gradcli guide tour"), ("qqq zzz", "gradcli guide lists the pages")])
+@pytest.mark.parametrize(
+    ("words", "hint"), [("tuor", "write gradcli guide tour"), ("qqq zzz", "gradcli guide lists the pages")]
+)
 def test_words_that_lead_nowhere_are_a_mistake(words: str, hint: str, gradcli: Command) -> None:
     """The nearest page or heading, else the list of the pages."""
     run = gradcli("guide", *words.split())
