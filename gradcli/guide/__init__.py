@@ -10,20 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGES = (
-    *(
-        "tour",
-        "python",
-        "nan",
-        "verdicts",
-        "words",
-        "language",
-        "pictures",
-        "code",
-        "gradcheck",
-        "coming-from",
-        "scripting",
-    ),
-    *("json", "large-tables", "warm", "settings", "limits", "reference", "changes"),
+    *("tour", "python", "nan", "verdicts", "words", "language", "pictures", "code", "gradcheck", "coming-from"),
+    *("scripting", "json", "large-tables", "warm", "settings", "limits", "messages", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
 
