@@ -18,4 +18,5 @@ latex                            whether LaTeX would compile
 generated, row_fields            parts of the guide that are written by the package,
 command_reference, messages      and those that there are; each error of the source
 json_schema                      the schema of JSON
+screenshot                       the terminal at the top of the README
 """

@@ -22,7 +22,7 @@ from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind
 from gradcli.registry import all_commands
 from gradcli.results import SEVERITY
-from tests import documents, generated, json_schema, row_fields, warm
+from tests import documents, generated, json_schema, row_fields, screenshot, warm
 from tests.conftest import Command, Run, process
 from tests.documents import COMMANDS, DOCUMENTS, OPENING, PAGES, README, blocks, commands, run, words
 from tests.language import operation_count
@@ -95,6 +95,17 @@ def test_the_commands_in_the_tables_of_a_page_are_answered(page: str, gradcli: C
 def test_the_readme_opens_with_the_two_commands() -> None:
     """One runs the main job, one passes the tests."""
     assert blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]
+
+
+@pytest.mark.part("improve")
+def test_the_picture_of_the_readme_is_what_a_terminal_shows() -> None:
+    """On both grounds, each shown where the reader's colours are such."""
+    text, shown = README.read_text(encoding="utf-8"), screenshot.screen()
+    for ground in screenshot.GROUNDS:
+        kept = screenshot.path(ground)
+        assert screenshot.lines(kept.read_text(encoding="utf-8")) == screenshot.lines(screenshot.draw(shown, ground))
+        assert f'="{kept.relative_to(ROOT).as_posix()}">' in text
+    assert all(f"$ {command}\n" in text + guide.text("tour") for command in screenshot.COMMANDS)
 
 
 NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"], PAGES["python"]: ["claims", "running"]}
