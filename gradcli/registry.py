@@ -44,7 +44,7 @@ CORE = (
         "gradcli.cli.info_commands:functions",
         lacks=("csv", "tsv", "npy", "npz"),
     ),
-    Command("guide", "About gradcli", "gradcli.cli.info_commands:guide"),
+    Command("guide", "About gradcli", "gradcli.cli.guide_command:guide"),
     Command("config", "About gradcli", "gradcli.cli.info_commands:config"),
 )
 """Commands of the core."""

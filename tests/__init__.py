@@ -16,5 +16,7 @@ examples                         how many random examples are drawn
 work                             work counted in calls
 latex                            whether LaTeX would compile
 generated, row_fields            parts of the guide that are written by the package,
-command_reference, json_schema   and those that there are; the schema of JSON
+command_reference, messages      and those that there are; each error of the source
+json_schema                      the schema of JSON
+screenshot                       the terminal at the top of the README
 """

@@ -22,7 +22,7 @@ from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind
 from gradcli.registry import all_commands
 from gradcli.results import SEVERITY
-from tests import documents, generated, json_schema, row_fields, warm
+from tests import documents, generated, json_schema, row_fields, screenshot, warm
 from tests.conftest import Command, Run, process
 from tests.documents import COMMANDS, DOCUMENTS, OPENING, PAGES, README, blocks, commands, run, words
 from tests.language import operation_count
@@ -79,12 +79,36 @@ def test_a_command_of_a_document_prints_what_is_shown(
     assert found.code == (2 if wrong else int(said.startswith(("did not pass", "exit code"))))
 
 
+CELLS = {page: re.findall(r"`(gradcli [^`]*\"[^`]*)`", guide.text(page)) for page in ("coming-from",)}
+"""Commands in the tables of a page, which show no answer."""
+
+
+@pytest.mark.part("claims", "closed_forms", "code", "plot")
+@pytest.mark.parametrize("page", CELLS)
+def test_the_commands_in_the_tables_of_a_page_are_answered(page: str, gradcli: Command) -> None:
+    """Or judged, where one is there for its verdict."""
+    assert len(CELLS[page]) > 20
+    for line in dict.fromkeys(CELLS[page]):
+        assert run(line, gradcli).code == 0, line
+
+
 def test_the_readme_opens_with_the_two_commands() -> None:
     """One runs the main job, one passes the tests."""
     assert blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]
 
 
-NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"]}
+@pytest.mark.part("improve")
+def test_the_picture_of_the_readme_is_what_a_terminal_shows() -> None:
+    """On both grounds, each shown where the reader's colours are such."""
+    text, shown = README.read_text(encoding="utf-8"), screenshot.screen()
+    for ground in screenshot.GROUNDS:
+        kept = screenshot.path(ground)
+        assert screenshot.lines(kept.read_text(encoding="utf-8")) == screenshot.lines(screenshot.draw(shown, ground))
+        assert f'="{kept.relative_to(ROOT).as_posix()}">' in text
+    assert all(f"$ {command}\n" in text + guide.text("tour") for command in screenshot.COMMANDS)
+
+
+NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"], PAGES["python"]: ["claims", "running"]}
 """Parts whose methods the Python of a document calls."""
 
 PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one, []))) for one in DOCUMENTS]
@@ -95,7 +119,7 @@ def test_the_python_of_a_document_runs(document: Path) -> None:
     """As a doctest, where it has a prompt."""
     results = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
     assert bool(results.attempted) == (
-        document in (README, *map(PAGES.get, ("tour", "code", "gradcheck", "scripting")))
+        document in (README, *map(PAGES.get, ("tour", "python", "gradcheck", "scripting")))
     )
     assert not results.failed
 
@@ -105,6 +129,19 @@ def test_every_page_of_the_guide_is_listed() -> None:
     assert sorted(guide.PAGES) == sorted(path.stem for path in generated.GUIDE.glob("*.md"))
     for page, path in PAGES.items():
         assert path.read_text(encoding="utf-8").startswith(f"# {guide.title(page)}\n\n")
+
+
+LONGEST = 15
+"""Lines of prose in a section, so that it is read at a glance."""
+
+
+@pytest.mark.parametrize("page", guide.PAGES)
+def test_a_section_is_short(page: str) -> None:
+    """But for code, tables and what is generated."""
+    apart = r"^<!-- generated.*?^<!-- end of.*?$|^```.*?^```$|^\|.*?$"
+    for section in guide.sections(page):
+        prose = re.sub(apart, "", section.own, flags=re.MULTILINE | re.DOTALL).splitlines()[1:]
+        assert len([line for line in prose if line]) <= LONGEST, section.heading
 
 
 GENERATED = {

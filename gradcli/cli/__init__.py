@@ -5,7 +5,8 @@ Nothing else is imported before the handling of an interrupt is in place.
 app                              the application: its commands, its errors, its exit codes
 options                          the options that commands share, an annotation each
 question_commands                the commands of the core on a function: help and options of each
-info_commands                    the commands about gradcli itself: functions, guide, config, completion
+info_commands                    the commands about gradcli itself: functions, config, completion
+guide_command                    the command guide: pages and sections of the manual
 signatures                       the options of a command, read from its signature
 commands                         commands built by Typer; a command line on a function, and its answer
 parameters                       the words of options as arguments of `Function`

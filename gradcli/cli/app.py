@@ -25,7 +25,7 @@ from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.default_command import with_command
 from gradcli.cli.expression import GroupedCommands, message, where_help_is
 from gradcli.cli.info_commands import COMPLETE
-from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
+from gradcli.cli.output import Output, Page, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.cli.typer_internals import click, completion_init, shell_complete
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.registry import all_commands
@@ -134,7 +134,7 @@ def application() -> GroupedCommands:
     )
 
 
-def answer_words(arguments: Sequence[str]) -> Output | Stream | str | int:
+def answer_words(arguments: Sequence[str]) -> Output | Page | Stream | str | int:
     """Run the command; give its answer, the text of its help or version (shown like an answer), or an exit code."""
     arguments = [*arguments]
     while arguments[:1] == [NO_PAGER]:  # it counts anywhere on the line: `_shower` looks for it

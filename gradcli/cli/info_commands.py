@@ -1,4 +1,4 @@
-"""The commands about gradcli itself: functions, guide, config, completion.
+"""The commands about gradcli itself: functions, config, completion.
 
 Annotations of options are objects here, and no texts, as they are read at run time.
 """
@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option as TyperOption
 
-from gradcli import guide as manual
 from gradcli.cli import console, settings
 from gradcli.cli.console import PAGER_VARIABLE, complain
 from gradcli.cli.options import (
@@ -28,7 +27,7 @@ from gradcli.cli.output import Output, Stream, output as with_check, resolved_op
 from gradcli.cli.settings import Setting
 from gradcli.cli.signatures import Option
 from gradcli.cli.typer_internals import LaterChoice, get_completion_script
-from gradcli.errors import GradcliError, UsageError, did_you_mean
+from gradcli.errors import GradcliError, UsageError
 from gradcli.formats import ON_TERMINALS
 from gradcli.progress import SECONDS
 from gradcli.registry import formats
@@ -161,32 +160,6 @@ def functions(
     is_list = groups or not names or shown.form == "plain"
     found = listed(*names, brief=groups) if is_list else pages(*names)
     return with_check(found, shown)
-
-
-Page = Annotated[
-    str | None,
-    Argument(metavar="[PAGE]", show_default=False, help="The page to show. By default their list."),
-]
-
-
-def guide(page: Page = None, pager: NoPager = False) -> str:
-    """The pages of the guide: a tour, the language, verdicts, scripts.
-
-    Without a page, lists them. A page is the Markdown that it is written in. On a terminal, it comes through the pager:
-    GRADCLI_PAGER, or else PAGER, or less.
-
-    \b
-    Examples:
-      gradcli guide
-      gradcli guide tour
-    """
-    if page is None:
-        width = max(map(len, manual.PAGES))
-        return "".join(f"{name.ljust(width)}  {manual.title(name)}\n" for name in manual.PAGES)
-    if page not in manual.PAGES:
-        hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
-        raise UsageError(f"the guide has no page '{page}'", hint=hint)
-    return manual.text(page)
 
 
 Shell = Annotated[

@@ -22,6 +22,7 @@ from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.formats import COLORS, ON_TERMINALS
 
 if TYPE_CHECKING:
+    from gradcli.report.document import Screen
     from gradcli.results import Check, Result
 
 NOT_PASSED = 1
@@ -141,11 +142,22 @@ def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
 
 
-def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) -> int:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A text that depends on the screen, which is known once the command is done.
+
+    Attributes:
+        draw: Writer of the text for a screen.
+    """
+
+    draw: Callable[[Screen], str]
+
+
+def write(result: Output | Page | str, show: Callable[[Iterable[str]], None] = send) -> int:
     """Write an answer to stdout or its file, and remarks to stderr; give the exit code, 1 if a check failed.
 
     Args:
-        result: The answer, or a text.
+        result: The answer, a page, or a text.
         show: Writer to stdout; on a terminal it may use the pager.
 
     Raises:
@@ -153,7 +165,8 @@ def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) ->
         OSError: Writing to stdout failed.
     """
     if not isinstance(result, Output):
-        show([in_signs_of(result, sys.stdout)])
+        text = result.draw(screen()) if isinstance(result, Page) else result
+        show([in_signs_of(text, sys.stdout)])
         return 0
     shown = result.options
     if shown.path is None:

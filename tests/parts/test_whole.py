@@ -11,7 +11,7 @@ from gradcli import guide
 from gradcli.cli.expression import EXIT_CODES
 from gradcli.registry import all_commands
 from gradcli.results import SEVERITY
-from tests import command_reference, documents, generated, of_parts
+from tests import command_reference, documents, generated, messages, of_parts
 from tests.conftest import Command
 from tests.documents import DOCUMENTS, README, words
 from tests.report.test_screens import QUESTIONS
@@ -45,6 +45,23 @@ def test_a_document_names_commands_and_options_that_exist(document: Path, gradcl
         found = document.parent / path if path else document
         assert found.exists(), target
         assert not anchor or anchor in _anchors(found.read_text(encoding="utf-8")), target
+
+
+def test_the_page_of_messages_is_in_step() -> None:
+    """`python -m tests.messages` renews it, and each kind of error has its advice."""
+    assert set(messages.ADVICE) == set(messages.kinds())
+    documents.require_in_step("messages", messages.PAGE, messages.page())
+
+
+def test_every_recorded_error_is_on_the_page_of_messages() -> None:
+    """Without the place that a message ends with."""
+    known = [messages.pattern(text) for text in [*(one.text for one in messages.messages()), *dict(messages.OTHERS)]]
+    goldens = sorted(Path("tests/goldens/errors").glob("*.txt"))
+    raised = re.findall(r"^error: (.*)$", "\n".join(one.read_text(encoding="utf-8") for one in goldens), re.MULTILINE)
+    assert len(raised) > 100
+    for message in raised:
+        bare = re.sub(r" \((?:in|line) [^()]*\)$", "", message)
+        assert any(one.fullmatch(bare) for one in known), message
 
 
 def _anchors(text: str) -> set[str]:
