@@ -88,7 +88,7 @@ def _read_value_text(text: str, source: str) -> Array:
     return run(parse_value(text, source))
 
 
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d{2,}\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d,\d{2,}\s*")
 
 
 def remarks_on_commas(values: Mapping[str, Value]) -> list[str]:
