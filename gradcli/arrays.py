@@ -17,6 +17,10 @@ FloatType = type[np.floating[Any]]
 """Format of floating-point numbers, float32 or float64."""
 
 
+_MOST_DIGITS = 17
+"""Significant digits that tell any two floats apart."""
+
+
 def are_same(a: AnyArray, b: AnyArray) -> bool:
     """Tell whether two arrays have the same numbers, nan like nan; most that are compared are the same and have none.
 
@@ -26,3 +30,21 @@ def are_same(a: AnyArray, b: AnyArray) -> bool:
     if a is b or np.array_equal(a, b):
         return True
     return a.shape == b.shape and bool((a != a).any()) and np.array_equal(a, b, equal_nan=True)  # noqa: PLR0124
+
+
+def told_apart(*numbers: float, least: int = 6) -> list[str]:
+    """Write numbers with the same count of digits, as many as it takes to see which of them differ.
+
+    Args:
+        numbers: The numbers.
+        least: Fewest significant digits.
+
+    >>> told_apart(0.5000043, 0.5000033, least=3), told_apart(1.0, 1.0), told_apart(2 / 3, 7.0, least=3)
+    (['0.500004', '0.500003'], ['1', '1'], ['0.667', '7'])
+    """
+    different = len({f"{number:.{_MOST_DIGITS}g}" for number in numbers})
+    for count in range(least, _MOST_DIGITS):
+        texts = [f"{number:.{count}g}" for number in numbers]
+        if len(set(texts)) >= different:
+            return texts
+    return [f"{number:.{_MOST_DIGITS}g}" for number in numbers]

@@ -42,7 +42,7 @@ settings.register_profile("usual", derandomize=True, max_examples=10)
 DRAWS = os.environ.get("GRADCLI_SEED", "")
 """What a run draws, if not the same as ever: `anew`, or the number that such a run printed at its end."""
 
-for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS"):
+for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLORTERM", "COLUMNS"):
     os.environ.pop(_variable, None)
 for _variable in [name for name in os.environ if name.startswith("GRADCLI_")]:
     del os.environ[_variable]

@@ -19,6 +19,7 @@ expression                       options and arguments told apart, mistakes in t
 output                           an answer on stdout or in a file; formats and colours read before the options are
 settings                         defaults from the environment and a file
 console                          stdout and stderr: their width, colours and signs; the pager; the line of progress
+narrow_help                      long lines of a page of help, broken on a narrow terminal
 typer_internals                  what Typer does not promise, and gradcli needs
 
 A new command is a line of `gradcli.registry`, or of the part that it is of; a function with its options and its help;

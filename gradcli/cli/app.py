@@ -25,6 +25,7 @@ from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.default_command import with_command
 from gradcli.cli.expression import GroupedCommands, message, where_help_is
 from gradcli.cli.info_commands import COMPLETE
+from gradcli.cli.narrow_help import in_columns_of_terminal
 from gradcli.cli.output import Output, Page, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.cli.typer_internals import click, completion_init, shell_complete
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
@@ -147,8 +148,8 @@ def answer_words(arguments: Sequence[str]) -> Output | Page | Stream | str | int
         with contextlib.redirect_stdout(help_text):
             result = application().main(arguments, prog_name="gradcli", standalone_mode=False, obj=settings.defaults)
     except click.exceptions.NoArgsIsHelpError as error:
-        return error.format_message() + "\n"
-    return result or help_text.getvalue()  # an interrupt is an exit code here, 130
+        return in_columns_of_terminal(error.format_message()) + "\n"
+    return result or in_columns_of_terminal(help_text.getvalue())  # an interrupt is an exit code here, 130
 
 
 def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:

@@ -119,7 +119,9 @@ def _asking(
         )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()
         is_stream = callable(answer) and not isinstance(answer, Shown)  # a formula is a function too
-        return answer if no_files or is_stream else output(answer, shown, **demands)
+        if no_files or is_stream:
+            return answer
+        return output(answer, shown, **demands, exit_zero=bool(presentation.get("exit_zero")))
 
     run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]
     return run

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TextIO
 from gradcli import progress
 from gradcli.cli import settings
 from gradcli.errors import GradcliError, OutputError, displayable
+from gradcli.formats import TINTS
 from gradcli.signals import undone
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ NARROWEST = 20
 USUAL = 80
 """Columns of a terminal that does not tell its width."""
 
-_STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m", "note": "\x1b[1mnote:\x1b[0m"}
+_TINT_NAMES = {"error": "red", "warning": "amber"}
 _MARKS = re.compile(r"^(error|warning|note):", re.MULTILINE)
-_HINTS = re.compile(r"^hint: .*", re.MULTILINE)
+_HINTS = re.compile(r"^hint:", re.MULTILINE)
 
 
 def require_stdout() -> None:
@@ -134,7 +135,8 @@ def screen(color: str = "auto") -> Screen:
 
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
     is_ascii = not encoding.lower().startswith("utf")
-    return Screen(columns(sys.stdout), is_ascii, is_colored(color, sys.stdout), encoding)
+    has_colors = is_colored(color, sys.stdout)
+    return Screen(columns(sys.stdout), is_ascii, has_colors, encoding, has_colors and has_all_colors())
 
 
 def is_colored(color: str, stream: TextIO | None) -> bool:
@@ -150,9 +152,19 @@ def is_colored(color: str, stream: TextIO | None) -> bool:
 
 
 def marked(text: str) -> str:
-    """Colour the first word of a message, and dim its hint."""
-    found = _MARKS.sub(lambda match: _STYLES[match[1]], text, count=1)
-    return _HINTS.sub("\x1b[2m\\g<0>\x1b[0m", found)
+    """Colour the first word of a message; that of a hint is bold."""
+    found = _MARKS.sub(_tinted, text, count=1)
+    return _HINTS.sub("\x1b[1m\\g<0>\x1b[0m", found)
+
+
+def _tinted(mark: re.Match[str]) -> str:
+    name = _TINT_NAMES.get(mark[1])
+    return f"\x1b[{TINTS[name].escape(is_deep=has_all_colors()) if name else '1'}m{mark[0]}\x1b[0m"
+
+
+def has_all_colors() -> bool:
+    """Tell whether the terminal says that it has colours of 24 bits, and not only 256."""
+    return os.environ.get("COLORTERM") in ("truecolor", "24bit")
 
 
 # -- the pager: shows a text that is longer than the screen of a terminal, as git does it

@@ -322,6 +322,16 @@ RequireAll = Annotated[
     DEMAND,
 ]
 
+ExitZero = Annotated[
+    bool,
+    Option(
+        "--exit-zero",
+        show_default=False,
+        help="Exit with 0 whatever the verdict is; errors keep their exit codes.",
+    ),
+    PRESENTATION,
+]
+
 Warm = Annotated[bool, Fact(is_setting=True, variable="GRADCLI_WARM")]
 """Whether the first call starts the warm process: a setting, and an option of no command."""
 
@@ -356,6 +366,14 @@ def budget_options(budget: Budget = None) -> None:
 
 
 def check_options(
-    budget: Budget = None, check: NoCheck = False, strict: Strict = False, require_all: RequireAll = False
+    budget: Budget = None,
+    check: NoCheck = False,
+    strict: Strict = False,
+    require_all: RequireAll = False,
+    exit_zero: ExitZero = False,
 ) -> None:
     """Declare the options for the check of numbers."""
+
+
+def exit_options(exit_zero: ExitZero = False) -> None:
+    """Declare the option for the exit code of a command that judges unasked."""

@@ -117,7 +117,14 @@ class Output:
     note: str = ""
 
 
-def output(answer: Result, shown: OutputOptions, *, strict: bool = False, require_all: bool = False) -> Output:
+def output(
+    answer: Result,
+    shown: OutputOptions,
+    *,
+    strict: bool = False,
+    require_all: bool = False,
+    exit_zero: bool = False,
+) -> Output:
     """Join an answer, the options for writing it, and the outcome of its check.
 
     Args:
@@ -125,6 +132,7 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
         shown: The options for writing it.
         strict: Whether the verdict of the check must be `agree`.
         require_all: Whether the check must have judged all entries.
+        exit_zero: Whether it passes whatever the check found.
     """
     from gradcli.report.wording import of_sample
     from gradcli.results import Checking, Improvement
@@ -133,7 +141,7 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
     passed = passes(check, strict=strict, require_all=require_all)
     passed = answer.passed if isinstance(answer, Checking | Improvement) else passed
     is_asked = strict or require_all or isinstance(answer, Checking)
-    return Output(answer, shown, passed, of_sample(check) if is_asked else "")
+    return Output(answer, shown, passed or exit_zero, of_sample(check) if is_asked else "")
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:

@@ -45,7 +45,7 @@ def shares(*groups: Callable[..., object]) -> Callable[[F], F]:
     >>> @shares(remark_options, check_options)
     ... def sketch(at: At = None) -> None: ...
     >>> list(inspect.signature(sketch).parameters)
-    ['at', 'quiet', 'pager', 'budget', 'check', 'strict', 'require_all']
+    ['at', 'quiet', 'pager', 'budget', 'check', 'strict', 'require_all', 'exit_zero']
     """
 
     def join(function: F) -> F:

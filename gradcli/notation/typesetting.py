@@ -32,7 +32,7 @@ _SPECIAL |= {
 _MATHEMATICS = {
     character: rf"\(\{word}\)"
     for character, word in zip(
-        "⋅·±√Σ≥≤≠×→✓✗∧", "cdot cdot pm surd Sigma ge le neq times to surd times wedge".split(), strict=True
+        "⋅·±√Σ≥≤≠×→✓✗∧≈", "cdot cdot pm surd Sigma ge le neq times to surd times wedge approx".split(), strict=True
     )
 } | {"ᵀ": r"\({}^{T}\)", "…": r"\dots{}", "’": "'"}
 

@@ -5,7 +5,6 @@ The gradient is that of the line alone, in torch's form, by the rules by which t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from gradcli.adjoint.gradient import GradientProgram, gradient
 from gradcli.adjoint.row_rules import in_torch_form
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.adjoint.tidying import tidied
+from gradcli.arrays import told_apart
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import permutation
@@ -169,9 +169,8 @@ def differing(found: Array | None, torch: Array, closeness: float) -> str:
         return ""
     at = tuple(map(int, np.argwhere(~is_same)[0]))
     index = f" at [{','.join(map(str, at))}]" if at else ""
-    expected = float(found[at])
-    shown = "nan" if math.isnan(expected) else f"{expected:.3g}"
-    return f"torch takes {repr(float(torch[at])).removesuffix('.0')}{index}, where the formula gives {shown}"
+    taken, given = told_apart(float(torch[at]), float(found[at]), least=3)
+    return f"torch takes {taken}{index}, where the formula gives {given}"
 
 
 _PRODUCT = 2

@@ -32,6 +32,11 @@ def _div(a: AtenLowering, self: Lowered, other: Lowered, rounding_mode: str | No
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
+def _reflected_difference(a: AtenLowering, self: Lowered, other: Lowered, alpha: Lowered = 1) -> Lowered:
+    """Write `1 - x`, which torch calls `rsub(x, 1)`, as it was written."""
+    return a.row("sub", other, self) if alpha == 1 else a.row("rsub", self, other, alpha)
+
+
 def _clamp(a: AtenLowering, *, self: Lowered, **bounds: Lowered) -> Lowered:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
@@ -259,6 +264,7 @@ RULES: Mapping[str, Rule] = {
     **_each("nll_loss_forward nll_loss2d_forward nll_loss nll_loss2d", "nll_loss"),
     **_each("div.Tensor_mode div.Scalar_mode", _div),
     "clamp": _clamp,
+    "rsub": _reflected_difference,
     **_each("bitwise_and logical_and", functools.partial(_logical, "logical_and")),
     **_each("bitwise_or logical_or", functools.partial(_logical, "logical_or")),
     **_each("bitwise_not logical_not", functools.partial(_logical, "logical_not")),

@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gradcli.arrays import told_apart
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, array_of, dtype_name, tensor_of
@@ -141,7 +142,8 @@ class OpaqueCall:
 
     def _noted(self, found: Measurement, kind: torch.dtype) -> str:
         if found.kink is not None:
-            slopes = f"its slope is {found.kink.before:.6g} before the point and {found.kink.after:.6g} after it"
+            before, after = told_apart(found.kink.before, found.kink.after)
+            slopes = f"its slope is {before} before the point and {after} after it"
             return f"{self.called} has a kink here: along {self._place(found.kink.column)} {slopes}"
         noise = f"the numbers of {self.called} are known to {found.noise:.0e}, which hides their slopes"
         if kind is torch.float64:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import BinaryIO
 
@@ -24,7 +25,7 @@ from gradcli.option_words import Words
 from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
 from gradcli.report.compose.one_line import one_line
-from gradcli.report.document import Document, Line, Note, Screen, Styled
+from gradcli.report.document import Blocks, Document, Line, Node, Note, Screen, Styled
 from gradcli.report.numbers import rounded
 from gradcli.results import Result
 
@@ -139,7 +140,17 @@ def _in_notebook(document: Document, form: str) -> str:
 def _compact(answer: Result) -> Document:
     """Compose the compact screen, its notes in the words of Python."""
     document = compose(answer, DIGITS, is_full=False)
-    return tuple(Note(_reworded(node.words)) if isinstance(node, Note) else node for node in document)
+    return tuple(map(_in_python, document))
+
+
+def _in_python(node: Node) -> Node:
+    """Put the notes of a node into the words of Python."""
+    match node:
+        case Note():
+            return Note(_reworded(node.words))
+        case Blocks():
+            return replace(node, instead=tuple(map(_in_python, node.instead)))
+    return node
 
 
 def _reworded(words: Line) -> Line:

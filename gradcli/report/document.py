@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from gradcli.formats import TINTS
 from gradcli.notation import Notation
 from gradcli.results import Array, GraphEdge, GraphNode, Result, Verdict
 from gradcli.results.record import Record
@@ -31,6 +32,12 @@ TONES: Mapping[Verdict, Role] = {
     "disagree": "bad",
 }
 """The role of a verdict's words."""
+
+TINT_NAMES: Mapping[Role, str] = {"good": "green", "open": "amber", "lost": "purple", "bad": "red"}
+"""The colour of the words of a role, in `TINTS`; all of them are bold."""
+
+STYLES: Mapping[Role, str] = {"strong": "bold", "aside": "dim"}
+"""The style of words of a role without a colour."""
 
 WIDEST = 10_000
 """Columns of a table in a pipe."""
@@ -192,7 +199,7 @@ class Blocks(Record):
         marks: Words in the place of a number that is not to be trusted, by its row axis, its row, its column
             axis and its column.
         weights: Weights of the rows of the first axis, whose sum is the row of the second; None for neither.
-        instead: Table shown where the columns do not fit and their parts would take many lines; None if parts may.
+        instead: Shown where the columns do not fit and their parts would take many lines; nothing if parts may.
     """
 
     name: Notation
@@ -201,7 +208,7 @@ class Blocks(Record):
     blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
     marks: Mapping[tuple[int, int, int, int], Line]
     weights: Array | None = None
-    instead: Table | None = None
+    instead: tuple[Table | Note, ...] = ()
 
 
 class Graph(Record):
@@ -251,6 +258,16 @@ class Screen(Record):
     ascii: bool = False
     color: bool = False
     encoding: str = "ascii"
+    is_deep: bool = False
+
+    def tint(self, name: str) -> str:
+        """Name a colour of `TINTS` as rich does; one of 256 where the terminal does not say that it has more."""
+        return TINTS[name].rgb if self.is_deep else f"color({TINTS[name].nearest})"
+
+    def style(self, role: Role) -> str:
+        """Name the style of a role as rich does."""
+        found = TINT_NAMES.get(role)
+        return f"bold {self.tint(found)}" if found else STYLES.get(role, "")
 
     def in_characters(self, words: str) -> str:
         """Write words in the screen's characters, so that a column is as wide as the escapes in it."""

@@ -81,12 +81,12 @@ def heat_map(answer: results.Jacobian | results.Hessian, screen: Screen) -> Iter
             line = Text("  ")
             for number, is_unproven in zip(row, open_row, strict=True):
                 if not np.isfinite(number):
-                    sign, style, words = " ?", "bold red", "? is not finite"
+                    sign, style, words = " ?", screen.style("bad"), "? is not finite"
                 elif number == 0:
                     sign, style, words = "  " if is_unproven else " .", "dim", ". is 0 for all values, blank is 0"
                 else:
                     level, words = levels[min(7, int(abs(number) / most * 8))], f"{levels[-1]} is {most:.6g}"
-                    sign, style = (f"-{level}", "blue") if number < 0 else (f" {level}", "red")
+                    sign, style = f"{'-' if number < 0 else ' '}{level}", screen.tint("blue" if number < 0 else "red")
                 line.append(sign, style)
                 legend[words] = None
             yield line

@@ -27,6 +27,9 @@ LONG = 12
 """Most elements of an axis that are all shown; of a longer one, only the ends are."""
 
 
+MOST_DIGITS = 17
+"""Significant digits that tell any two floats apart."""
+
 MANY = 2**16
 """Most elements turned into text at a time: as Python's numbers they take several times their own memory."""
 
@@ -111,24 +114,27 @@ def spaced(row: Array) -> Iterator[str]:
 # -- an answer with every text and number in it passed through a function
 
 
-def changed(answer: object, leaf: Callable[[object], object]) -> Any:
+def changed(answer: object, leaf: Callable[[object], object], stays: Callable[[object], bool] | None = None) -> Any:
     """Replace each text, number and array of an answer by the value of `leaf` for it.
 
     Args:
         answer: An object of `gradcli.results`, or a part of one; names are left as they are.
         leaf: Function of one text, number or array.
+        stays: Tells of a record whether it is left as it is.
 
     >>> changed((1, {"x": "a"}), lambda one: one * 2)
     (2, {'x': 'aa'})
     """
     match answer:
         case Mapping():
-            return {key: changed(value, leaf) for key, value in answer.items()}
+            return {key: changed(value, leaf, stays) for key, value in answer.items()}
         case tuple():
-            return tuple(changed(value, leaf) for value in answer)
+            return tuple(changed(value, leaf, stays) for value in answer)
     if not is_dataclass(answer):
         return leaf(answer)
-    return replace(answer, **{one.name: changed(getattr(answer, one.name), leaf) for one in fields(answer)})  # type: ignore[type-var]
+    if stays is not None and stays(answer):
+        return answer
+    return replace(answer, **{one.name: changed(getattr(answer, one.name), leaf, stays) for one in fields(answer)})  # type: ignore[type-var]
 
 
 def printable(answer: Anything) -> Anything:
@@ -138,7 +144,7 @@ def printable(answer: Anything) -> Anything:
 
 
 def rounded(answer: Anything, digits: int) -> Anything:
-    """Round every float of an answer; text and whole numbers stay.
+    """Round every float of an answer; text and whole numbers stay, and an entry whose error would be out of sight.
 
     Args:
         answer: An object of `gradcli.results`, or a part of one.
@@ -158,7 +164,12 @@ def rounded(answer: Anything, digits: int) -> Anything:
                 return _number(one, digits)
         return one
 
-    found: Anything = changed(answer, leaf)
+    def is_hidden(one: object) -> bool:
+        if not isinstance(one, Entry) or one.verdict == "agree" or one.torch is None or one.reference is None:
+            return False
+        return one.torch != one.reference and _number(one.torch, digits) == _number(one.reference, digits)
+
+    found: Anything = changed(answer, leaf, is_hidden)
     return found
 
 
@@ -181,20 +192,46 @@ ROUNDING = 1e-12
 """Rounding left of jumps that cancel, relative to their sizes."""
 
 MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
+"""Signs of verdicts; of the others, the cross."""
+
+SLIGHT = "≈"
+"""Sign of a number that lost digits: at least three are left, or they do not matter beside the largest entry."""
 
 
-MINOR = "≈"
-"""Sign of a number that lost digits, which do not matter beside the largest of its gradient."""
-
-
-def mark(verdict: Verdict, *, is_minor: bool = False) -> str:
+def mark(verdict: Verdict, *, is_slight: bool = False) -> str:
     """Get the sign of a verdict."""
-    return MINOR if is_minor else MARKS.get(verdict, "✗")
+    return SLIGHT if is_slight else MARKS.get(verdict, "✗")
 
 
-def tone(verdict: Verdict, *, is_minor: bool = False) -> Role:
-    """Get the role of a number with this verdict: a number other than the truth is bad, unless that is minor."""
-    return "bad" if mark(verdict, is_minor=is_minor) == "✗" else TONES[verdict]
+def tone(verdict: Verdict, *, is_slight: bool = False) -> Role:
+    """Get the role of a number with this verdict: a number other than the truth is bad, unless that is slight."""
+    return "bad" if mark(verdict, is_slight=is_slight) == "✗" else TONES[verdict]
+
+
+class Doubt(Record):
+    """A verdict on a number that is not to be trusted, and whether it is a slight loss of digits."""
+
+    verdict: Verdict
+    is_slight: bool = False
+
+    @property
+    def mark(self) -> str:
+        """Sign of the verdict."""
+        return mark(self.verdict, is_slight=self.is_slight)
+
+    @property
+    def tone(self) -> Role:
+        """Role of the number."""
+        return tone(self.verdict, is_slight=self.is_slight)
+
+    @property
+    def severity(self) -> tuple[int, bool]:
+        """How bad it is beside others."""
+        return SEVERITY.index(self.verdict), not self.is_slight
+
+
+Doubts = Mapping[Index, Doubt]
+"""Doubts about the elements of an array that are not to be trusted."""
 
 
 def entries_of(answer: Answer, quantity: Quantity) -> dict[Index, Entry]:
@@ -220,37 +257,35 @@ def _mirrored(entry: Entry) -> Entry:
     return entry.moved(variable=entry.by, row=entry.column, column=entry.row, by=entry.variable)
 
 
-def doubts_of_product(answer: Answer, name: str, v: Array) -> dict[Index, Verdict]:
-    """Collect verdicts on elements of vᵀJ: their own, or else the worst of the entries that v weighs for them.
+def doubts_of_product(answer: Answer, name: str, v: Array) -> dict[Index, Doubt]:
+    """Collect doubts about elements of vᵀJ: their own, or else the worst of the entries that v weighs for them.
 
     A sum is no more certain than its worst entry; kinks whose jumps of the slope add up to 0 leave it smooth.
     """
-    own: dict[Index, Verdict] = {}
-    parts: dict[Index, Verdict] = {}
+    own: dict[Index, Doubt] = {}
+    parts: dict[Index, Doubt] = {}
     jumps: dict[Index, list[float]] = {}
     for entry in findings_of(answer):
         row, column = entry.row, entry.column
         if entry.kind not in ("vjp", "jacobian") or entry.variable != name or column is None:
             continue
         if row is None:
-            own[column] = entry.verdict
+            own[column] = Doubt(entry.verdict, entry.is_slight)
         elif v[row] != 0:
-            parts[column] = max(parts.get(column, entry.verdict), entry.verdict, key=SEVERITY.index)
+            part = Doubt(entry.verdict, entry.is_slight and v.size == 1)  # a sum may cancel
+            parts[column] = max(parts.get(column, part), part, key=lambda one: one.severity)
             left, right = entry.one_sided or (math.nan, math.nan)
             jumps.setdefault(column, []).append(float(v[row]) * (right - left))
     smooth = [c for c, own in jumps.items() if abs(sum(own)) <= ROUNDING * sum(map(abs, own))]
-    return {c: verdict for c, verdict in parts.items() if verdict != "kink" or c not in smooth} | own
+    return {c: one for c, one in parts.items() if one.verdict != "kink" or c not in smooth} | own
 
 
-def verdicts(found: Mapping[Index, Entry]) -> dict[Index, Verdict]:
-    """Map indices to the verdicts of their entries."""
-    return {place: entry.verdict for place, entry in found.items()}
+def doubts(found: Mapping[Index, Entry]) -> dict[Index, Doubt]:
+    """Map indices to the doubts about their entries."""
+    return {place: Doubt(entry.verdict, entry.is_slight) for place, entry in found.items()}
 
 
 # -- the writer of numbers, which marks the doubtful ones
-
-Doubts = Mapping[Index, Verdict]
-"""Verdicts on the elements of an array that are not to be trusted."""
 
 _Item = TypeVar("_Item")
 
@@ -282,18 +317,31 @@ class Writer(Record):
         """Write a number; a wrong one stands out, with the truth next to it."""
         if found is None:
             return line(doc.Styled(self.number(number), role))
-        return line(doc.Styled(self.beside(number, found), tone(found.verdict, is_minor=found.is_minor)))
+        return line(doc.Styled(self.beside(number, found), tone(found.verdict, is_slight=found.is_slight)))
 
     def beside(self, number: object, found: Entry) -> str:
         """Write a wrong number and the truth, with as many digits as it takes to tell them apart."""
+        if found.torch is not None:  # which is not rounded where its error would be out of sight
+            number = np.asarray(found.torch).astype(np.asarray(number).dtype)[()]
         shown = self.number(number)
         if found.one_sided is not None:
             return f"{shown} {MARKS['kink']} {self.enclosed(found)}"
         if found.reference is None or found.verdict == "unchecked":
-            return f"{shown} {mark(found.verdict, is_minor=found.is_minor)} {found.verdict}"
-        if shown == (truth := self.number(found.reference)):
-            shown, truth = digits(number), digits(found.reference)
-        return f"{shown} {mark(found.verdict, is_minor=found.is_minor)} truth {truth}"
+            return f"{shown} {mark(found.verdict, is_slight=found.is_slight)} {found.verdict}"
+        shown, truth = self.apart(number, found.reference)
+        return f"{shown} {mark(found.verdict, is_slight=found.is_slight)} truth {truth}"
+
+    def apart(self, number: object, truth: float) -> tuple[str, str]:
+        """Write a number and another one, with as many digits as it takes to tell them apart.
+
+        >>> Writer(3, False).apart(0.5000043, 0.5000033), Writer(3, False).apart(2.0, 2 / 3)
+        (('0.500004', '0.500003'), ('2', '0.667'))
+        """
+        for count in range(self.digits or MOST_DIGITS, MOST_DIGITS):
+            shown = Writer(count, self.is_full)
+            if (found := shown.number(number)) != (other := shown.number(truth)):
+                return found, other
+        return digits(number), digits(truth)
 
     def marked(self, array: Array, doubts: Doubts, role: doc.Role = "strong") -> doc.Line:
         """List an array with its doubtful elements marked, or with a count of them."""
@@ -301,17 +349,17 @@ class Writer(Record):
             return line(doc.ArrayNumbers(array))
         shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
         parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Styled(self.listed(array), role)]
-        hidden = [verdict for place, verdict in doubts.items() if place not in shown]
+        hidden = [one for place, one in doubts.items() if place not in shown]
         if hidden:
-            worst = max(hidden, key=SEVERITY.index)
-            parts.append(doc.Styled(f" {mark(worst)} {len(hidden)} {worst}", tone(worst)))
+            worst = max(hidden, key=lambda one: one.severity)
+            parts.append(doc.Styled(f" {worst.mark} {len(hidden)} {worst.verdict}", worst.tone))
         return line(*parts)
 
     def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Styled]:
         if array.ndim == 0:
-            verdict = doubts.get(at)
-            words = f"{self.number(array[()])}{'' if verdict is None else f' {mark(verdict)}'}"
-            yield doc.Styled(words, "strong" if verdict is None else tone(verdict))
+            doubt = doubts.get(at)
+            words = f"{self.number(array[()])}{'' if doubt is None else f' {doubt.mark}'}"
+            yield doc.Styled(words, "strong" if doubt is None else doubt.tone)
             return
         for n, inner in enumerate(array):
             yield doc.Styled(", " if n else "[", "strong")

@@ -14,6 +14,9 @@ Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-
 SEVERITY: tuple[Verdict, ...] = get_args(Verdict)
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
+SLIGHT = 1e-3
+"""Largest relative error of a number whose loss of digits is slight: three of them are left, as many as one reads."""
+
 Allowed = Verdict | Literal["no-counterexample"]
 """Results that may pass besides `agree`: verdicts, and a claim that is neither proved nor refuted."""
 
@@ -267,6 +270,13 @@ class Entry(Record):
         return self.assessment.is_minor
 
     @property
+    def is_slight(self) -> bool:
+        """True if digits were lost, and at least three are left or none that matter beside the largest entry."""
+        error = self.assessment.relative_error
+        is_near = self.verdict == "inaccurate" and error is not None and error <= SLIGHT
+        return self.is_minor or is_near
+
+    @property
     def truth(self) -> Any:
         """The enclosure of the truth, a ball, while the entry is judged; answers have `reference`."""
         return self.assessment.truth
@@ -348,6 +358,11 @@ class Check(Record):
     def is_minor(self) -> bool:
         """Tell whether nothing is wrong but digits that were lost in entries small beside the largest one."""
         return self.verdict == "inaccurate" and all(entry.is_minor for entry in self.findings)
+
+    @property
+    def is_slight(self) -> bool:
+        """Tell whether nothing is wrong but digits that were lost where others are left, or do not matter."""
+        return self.verdict == "inaccurate" and all(entry.is_slight for entry in self.findings)
 
 
 class ModeCheck(Record):

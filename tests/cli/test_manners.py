@@ -76,7 +76,7 @@ def test_colours_on_a_terminal() -> None:
     assert "\x1b[" in on_a_terminal(80, *question, NO_COLOR="1", FORCE_COLOR="1")
     assert "\x1b[" not in on_a_terminal(80, *question, FORCE_COLOR="0")
     assert "\x1b[" in on_a_terminal(80, *question, "--color", "always", TERM="dumb", NO_COLOR="1")
-    assert "\x1b[1;31merror:" in on_a_terminal(80, "eval", "x +")
+    assert "\x1b[1;38;5;160merror:" in on_a_terminal(80, "eval", "x +")
     assert "\x1b[" not in on_a_terminal(80, "eval", "x +", "--json")
 
 

@@ -64,7 +64,7 @@ def test_a_real_start_in_ascii_has_an_answer_and_an_error(environment: dict[str,
     assert (run.code, run.err, run.out.isascii(), NO_UNICODE[2][1] in run.out) == (0, "", True, True)
     run = process(GRADCLI, "eval", "sine(é∂)", "--color", "always", **environment)
     assert (run.code, run.out, "Traceback" in run.err) == (2, "", False)
-    assert run.err.startswith("\x1b[1;31merror:")
+    assert run.err.startswith("\x1b[1;38;5;160merror:")
 
 
 def test_the_list_of_commands_is_whole_at_80_columns(forked: Command) -> None:

@@ -1,6 +1,7 @@
 """Progress of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,6 +58,17 @@ def test_a_folder_says_it_too(words: list[str], monkeypatch: pytest.MonkeyPatch)
     before, _, after = shown.rpartition(CLEARED)
     assert before
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
+
+
+@pytest.mark.part("tables")
+def test_a_pipe_has_no_share(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows its size."""
+    with subprocess.Popen(["cat", "x.csv"], stdout=subprocess.PIPE, encoding="utf-8") as sender:
+        monkeypatch.setattr(sys, "stdin", sender.stdout)
+        shown = on_a_terminal(monkeypatch, [*words[:-1], "-", "-o", "y.csv"], "stderr")
+    assert " rows, " in shown
+    assert "%" not in shown
+    assert f"{ROWS:,} rows read" in shown
 
 
 @pytest.mark.part("tables")

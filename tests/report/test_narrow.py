@@ -56,7 +56,7 @@ def test_rows_without_headers_become_blocks_too() -> None:
         "x\n  1.0000000000000002,\n  2.0000000000000004\n  3.0000000000000004, 4\n"
         "verdict\n  inaccurate, to say the least\n"
     )
-    assert "\x1b[1;31minaccurate" in render((table,), Screen(30, color=True))
+    assert "\x1b[1;38;5;160minaccurate" in render((table,), Screen(30, color=True))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

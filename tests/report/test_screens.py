@@ -138,7 +138,7 @@ def test_numbers_below_each_other_have_their_points_in_line() -> None:
 def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> None:
     """Also one that is explained; the numbers of the answer are bold."""
     wrong = gradcli("grad", "(1-cos(x))/x**2", "--at", "1e-8", "--color", "always", "--digits", "4").out
-    assert "\x1b[1;31m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
+    assert "\x1b[1;38;5;160m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
     for words in (("jacobian", "x**2"), ("hessian", "sum(x**3)")):
         matrix = gradcli(*words, "--at", "1,2", "--color", "always").out
         assert matrix.count("\x1b[2m0\x1b[0m") == 2

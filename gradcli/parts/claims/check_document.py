@@ -79,20 +79,24 @@ class CheckingComposer(Composer):
 
 
 def _opinion(one: Entry, answer: Checking, write: Writer, *, is_weighted: bool = False) -> dict[str, doc.Line]:
-    torch, role = np.dtype(answer.dtype).type(one.torch), tone(one.verdict)
-    short = write.rounded(one)
+    torch, role = np.dtype(answer.dtype).type(one.torch), tone(one.verdict, is_slight=one.is_slight)
+    short, enclosed, formula = write.rounded(one), write.enclosed(one), one.formula
+    shown, worked_out = write.number(torch), "" if formula is None else write.number(formula)
+    if one.verdict != "agree" and shown == enclosed and one.reference is not None:
+        shown, enclosed = write.apart(torch, one.reference)
+        worked_out = "" if formula is None else write.apart(torch, formula)[1]
     quotient, error = short.difference, short.difference_error or 0.0  # to the digit where its error begins
     found: dict[str, str | doc.Line] = {
         "entry": line(doc.Symbol(wording.entry(one, answer.output, is_weighted=is_weighted))),
-        "torch": write.cell(torch, role="strong" if one.verdict == "agree" else role),
-        "formula": "" if one.formula is None else write.number(one.formula),
-        "enclosure": write.enclosed(one),
+        "torch": line(doc.Styled(shown, "strong" if one.verdict == "agree" else role)),
+        "formula": worked_out,
+        "enclosure": enclosed,
         "difference": "" if quotient is None else f"{_to_digits_of(quotient, error)} ± {error:.1g}",
     }
     if write.is_full:
         found["relative error"] = "" if one.relative_error is None else f"{one.relative_error:.2g}"
         found["ulps"] = "" if one.ulps is None else f"{one.ulps:.2g}"
-    found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_minor=one.is_minor))
+    found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_slight=one.is_slight))
     return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
 
 
@@ -100,8 +104,7 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
     """Compose the outcome of a claim, and where it is wrong."""
     numbers = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
     point = ", ".join(f"{name} = {write.listed(array)}" for name, array in numbers.items())
-    short = write.rounded(claim)
-    wrong = counterexample(claim if short.truth == short.claimed else short)
+    wrong = counterexample(claim, write)
     behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
     more = "; ".join(marked(words) for words in behind if words)
     of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
@@ -135,12 +138,13 @@ def status(claim: results.Claim) -> str:
     return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status
 
 
-def counterexample(claim: results.Claim) -> str:
+def counterexample(claim: results.Claim, write: Writer) -> str:
     """Write where a claim is wrong, the truth and the claimed value; empty if that is not known."""
     if claim.claimed is None or claim.truth is None:
         return ""
     place = f"entry {Element('', claim.entry).text} is" if claim.entry else "it is"
-    return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
+    claimed, truth = write.apart(claim.claimed, claim.truth)
+    return f"{place} {truth}, and the claim says {claimed}"
 
 
 def sampled(sampling: results.Sampling) -> str:
@@ -238,7 +242,8 @@ def _rows(answer: Checking) -> Iterator[list[str]]:
         found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
         found["reference"] = _number(claim.truth)
         found["verdict"] = status(claim).replace(" ", "-")
-        found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
+        wrong = counterexample(claim, Writer(None, is_full=False))
+        found["note"] = in_ascii("; ".join(filter(None, (wrong, claim.mistake, claim.note))))
         yield list(found.values())
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.arrays import told_apart
 from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, is_sharp, to_float
 from gradcli.crosscheck.point import flat, unravel
 from gradcli.crosscheck.sample import SEED, pick
@@ -200,7 +201,7 @@ class ClaimComparison:
                 entry = known[self.index(one)]
                 claimed = claims[entry]
                 if one.one_sided is not None:
-                    slopes = " and ".join(f"{slope:.6g}" for slope in one.one_sided)
+                    slopes = " and ".join(told_apart(*one.one_sided))
                     missing[entry] += f"; a kink with slopes {slopes} has no derivative to claim"
                 elif one.truth is not None and not isinstance(claimed, Undefined):
                     seen.append(Seen(entry, one.truth, claimed, self.is_apart(one.truth, claimed)))

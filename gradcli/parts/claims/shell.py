@@ -16,6 +16,7 @@ from gradcli.cli.options import (
     Shape,
     Wrt,
     budget_options,
+    exit_options,
     output_options,
     remark_options,
 )
@@ -148,7 +149,7 @@ Strict = Annotated[
 """Of the check itself, and so part of the question; of other commands it is a demand on the verdict."""
 
 
-@shares(output_options, remark_options, budget_options)
+@shares(output_options, remark_options, budget_options, exit_options)
 def check(
     expression: Expression,
     at: At = None,

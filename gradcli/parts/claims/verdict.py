@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gradcli.arrays import told_apart
 from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.opaque import opaque_outputs
@@ -289,7 +290,8 @@ def _where(claim: Claim) -> str:
         for name, one in values.items()
     )
     place = f"entry {list(claim.entry)} is" if claim.entry else "it is"
-    return f": at {', '.join(listed)} {place} {claim.truth:.6g}, and the claim says {claim.claimed:.6g}"
+    truth, claimed = told_apart(claim.truth, claim.claimed)
+    return f": at {', '.join(listed)} {place} {truth}, and the claim says {claimed}"
 
 
 def _at_the_point(

@@ -234,7 +234,7 @@ def _rewritten(
                 continue
             if is_same(program, form.same.text, inputs):
                 basis = form.basis.text if form.basis is not None else ""
-                best = Rewrite(form.text, "; ".join(form.reasons), judged.verdict, basis)
+                best = Rewrite(form.value_text, "; ".join(form.reasons), judged.verdict, basis)
                 worst = SEVERITY.index(judged.verdict)
                 if judged.verdict == "agree":
                     break
@@ -266,7 +266,7 @@ def finite_form(
             continue
         is_worse = SEVERITY.index(judged.verdict) > SEVERITY.index(judgement.check.verdict)
         if not is_worse and judged.verdict != "nan-trap" and is_same(program, form.same.text, inputs):
-            best, fewest = Rewrite(form.text, "; ".join(form.reasons), judged.verdict), judged.nans
+            best, fewest = Rewrite(form.value_text, "; ".join(form.reasons), judged.verdict), judged.nans
     return best
 
 

@@ -6,6 +6,7 @@ text reads back as the same lines.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,9 @@ MOST_LINES = 2_000
 
 MOST_TEXT = 20_000
 """Most characters of a text that is rewritten, or of a new text."""
+
+_ONE_STATEMENT = re.compile(r"^[^\W\d]\w* = (?=[^;\n]*$)")
+"""Name of the value of a text, and the sign behind it, where no other statement stands before."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class Form:
     def text(self) -> str:
         """The text of the whole function."""
         return self.program.text.strip()
+
+    @property
+    def value_text(self) -> str:
+        """The text, without the name of its value where it is one statement: code has `y = norm(x)` for `norm(x)`."""
+        return _ONE_STATEMENT.sub("", self.text)
 
     @cached_property
     def nodes(self) -> dict[Atom, Call]:

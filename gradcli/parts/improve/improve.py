@@ -152,7 +152,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
     form = found.one.form
-    return _better(answer, form.text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
+    return _better(answer, form.value_text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
 
 
 # -- the points

@@ -12,6 +12,7 @@ from gradcli.cli.options import (
     OptionKind,
     Wrt,
     budget_options,
+    exit_options,
     output_options,
     remark_options,
 )
@@ -29,7 +30,7 @@ Box = Annotated[
 ]
 
 
-@shares(output_options, remark_options, budget_options)
+@shares(output_options, remark_options, budget_options, exit_options)
 def improve(expression: Expression, at: At = None, box: Box = None, wrt: Wrt = None, dtype: Dtype = None) -> None:
     """The form of a function that loses the fewest digits.
 

@@ -6,21 +6,21 @@ parts scroll by themselves.  Colours can be read on light and on dark ground, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from html import escape
 
 from gradcli.errors import InputError
+from gradcli.formats import TINTS
 from gradcli.notation import Notation
 from gradcli.report import document as doc, drawings, picture
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.answers import compose
-from gradcli.report.document import Screen
+from gradcli.report.document import TINT_NAMES, Screen
 from gradcli.results import Result
 
-COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
-"""Colours of verdicts: as far from white as from black."""
-
 _SCREEN = Screen(encoding="utf-8")
+
+_COLORS = {role: TINTS[name].rgb for role, name in TINT_NAMES.items()}
 
 _STYLE = """
 .gradcli { font: 14px/1.5 system-ui, sans-serif; }
@@ -40,7 +40,7 @@ _STYLE = """
 .gradcli pre { margin: .5em 0; padding: 0; overflow-x: auto; font-size: .95em; line-height: 1.35; }
 .gradcli .aside { opacity: .7; }
 .gradcli .good, .gradcli .open, .gradcli .lost, .gradcli .bad { font-weight: 600; }
-""" + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in COLORS.items())
+""" + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in _COLORS.items())
 """Style of our parts of a page, which may stand next to others; rules for tables outdo those of notebooks."""
 
 Math = Callable[[Notation], str]

@@ -21,7 +21,7 @@ from gradcli.report.heat_maps import largest
 from gradcli.report.numbers import digits
 from gradcli.results import Array
 
-COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
+TINT_NAMES = ("blue", "red", "amber", "green", "purple", "teal", "pink", "grey")
 """Colours of y, its derivatives and its tangent, or of the elements of y."""
 
 HEIGHTS = (8, 20)
@@ -86,7 +86,7 @@ def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Scre
         own = _dots(plot.points, curve, panel, size)
         dots |= own
         drawn = np.array(_STARS[curve.order]) if screen.ascii else np.vectorize(chr)(0x2800 + dots)
-        cells, styles = np.where(own, drawn, cells), np.where(own, _color(curve, plot), styles)
+        cells, styles = np.where(own, drawn, cells), np.where(own, _color(curve, plot, screen), styles)
     for mark in plot.marks:
         place = _cell(mark.place, plot.points[0], plot.points[-1], columns)
         if mark.kind == "pole" or not any(map(math.isfinite, mark.value)):
@@ -158,19 +158,19 @@ def _legend(plot: results.Plot, screen: Screen) -> Text:
     found = Text("   ")
     signs = [star * 2 for star in _STARS] if screen.ascii else ("⠤⠤", "⠄⠠", "⠁⠠", "⠂ ")
     for curve in plot.curves:
-        found.append(signs[curve.order], _color(curve, plot))
+        found.append(signs[curve.order], _color(curve, plot, screen))
         found.append(f" {screen.in_characters(curve.label.pretty)}   ")
     dashed = {"tangent": bool(plot.tangents), "truth": any(curve.truth is not None for curve in plot.curves)}
     for words in (words for words, is_drawn in dashed.items() if is_drawn):
-        found.append(signs[_DASHED], COLORS[_DASHED])
+        found.append(signs[_DASHED], screen.tint(TINT_NAMES[_DASHED]))
         found.append(f" {words}   ")
     return found
 
 
-def _color(curve: results.Curve, plot: results.Plot) -> str:
+def _color(curve: results.Curve, plot: results.Plot, screen: Screen) -> str:
     """Choose a colour by the element of y where there are several, else by the order of the derivative."""
     has_several = any(one.element for one in plot.curves) and curve.order < _DASHED
-    return COLORS[(curve.element if has_several else curve.order) % len(COLORS)]
+    return screen.tint(TINT_NAMES[(curve.element if has_several else curve.order) % len(TINT_NAMES)])
 
 
 def _tangents(plot: results.Plot, panel: Panel) -> Iterator[results.Curve]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.arrays import told_apart
 from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, run
@@ -86,7 +87,8 @@ def _cut_of(recorded: RecordedFunction, wrt: Sequence[str]) -> HeldConstant | No
     entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
     name, position = entries[n]
     of = "" if recorded.value.size == 1 else " of y weighted at random"
-    said = f"by {name}{[*position] or ''} the gradient{of} is {here[n]:.6g}, without that {other[n]:.6g}"
+    held, free = told_apart(here[n], other[n])
+    said = f"by {name}{[*position] or ''} the gradient{of} is {held}, without that {free}"
     ends = np.cumsum([recorded.arrays[name].size for name in wrt])[:-1]
     missing = dict(zip(wrt, np.split(other - here, ends), strict=True))
     return HeldConstant(f"{value} is held constant: {said}", _weights(recorded), missing)

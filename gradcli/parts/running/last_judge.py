@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from gradcli.arrays import told_apart
 from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import array_of
 from gradcli.crosscheck.boundaries import Boundary, findings_of
@@ -307,6 +308,7 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
     left, right, product = (one / unit for one in (found.left, found.right, found.product))
     length = f"{found.within * abs(unit):.1g}" + "·u" * (not variable)
     within = f", at it or within {length} of it" * (found.within > 0)
+    (gradient,) = told_apart(product)
     match found.kind:
         case "jump":
             changes = (
@@ -316,8 +318,9 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
             )
             said = f"{along} {of} jumps {' and '.join(changes)}{within}"
         case "kink":
-            said = f"{along} {of} has the slope {left:.6g} before the point and {right:.6g} after it"
-            said += within
+            before, after, gradient = told_apart(left, right, product)
+            said = f"{along} {of} has the slope {before} before the point and {after} after it{within}"
         case _:
-            said = f"{along} the function moves by {np.nanmean([left, right]):.6g}" + f" in {of}" * (of != "y")
-    return f"{said}; the gradient says {product:.6g}" if np.isfinite(product) else said
+            moved, gradient = told_apart(float(np.nanmean([left, right])), product)
+            said = f"{along} the function moves by {moved}" + f" in {of}" * (of != "y")
+    return f"{said}; the gradient says {gradient}" if np.isfinite(product) else said

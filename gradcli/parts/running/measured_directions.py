@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradcli.arrays import told_apart
 from gradcli.crosscheck.boundaries import Boundary, findings_of
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.measured import LARGEST_ERROR, MOST_DIGITS
@@ -122,8 +123,9 @@ def _compared(
         return Boundary("unchecked", f"{noted}: compute in float64, or compare with another implementation, versus=")
     if off.max(initial=-1.0) > 0:
         n = np.unravel_index(int(off.argmax()), off.shape)
-        said = f"along a random direction the function moves by {slopes[n]:.9g}, measured within {errors[n]:.1g}"
-        return Boundary("disagree", f"{said}; the gradient says {products[n]:.9g}")
+        moved, product = told_apart(slopes[n], products[n])
+        said = f"along a random direction the function moves by {moved}, measured within {errors[n]:.1g}"
+        return Boundary("disagree", f"{said}; the gradient says {product}")
     ratio = float(np.max(worst / np.where(largest > 0, largest, 1.0), initial=0.0))
     return MOST_DIGITS if ratio == 0 else int(min(MOST_DIGITS, np.floor(-np.log10(ratio))))
 

@@ -42,7 +42,8 @@ class PassPrinter:
             self._failed = error
 
     def _show(self, one: Pass) -> None:
-        if self.demands["strict"] and any("NaN" in said or "infinit" in said for said in one.noticed):
+        is_strict = self.demands["strict"] and not self.demands["exit_zero"]
+        if is_strict and any("NaN" in said or "infinit" in said for said in one.noticed):
             self.code = max(self.code, NOT_PASSED)
         if not one.is_judged and self.shown.form != "table":
             self._warn([f"pass {one.number} ({one.where}), not judged: {'; '.join(one.noticed)}"])

@@ -15,6 +15,7 @@ from gradcli.cli.options import (
     Budget,
     Color,
     Digits,
+    ExitZero,
     Fact,
     Format,
     Full,
@@ -59,6 +60,7 @@ def run(
     check: NoCheck = False,
     strict: Strict = False,
     require_all: RequireAll = False,
+    exit_zero: ExitZero = False,
     only: Only = None,
     command: Text = None,
 ) -> Stream:
@@ -96,7 +98,7 @@ def run(
 
         script = UserScript(*given_script)
         with away_from_output() as stdout:
-            printer = PassPrinter(shown, demands, only, stdout)
+            printer = PassPrinter(shown, {**demands, "exit_zero": exit_zero}, only, stdout)
             recorder = ScriptRecorder(printer, check=is_checked, seconds=budget, wrt=names, only=only)
             ended = answer_passes(script, recorder)
         printer.end(recorder.watch.summary())

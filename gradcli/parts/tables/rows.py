@@ -224,10 +224,10 @@ class Joined:
 
     @property
     def share(self) -> float | None:
-        """Fraction of all files that has been read."""
+        """Fraction of all files that has been read; None of a pipe, whose size is unknown."""
         rows = self._rows
-        own = rows.share or 0 if isinstance(rows, TextRows) else rows.passed / max(1, rows.count)
-        return (self._place + own) / len(self._points.files)
+        own = rows.share if isinstance(rows, TextRows) else rows.passed / max(1, rows.count)
+        return None if own is None else (self._place + own) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """Yield the rows in blocks, numbered on from file to file."""

@@ -15,7 +15,19 @@ from typer import Option
 from gradcli import progress
 from gradcli.cli.commands import CommandLine, require_none
 from gradcli.cli.console import remark, waiting
-from gradcli.cli.options import At, Device, Dtype, Expression, Fact, OptionKind, Quiet, RequireAll, Strict, Wrt
+from gradcli.cli.options import (
+    At,
+    Device,
+    Dtype,
+    ExitZero,
+    Expression,
+    Fact,
+    OptionKind,
+    Quiet,
+    RequireAll,
+    Strict,
+    Wrt,
+)
 from gradcli.cli.output import NOT_PASSED, passes, require_place
 from gradcli.cli.typer_internals import one_of
 from gradcli.errors import UsageError
@@ -135,6 +147,7 @@ def map_(
     quiet: Quiet = False,
     strict: Strict = False,
     require_all: RequireAll = False,
+    exit_zero: ExitZero = False,
 ) -> None:
     """One function at many points: rows in, y and its derivatives out.
 
@@ -203,7 +216,8 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         from gradcli.parts.tables.stream_summary import summary
 
         remark(summary(passage, seconds, is_terminal=sys.stderr is not None and sys.stderr.isatty()))
-    return 0 if passes(passage.check, **demands) else NOT_PASSED
+    is_zero = line.presentation["exit_zero"] or passes(passage.check, **demands)
+    return 0 if is_zero else NOT_PASSED
 
 
 def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], is_folder: bool) -> None:

@@ -38,7 +38,7 @@ from gradcli.report.compose.formula_tables import (
 from gradcli.report.compose.functions import functions
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.heat_maps import heat_map
-from gradcli.report.numbers import LONG, Doubts, Writer, doubts_of_product, entries_of, mark, printable, tone, verdicts
+from gradcli.report.numbers import LONG, Doubts, Writer, doubts, doubts_of_product, entries_of, mark, printable
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
@@ -111,8 +111,8 @@ class Composer(Writer):
             is_proven = self.is_full and found.proven
             parts += [" ", doc.Styled(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:
-                beside = self.beside(found.torch, found).removesuffix(f" {mark(found.verdict)} {found.verdict}")
-                parts.append(f": torch {beside}")
+                sign = mark(found.verdict, is_slight=found.is_slight)
+                parts.append(f": torch {self.beside(found.torch, found).removesuffix(f' {sign} {found.verdict}')}")
             yield doc.Note(line(*parts, f": {found.note}" if found.note else ""))
         if (more := check.findings_count - len(shown)) > 0:
             shown_all = "" if self.is_full else f"; {option('full')} shows them"
@@ -230,7 +230,7 @@ class Composer(Writer):
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
     def _arrays(self, answer: results.Judged, parts: Sequence[results.Quantity]) -> doc.Table:
-        return self.arrays((part.label, part.numbers, verdicts(entries_of(answer, part))) for part in parts)
+        return self.arrays((part.label, part.numbers, doubts(entries_of(answer, part))) for part in parts)
 
     def matrix(self, answer: results.Differentiation | results.Hessian, v: results.Array | None = None) -> doc.Node:
         """Compose all blocks as one matrix, with v next to its rows for a product; folded, list large ones."""
@@ -271,14 +271,16 @@ class Composer(Writer):
         names, marks, vjp = answer.wrt, dict(found.marks), answer.arrays("vjp")
         for n, (name, part) in enumerate(zip(names, answer.asked, strict=True)):
             of_its_own = entries_of(answer, part)
-            for j, verdict in doubts_of_product(answer, name, v).items():
+            for j, doubt in doubts_of_product(answer, name, v).items():
                 number, own = part.numbers[j], of_its_own.get(j)
-                worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
+                worst = line(doc.Styled(f"{self.number(number)} {doubt.mark}", doubt.tone))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
         y, numbers = Named(answer.output), {name: self.rounded(vjp[name]).reshape(1, -1) for name in names}
         products = tuple((PRODUCT(y, Named(name)), array) for name, array in numbers.items())
         rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
-        instead = self.product(answer, v) if isinstance(answer, results.VJP) and not self.is_full else None
+        is_product = isinstance(answer, results.VJP) and not self.is_full
+        too_wide = note(Words(f"the Jacobian is too wide for this screen; {option('full')} shows it"))
+        instead = (self.product(answer, v), too_wide) if is_product else ()
         return replace(
             found,
             rows=rows,
@@ -297,7 +299,7 @@ class Composer(Writer):
         for one in answer.answers:
             cells = [self.marked(one.vjp[name], doubts_of_product(one, name, one.v)) for name in answer.wrt]
             for part in one.of_kind("accumulated"):
-                cells.append(self.marked(part.numbers, verdicts(entries_of(one, part))))
+                cells.append(self.marked(part.numbers, doubts(entries_of(one, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
 

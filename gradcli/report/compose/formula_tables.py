@@ -132,17 +132,16 @@ def _in_short(one: doc.EquationCell) -> str | doc.Inline:
 
 
 def standing(
-    verdict: results.Verdict, *, proven: bool = False, is_minor: bool = False, digits: int | None = None
+    verdict: results.Verdict, *, proven: bool = False, is_slight: bool = False, digits: int | None = None
 ) -> doc.Styled:
     """Write a verdict with its sign, in its colour."""
     said = judged(verdict, proven=proven, digits=digits)
-    return doc.Styled(f"{mark(verdict, is_minor=is_minor)} {said}", TONES[verdict])
+    return doc.Styled(f"{mark(verdict, is_slight=is_slight)} {said}", TONES[verdict])
 
 
 def standing_of(check: results.Check) -> doc.Styled:
     """Write the verdict of a check with its sign."""
-    is_minor = check.verdict == "inaccurate" and check.is_minor
-    return standing(check.verdict, proven=check.proven, is_minor=is_minor, digits=check.digits)
+    return standing(check.verdict, proven=check.proven, is_slight=check.is_slight, digits=check.digits)
 
 
 # -- all formulas

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich import box
@@ -26,15 +26,6 @@ from gradcli.report.compose.answers import compose
 from gradcli.report.document import WIDEST, Screen, in_ascii
 from gradcli.report.drawings import point, words
 from gradcli.results import Result
-
-STYLES: Mapping[doc.Role, str] = {
-    "strong": "bold",
-    "aside": "dim",
-    "good": "bold green",
-    "open": "bold yellow",
-    "lost": "bold magenta",
-    "bad": "bold red",
-}
 
 COMFORTABLE = 24
 """Fewest columns for a cell of words, before a table becomes blocks."""
@@ -86,7 +77,7 @@ def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
         width=width,
         force_terminal=screen.color,
         force_jupyter=False,  # in a notebook it would show the text itself
-        color_system="standard" if screen.color else None,
+        color_system=("truecolor" if screen.is_deep else "256") if screen.color else None,
         markup=False,
         emoji=False,
         highlight=False,
@@ -111,9 +102,10 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield from node.drawn(screen)
         case _:
             blocks = list(_abreast(drawings.table(node), screen))
-            instead = node.instead if isinstance(node, doc.Blocks) and len(blocks) > 1 else None
-            if instead is not None and len(blocks) * (len(blocks[0].rows) + _AROUND) > BLOCKS:
-                yield from _parts(instead, screen)
+            instead = node.instead if isinstance(node, doc.Blocks) and len(blocks) > 1 else ()
+            if instead and len(blocks) * (len(blocks[0].rows) + _AROUND) > BLOCKS:
+                for one in instead:
+                    yield from _parts(one, screen)
                 return
             for block in blocks:
                 yield from _framed(block, screen)
@@ -230,7 +222,7 @@ def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = Fal
     found = Text(style=style)
     for part in line:
         shown = words(part, screen, is_alone=is_cell and len(line) == 1)
-        found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Styled) else "")
+        found.append(shown, screen.style(part.role) if screen.color and isinstance(part, doc.Styled) else "")
     return found
 
 

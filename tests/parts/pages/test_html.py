@@ -4,7 +4,6 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -93,21 +92,6 @@ def test_what_was_typed_is_no_markup() -> None:
     ):
         assert "x &lt; 1" in text or "x&lt;1" in text
         assert "x < 1" in "".join(Page(text).words) or "x<1" in "".join(Page(text).words)
-
-
-def _luminance(color: str) -> float:
-    """As WCAG 2 has it."""
-    parts = (int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@pytest.mark.parametrize("role", html.COLORS)
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
-def test_colours_can_be_read_on_light_and_on_dark(role: Any, ground: str) -> None:
-    """At a contrast of 4 and more, where bold words need 3."""
-    one, other = sorted((_luminance(html.COLORS[role]), _luminance(ground)))
-    assert (other + 0.05) / (one + 0.05) >= 4
 
 
 def test_numbers_of_a_matrix_stand_below_each_other_by_their_points() -> None:
