@@ -144,12 +144,13 @@ def _compact(answer: Result) -> Document:
 
 
 def _in_python(node: Node) -> Node:
-    """Put the notes of a node into the words of Python."""
+    """Put a note, and those of a matrix that has no room, into the words of Python."""
     match node:
         case Note():
             return Note(_reworded(node.words))
-        case Blocks():
-            return replace(node, instead=tuple(map(_in_python, node.instead)))
+        case Blocks(instead=instead):
+            reworded = (Note(_reworded(one.words)) if isinstance(one, Note) else one for one in instead)
+            return replace(node, instead=tuple(reworded))
     return node
 
 

@@ -318,7 +318,7 @@ def words_of(found: Contradiction, variable: str, of: str = "y") -> str:
             )
             said = f"{along} {of} jumps {' and '.join(changes)}{within}"
         case "kink":
-            before, after, gradient = told_apart(left, right, product)
+            before, after = told_apart(left, right)
             said = f"{along} {of} has the slope {before} before the point and {after} after it{within}"
         case _:
             moved, gradient = told_apart(float(np.nanmean([left, right])), product)
