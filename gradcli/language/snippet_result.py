@@ -79,6 +79,7 @@ class Snippet:
         dtype: The type in which torch computes the tensors of the text; None if it has none.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
+        has_row: Whether the passes are of several outputs, which stand in a row as the one output here.
     """
 
     program: Program
@@ -90,8 +91,14 @@ class Snippet:
     dtype: Literal["float64", "float32"] | None = None
     frees_graph: Replay | None = None
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)
+    has_row: bool = False
 
     @property
     def starts_anew(self) -> bool:
         """Tell whether `.grad` is cleared or left out between the passes, so that no single product stands for all."""
         return any(n and (one.zeroed or not one.accumulates) for n, one in enumerate(self.passes))
+
+    @property
+    def has_each(self) -> bool:
+        """Tell whether each pass is to have a product of its own."""
+        return self.starts_anew or self.has_row

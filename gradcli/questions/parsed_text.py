@@ -172,8 +172,8 @@ class ParsedText:
 
     @property
     def has_passes(self) -> bool:
-        """Tell whether a snippet has several backward passes that do not add up to one product."""
-        return self._snippet.starts_anew
+        """Tell whether a snippet has several backward passes that are each to have a product."""
+        return self._snippet.has_each
 
     @property
     def has_v(self) -> bool:

@@ -323,11 +323,13 @@ class Products(Differentiation, kw_only=True):
     Attributes:
         answers: One for each v, in order; each is what a `vjp` with that v alone answers.
         check: The check of all products.
+        is_written: Whether they are the passes of a text, which says itself what they keep and clear.
     """
 
     asks = "vjp"
 
     answers: tuple[VJP, ...]
+    is_written: bool = False
 
     @property
     def asked(self) -> tuple[Quantity, ...]:

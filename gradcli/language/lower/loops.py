@@ -75,7 +75,7 @@ def _values(context: Context, clause: nodes.Clause) -> Iterable[Atom]:
     """List the values of a loop: a range of whole numbers, a list of constants, or several tensors."""
     node = clause.values
     if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
-        bounds = [integer(context, argument.value) for argument in node.arguments.items[:4]]
+        bounds = [_bound(context, argument.value) for argument in node.arguments.items[:4]]
         if len(bounds) in (1, 2, 3) and bounds[2:] != [0]:
             if len(steps := range(*bounds)) > MAX_UNROLLED:
                 context.findings.terms = MAX_UNROLLED  # before the first of too many is read
@@ -89,6 +89,13 @@ def _values(context: Context, clause: nodes.Clause) -> Iterable[Atom]:
         span = clause.word.span.to(node.span)
         raise context.source.error("a loop runs over range(...) or a list of numbers", span)
     return values
+
+
+def _bound(context: Context, node: nodes.Node) -> int:
+    """Read a bound of a range; in a text of Python, one that is not known before it runs is code."""
+    if context.libraries.is_code and isinstance(node, nodes.NameNode) and node.token.text == "_":
+        raise context.source.code("a range up to '_'", node.span)
+    return integer(context, node)
 
 
 def require_few(context: Context, tokens: int, word: Token) -> None:

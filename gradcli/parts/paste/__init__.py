@@ -7,6 +7,7 @@ assigned_names  names that take values
 text_rules      rules of expressions that mean something else in statements, or stand only there
 text_calls      functions of the text, and their calls
 text_passes     backward() and torch.autograd.grad
+several_outputs  passes of several outputs as passes of one
 imported_names  names that imports give, and those that are code
 tensors         the floating-point types that are written, and random numbers, which torch draws
 text_state      what is known of a text so far: tensors, draws, passes, definitions
@@ -30,6 +31,17 @@ class PastePart(Part):
         from gradcli.parts.paste import texts
 
         return texts.text_reader()
+
+
+def code_of(text: str) -> str:
+    """Return the code of a text pasted from a prompt, a notebook or a page, each line of it where it stands.
+
+    >>> code_of("In [1]: y = x**2\\nOut[1]: tensor(4.)").split()
+    ['y', '=', 'x**2']
+    """
+    from gradcli.parts.paste import texts
+
+    return texts.code_of(text)
 
 
 PART = PastePart()

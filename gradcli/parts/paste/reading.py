@@ -26,6 +26,7 @@ from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import SourceText
 from gradcli.parts.paste.imported_names import KNOWN
+from gradcli.parts.paste.several_outputs import in_a_row
 from gradcli.parts.paste.tensors import type_of
 from gradcli.parts.paste.text_passes import accumulated, asked_passes, function_of, in_grad, vector_of
 from gradcli.parts.paste.text_rules import rules_of
@@ -109,13 +110,18 @@ def _snippet(text: TextState, context: Context, lines: Sequence[nodes.LineNode])
     """Read the whole text."""
     output = last_value(text, context, lines)
     asked = asked_passes(text, context)
+    has_row = context.builder.shares and len({one.output for one in asked}) > 1
+    if has_row:
+        asked = in_a_row(context, asked)
     if asked:
         require_used(context)
         output = asked[-1].output, asked[-1].span
     if output is None:
         hint = 'write one, such as "x**2"; a snippet has y = x**2 and y.backward(v)'
         raise context.source.error("there is no function in this text", context.source.tokens[-1].span, hint=hint)
-    return _of_torch(text, context, output, asked) if text.is_torch else _of_mathematics(context, output, lines)
+    if text.is_torch:
+        return replace(_of_torch(text, context, output, asked), has_row=has_row)
+    return _of_mathematics(context, output, lines)
 
 
 def _of_mathematics(context: Context, output: Operand, lines: Sequence[nodes.LineNode]) -> Snippet:

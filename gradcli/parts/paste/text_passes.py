@@ -123,11 +123,7 @@ def function_of(context: Context, atom: Atom) -> Program:
 
 
 def asked_passes(text: TextState, context: Context) -> list[SnippetPass]:
-    """List the passes that are questions, those of one output by several inputs as one.
-
-    Raises:
-        LanguageError: They are of different outputs.
-    """
+    """List the passes that are questions, those of one output by several inputs as one."""
     found: list[SnippetPass] = []
     for one in text.passes.noted:
         last = found[-1] if found else one
@@ -136,10 +132,6 @@ def asked_passes(text: TextState, context: Context) -> list[SnippetPass]:
             found[-1] = replace(last, inputs=tuple(dict.fromkeys((*last.inputs, *one.inputs))))
         else:
             found.append(one)
-    for one in found:
-        if context.builder.shares and one.output != found[0].output:
-            instead = "join them: (a*y1.sum() + b*y2.sum()).backward()"
-            raise context.source.code("calling backward() on a second output", one.span, instead)
     return found
 
 

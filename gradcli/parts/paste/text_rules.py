@@ -94,7 +94,8 @@ def _member(text: TextState, context: Context, operand: Operand, member: nodes.M
         return members.member(context, operand, member)
     if name == "backward" and arguments is not None:
         return backward(text, context, operand, arguments)
-    if name == "requires_grad_" and str(operand[0]) in text.tensors.values:
+    is_name = context.source.excerpt(operand[1]).isidentifier()  # and no copy of it, such as a.clone()
+    if name == "requires_grad_" and is_name and str(operand[0]) in text.tensors.values:
         is_required = not any(token.text == "False" for token in context.source.within(member.span))
         require_gradient(text, context, str(operand[0]), span, is_required=is_required)
         return operand

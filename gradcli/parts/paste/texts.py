@@ -102,6 +102,8 @@ def _read_statements(
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):
         return None
+    if is_torch and "ᵀ" in text:
+        text = _with_names(text)
     from gradcli.parts.paste.reading import HowToRead, read_statements
 
     return read_statements(text, known, HowToRead(generator, is_torch, is_session), shares=shares)
@@ -114,6 +116,20 @@ _PRINTED = re.compile(r"(?m)^(?:tensor|array|\(tensor)\([^\n]*(?:\n[ \t]+[^\n]*)
 """A printed tensor, with the rows after the first."""
 
 
+_DOCUMENTED = re.compile(
+    r"(?m)(?:^|(?<=;))[ \t]*(?:print\([\w.]+\.__doc__\)|help\([\w.]+\)|[\w.]+\.__doc__|[\w.]+\?{1,2})[ \t]*(?=$|;)"
+)
+"""A statement that shows a page of documentation."""
+
+_RAISED_T = re.compile(r"(?<!\w)([^\W\d]\w*?)ᵀ(?!\w)")
+"""A name that ends with a raised T, which is a letter to Python."""
+
+
+def code_of(text: str) -> str:
+    """Return the code of a text, each line of it where it stands, without prompts and what is no code."""
+    return "\n".join(code for _, code in _lines_of_code(text))
+
+
 def _code_alone(text: str) -> str:
     """Return the code of a text pasted from a prompt, a notebook or a page, with blanks for all else.
 
@@ -123,16 +139,37 @@ def _code_alone(text: str) -> str:
     >>> _code_alone("In [1]: y = x**2\\nOut[1]: tensor(4.)").split()
     ['y', '=', 'x**2']
     """
+    return "\n".join(" " * count + code for count, code in _lines_of_code(text))
+
+
+def _lines_of_code(text: str) -> list[tuple[int, str]]:
+    """List the lines of a text: the number of characters before the code, and the code."""
     if sum(_FENCE.match(line) is not None for line in text.split("\n")) > 1:
         text = _within_fences(text)
     if _FIRST_PROMPT.search(text):
         prompts = [(_PROMPT.match(line), line) for line in text.split("\n")]
-        lines = [" " * m.end() + line[m.end() :] if m else " " * len(line) for m, line in prompts]
-        return "\n".join(lines)
-    found = _PRINTED.search(text) if _TORCH.search(text) else None
-    if found is not None and text[: found.start()].strip():
-        return _PRINTED.sub(lambda one: re.sub(r"[^\n]", " ", one[0]), text)
-    return text
+        return [(m.end(), line[m.end() :]) if m else (len(line), "") for m, line in prompts]
+    if _TORCH.search(text):
+        text = _DOCUMENTED.sub(_blank, text)
+        found = _PRINTED.search(text)
+        if found is not None and text[: found.start()].strip():
+            text = _PRINTED.sub(_blank, text)
+    return [(0, line) for line in text.split("\n")]
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return blanks for all but the ends of lines."""
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _with_names(text: str) -> str:
+    """Write `vᵀ` as Python reads it, as the name `vT`, where it is assigned or the text assigns no `v`.
+
+    >>> _with_names("vᵀ = 2*x; y.backward(vᵀ)"), _with_names("v = 2*x; vᵀ@y")
+    ('vT = 2*x; y.backward(vT)', 'v = 2*x; vᵀ@y')
+    """
+    assigned = set(re.findall(r"(?<![\w.])([^\W\d]\w*)[ \t]*=(?!=)", text))
+    return _RAISED_T.sub(lambda one: one[0] if one[1] in assigned and one[0] not in assigned else f"{one[1]}T", text)
 
 
 def _within_fences(text: str) -> str:

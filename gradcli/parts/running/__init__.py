@@ -31,7 +31,9 @@ stated_gradients   a function that is stated to be the derivative of another
 gradcheck_arguments  the arguments of `torch.autograd.gradcheck`
 checking           a check as a test suite asks for it
 scripts            a whole script, its values after a pass, and its backward passes
-notebooks          the cells of a notebook as a script
+pass_arguments     the output and the gradient vectors of a pass
+last_pass          the last backward pass of a script, explained
+script_texts       the text of a script to be run: of a file, a notebook, or pasted from a prompt or a page
 script_tensors     a tensor of a script as a function of its leaves
 late_recording     what autograd does not follow in a script, recorded where a pass is made of it
 untracked_calls    the calls that it does not follow, put off
@@ -66,6 +68,7 @@ from gradcli.parts.part import Part
 if TYPE_CHECKING:
     from gradcli.function import Function
     from gradcli.parts.part import AskedFunction
+    from gradcli.results import Result
 
 
 class _Named:
@@ -90,6 +93,50 @@ class _Named:
             read_value(value, f"--at {name}".rstrip())
         raise trial.ReadError
 
+
+class _Script:
+    """A script in the place of an expression: one command runs it, and answers on its last backward pass."""
+
+    has_v = True
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def wants_formula(self, given: Container[str]) -> bool:
+        """Never: a script gives a point."""
+        return False
+
+    @property
+    def variables(self) -> NoReturn:
+        """Refuse the script, as a table has points of a function.
+
+        Raises:
+            InputError: Always.
+        """
+        from gradcli.parts.running.targets import script_error
+
+        raise script_error(self.path)
+
+    def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> Result:
+        """Explain the last backward pass of the script.
+
+        Raises:
+            GradcliError: Another command is asked, or as for `answer_on_last_pass`.
+        """
+        if command not in _OF_LAST_PASS:
+            from gradcli.parts.running.targets import script_error
+
+            raise script_error(self.path)
+        if trial.is_on():
+            _Named().ask(command, given)
+        from gradcli.parts.running.last_pass import answer_on_last_pass
+        from gradcli.parts.running.script_texts import user_script
+
+        return answer_on_last_pass(user_script(self.path), command, given, budget=budget)
+
+
+_OF_LAST_PASS = ("explain",)
+"""Commands that run a script, and answer on its last backward pass."""
 
 _RUN = Command("run", "Many at once", "gradcli.parts.running.shell:run")
 
@@ -130,8 +177,10 @@ class RunningPart(Part):
         """
         if {".", ":"}.isdisjoint(word):  # a file has a dot, a function of Python a colon
             return None
-        from gradcli.parts.running.targets import NoFunctionError, require_no_file, target
+        from gradcli.parts.running.targets import NoFunctionError, is_script, require_no_file, target
 
+        if is_script(word):
+            return _Script(word.strip())
         require_no_file(word)
         if (named := target(word)) is None:
             return None
@@ -143,11 +192,11 @@ class RunningPart(Part):
         try:
             return function_named(named)
         except NoFunctionError as error:
-            from gradcli.parts.running.script_tensors import ScriptTensor, is_tensor_with_history
+            from gradcli.parts.running.script_tensors import is_tensor_with_history, tensor_of_script
 
             if not (named.file and is_tensor_with_history(error.found)):
                 raise
-        return ScriptTensor(named, f"{Path(named.file).name}::{named.name}")
+        return tensor_of_script(named)
 
     def names_code(self, word: str) -> bool:
         """Tell whether a word is `FILE.py::NAME` or `MODULE:NAME`."""

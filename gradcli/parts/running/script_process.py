@@ -13,13 +13,14 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from importlib.util import decode_source, module_from_spec
 from pathlib import Path
-from types import CodeType, TracebackType
+from pkgutil import resolve_name
+from types import CodeType, ModuleType, TracebackType
 from typing import Any, TextIO
 
 from gradcli.autodiff import torch_internals
@@ -48,11 +49,17 @@ class UserScript:
         name: The path of the file; `-c` or `-` of a text.
         arguments: Arguments of its command line.
         text: Its text; None for that of the file.
+        code: What is run in place of the text or the file; None where Python can run that as it stands.
+        imports: The whole names of what it lacks an import of, by the names that it has for them.
+        remarks: What is done with it before it is run, in words.
     """
 
     name: str
     arguments: Sequence[str] = ()
     text: str | None = None
+    code: str | None = None
+    imports: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
 
     def run(self) -> None:
         """Run it as the main module, with its own command line and import path."""
@@ -65,15 +72,26 @@ class UserScript:
                 runpy.run_path(path, run_name="__main__")
                 return
             linecache.cache.pop(path, None)  # of another text of this name
-            loader = _MainLoader(path, Path(path).read_bytes() if self.text is None else self.text)
+            written = Path(path).read_bytes() if self.text is None else self.text
+            loader = _MainLoader(path, written if self.code is None else self.code)
             module = module_from_spec(ModuleSpec("__main__", loader))
             module.__spec__ = None
             if self.text is None:
                 module.__file__ = path
             sys.modules["__main__"] = module
+            module.__dict__.update((name, resolve_name(whole)) for name, whole in self.imports.items())
             loader.exec_module(module)
         finally:
             sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
+
+
+def run_text(name: str, path: str, text: str) -> ModuleType:
+    """Run the text of a file that Python itself cannot run, such as a notebook, as a module of this name."""
+    loader = _MainLoader(path, text)
+    module = module_from_spec(ModuleSpec(name, loader))
+    module.__file__ = path
+    loader.exec_module(module)
+    return module
 
 
 class _MainLoader(importlib.abc.InspectLoader):

@@ -10,7 +10,8 @@ from pathlib import Path
 from gradcli.errors import InputError, brief
 from gradcli.locking import one_at_a_time
 from gradcli.parts.running.pass_line import pass_line
-from gradcli.parts.running.script_process import UserScript, answer_passes
+from gradcli.parts.running.script_process import answer_passes
+from gradcli.parts.running.script_texts import user_script
 from gradcli.parts.running.scripts import ScriptRecorder
 from gradcli.questions.call_arguments import in_words
 from gradcli.report import WIDTH
@@ -99,13 +100,13 @@ def run(
         text = os.fspath(script)
         if {*"\n;=("}.isdisjoint(text):
             raise InputError(f"there is no file {text}", hint="a text of Python is run too")
-    user_script = UserScript("-c" if text is not None else str(Path(script)), arguments, text)
+    ran = user_script("-c" if text is not None else str(Path(script)), arguments, text)
     names = [name.strip() for name in wrt.split(",") if name.strip()] if isinstance(wrt, str) else [*wrt]
     passes: list[Pass] = []
     with one_at_a_time():
         recorder = ScriptRecorder(passes.append, check=check, seconds=budget, wrt=names, only=only)
-        ended = answer_passes(user_script, recorder)
+        ended = answer_passes(ran, recorder)
     if not passes and ended is None:
-        message = f"{user_script.name} makes no backward pass"
+        message = f"{ran.name} makes no backward pass"
         raise InputError(message, hint="name a function of it: gradcli.grad(f, x)")
-    return ScriptRun(user_script.name, tuple(passes), tuple(recorder.watch.summary()), ended)
+    return ScriptRun(ran.name, tuple(passes), (*ran.remarks, *recorder.watch.summary()), ended)

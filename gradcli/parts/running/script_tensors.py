@@ -11,14 +11,16 @@ import io
 import runpy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.option_words import option
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.python_functions import PythonFunction
+from gradcli.parts.running.script_texts import is_notebook
 from gradcli.parts.running.scripts import ScriptRecorder
-from gradcli.parts.running.targets import Target, guarded
+from gradcli.parts.running.targets import Target, guarded, run_notebook
 from gradcli.questions.naming import Inputs
 from gradcli.questions.question import Device, Dtype, Inquiry
 
@@ -31,11 +33,11 @@ def is_tensor_with_history(found: object) -> bool:
 class ScriptTensor(PythonFunction):
     """A tensor of a script, as a function of its leaves, which have the values that the script gives them."""
 
-    def __init__(self, target: Target, called: str) -> None:
-        self.expression, self.target = called, target
+    def __init__(self, called: str, inquiry: Inquiry) -> None:
+        self.expression = called
         self.borrowed, self.structures, self._given, self._taken = {}, {}, {}, Signature({})
         self._dtype, self._devices, self._device = None, {}, "cpu"
-        self._inquiry = _recorded(target, called)
+        self._inquiry = inquiry
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -77,6 +79,16 @@ class ScriptTensor(PythonFunction):
         return replace(self._inquiry, wrt=[*(wrt or self.variables)], check=check)
 
 
+def tensor_of_script(target: Target) -> ScriptTensor:
+    """Run the script of a target, and return its tensor as a function.
+
+    Raises:
+        InputError: The script fails, or its calls cannot be recorded.
+    """
+    called = f"{PurePath(target.file).name}::{target.name}"
+    return ScriptTensor(called, _recorded(target, called))
+
+
 def _recorded(target: Target, called: str) -> Inquiry:
     """Run the script of a target, and make the inquiry about its tensor.
 
@@ -86,7 +98,7 @@ def _recorded(target: Target, called: str) -> Inquiry:
     recorder = ScriptRecorder(lambda told: None, check=False, seconds=None, wrt=())
     with guarded(f"{target.file} is run"), torch.enable_grad(), _keeping_graphs(), recorder:
         with contextlib.redirect_stdout(io.StringIO()):  # it was printed when the file was loaded
-            found: object = runpy.run_path(target.file, run_name="gradcli_script")
+            found = _names_of(target.file)
         for word in target.name.split("."):
             found = found[word] if isinstance(found, dict) else getattr(found, word)
         if not isinstance(found, torch.Tensor):
@@ -94,6 +106,13 @@ def _recorded(target: Target, called: str) -> Inquiry:
         with recorder.paused():
             inquiry = recorder.inquiry_of(found, called)
     return inquiry
+
+
+def _names_of(path: str) -> object:
+    """Run a script or a notebook, and return its names."""
+    if not is_notebook(path):
+        return runpy.run_path(path, run_name="gradcli_script")
+    return vars(run_notebook(path, "gradcli_script"))
 
 
 @contextlib.contextmanager

@@ -39,6 +39,7 @@ from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
 from gradcli.parts.running.opaque_functions import apply_in_script
+from gradcli.parts.running.pass_arguments import output_and_vectors, unbatched
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
@@ -101,6 +102,8 @@ class ScriptRecorder(LateRecorder):
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
         self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
+        # The last pass with create_graph, which is answered where no pass goes back through what it made.
+        self._kept: tuple[Mapping[str, Argument], CallPlace] | None = None
 
     def __enter__(self) -> Self:
         """See calls, and steps of optimizers, from here on."""
@@ -109,7 +112,13 @@ class ScriptRecorder(LateRecorder):
         return super().__enter__()
 
     def __exit__(self, *raised: Argument) -> None:
-        """See no more."""
+        """See no more; of a script whose passes all have create_graph, answer the last one first."""
+        kept, self._kept = self._kept, None
+        if kept is not None and os.getpid() == self._process:
+            given, place = kept
+            told = Pass(1, place.where, 0.0, is_judged=self._is_recording)
+            self.tell(self._answer(told, given, place) if told.is_judged else told)
+            self.watch.passes = 1
         super().__exit__(*raised)
         self._entered.close()
         self.watch.__exit__(*raised)
@@ -360,9 +369,11 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording:
             self._learn_names(place.frame)
         if given.get("create_graph"):
+            self._kept = None if self.watch.passes else (given, place)
             return (
                 super().run_backward(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
             )
+        self._kept = None
         y = tensors_in(next(iter(given.values())))
         leaves: list[Tensor] = []
         with unrecorded():
@@ -375,7 +386,7 @@ class ScriptRecorder(LateRecorder):
             found = super().run_backward(path, function, args, kwargs)
             with unrecorded():
                 gradients = tensors_in(found) if found is not None else [one.grad for one in leaves]
-                gradients = [None if one is None else _unbatched(one) for one in gradients]
+                gradients = [None if one is None else unbatched(one) for one in gradients]
                 told = self._noticed(told, y, leaves, gradients, place)
         except RuntimeError as error:
             reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
@@ -441,13 +452,8 @@ class ScriptRecorder(LateRecorder):
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
-        y = _only(next(iter(given.values())))
-        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
-        if not isinstance(y, torch.Tensor):
-            raise InputError("a pass of several outputs at once is not answered")
-        is_batched = given.get("is_grads_batched") or (v is not None and torch_internals.batch_of(v) is not None)
-        vs = () if v is None else [*array_of(_unbatched(v))] if is_batched else [array_of(v)]
+    def _answered(self, told: Pass, given: Mapping[str, Argument], place: CallPlace) -> Pass:
+        y, vs = output_and_vectors(given)
         norms = defaultdict[str, list[float]](list)
         found: list[str] = []
         called = f"pass {told.number}{place}"
@@ -481,18 +487,3 @@ def norm(array: Array) -> float:
     sizes = np.abs(array, dtype=np.float64)
     largest = float(sizes.max(initial=0.0))
     return largest * float(np.linalg.norm(sizes / largest)) if 0 < largest < math.inf else largest
-
-
-_VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
-"""Names of the gradient vector among the arguments of passes."""
-
-
-def _unbatched(tensor: Tensor) -> Tensor:
-    """Return all that a tensor stands for within `torch.vmap`, or itself."""
-    several = torch_internals.batch_of(tensor)
-    return tensor if several is None else several
-
-
-def _only(value: Argument) -> Argument:
-    """Unwrap a list or tuple of one value; give anything else as it is."""
-    return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value

@@ -29,7 +29,6 @@ from gradcli.cli.options import (
 )
 from gradcli.cli.output import Stream, resolved_options
 from gradcli.errors import InputError, UsageError
-from gradcli.parts.running.notebooks import is_notebook, script_of
 
 Words = Annotated[
     list[str] | None,
@@ -92,11 +91,14 @@ def run(
     def answer() -> int:
         given_script = _script([*(words or ())], command)
         from gradcli.parts.running.pass_printer import PassPrinter
-        from gradcli.parts.running.script_process import UserScript, answer_passes
+        from gradcli.parts.running.script_process import answer_passes
+        from gradcli.parts.running.script_texts import user_script
         from gradcli.parts.running.scripts import MOST_PASSES, ScriptRecorder
         from gradcli.parts.running.targets import away_from_output
 
-        script = UserScript(*given_script)
+        script = user_script(*given_script)
+        for said in () if shown.is_quiet else script.remarks:
+            remark(f"note: {said}\n")
         with away_from_output() as stdout:
             printer = PassPrinter(shown, {**demands, "exit_zero": exit_zero}, only, stdout)
             recorder = ScriptRecorder(printer, check=is_checked, seconds=budget, wrt=names, only=only)
@@ -134,6 +136,4 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
         text = sys.stdin.read() if sys.stdin is not None else ""
     elif text is None and not os.path.exists(name):
         raise InputError(f"there is no file {name}")
-    elif text is None and is_notebook(name):
-        text = script_of(name)
     return name, arguments, text

@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from gradcli.complete_output import text_output
 from gradcli.errors import InputError, did_you_mean, listed_names
+from gradcli.parts.running.script_texts import is_notebook, script_of
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
     from gradcli.recording.aten_calls import Argument
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.pyw?)::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
+_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.(?:pyw?|ipynb))::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
 
 
 _FILE = re.compile(r"[\w./\\~-]*\w\.(?:pyw?|ipynb)")
@@ -74,20 +75,31 @@ def require_no_file(text: str) -> None:
         raise InputError(f"there is no file {path}")
     if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
         return
-    if path.endswith((".py", ".pyw", ".ipynb")):
-        names = [] if path.endswith(".ipynb") else _functions(path)
-        if names:
-            hint = f"name one of them: gradcli check {path}::{names[0]} --at VALUE"
-            raise InputError(f"{path} is a script with the functions {listed_names(names)}", hint=hint)
-        message = f"{path} is a script, which is run only where that is said"
-        raise InputError(message, hint=f"gradcli run {path} checks its backward passes")
+    if is_script(path):
+        raise script_error(path)
     raise InputError(f"{path} is a file, not an expression", hint=f"write @{path} for the text in it")
+
+
+def is_script(text: str) -> bool:
+    """Tell whether a text is the path of a script or a notebook."""
+    path = text.strip()
+    return path.endswith((".py", ".pyw", ".ipynb")) and "\n" not in path and os.path.isfile(path)
+
+
+def script_error(path: str) -> InputError:
+    """Make the error of a script in the place of an expression, with its functions or what runs it as the hint."""
+    if names := _functions(path):
+        hint = f"name one of them: gradcli check {path}::{names[0]} --at VALUE"
+        return InputError(f"{path} is a script with the functions {listed_names(names)}", hint=hint)
+    message = f"{path} is a script, which is run only where that is said"
+    return InputError(message, hint=f"gradcli run {path} checks its backward passes")
 
 
 def _functions(path: str) -> list[str]:
     """List the functions of a file, by its text."""
-    with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        return re.findall(r"(?m)^def (\w+)", file.read())
+    with contextlib.suppress(OSError, InputError):
+        text = script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
+        return re.findall(r"(?m)^def (\w+)", text)
     return []
 
 
@@ -226,6 +238,8 @@ def _of_file(target: Target) -> ModuleType:
     target.require_file()
     path = Path(target.file)
     name = path.stem if path.stem.isidentifier() else "target"
+    if is_notebook(target.file):
+        return run_notebook(target.file, name)
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
         raise InputError(f"{target.file} is no file of Python")
@@ -234,6 +248,15 @@ def _of_file(target: Target) -> ModuleType:
     sys.modules.setdefault(name, module)
     spec.loader.exec_module(module)
     return module
+
+
+def run_notebook(path: str, name: str) -> ModuleType:
+    """Run the cells of a notebook, in order, as a module of this name."""
+    from gradcli.parts.running.script_process import run_text
+
+    whole = str(Path(path).resolve())
+    sys.path.insert(0, os.path.dirname(whole))
+    return run_text(name, whole, script_of(path))
 
 
 def _of_module(target: Target) -> ModuleType:

@@ -57,10 +57,14 @@ def _is_only_here(words: Sequence[str]) -> bool:
 
     >>> _is_only_here(["run", "fit.py"]), _is_only_here(["grad", "model.py::loss"]), _is_only_here(["grad", "x[1:3]"])
     (True, True, False)
+    >>> _is_only_here(["explain", "train.py"]), _is_only_here(["explain", "x**2"])
+    (True, False)
     >>> _is_only_here(["eval", "x", "--at=x=@/dev/fd/63"])
     True
     """
     if not {"run", "--run"}.isdisjoint(words) or any(map(is_open_here, _paths(words))):
+        return True
+    if any(word.rstrip().endswith((".py", ".pyw", ".ipynb")) for word in words):
         return True
     if not any(":" in word for word in words):
         return False

@@ -80,13 +80,15 @@ def vjps(
     >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
     [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
     """
-    answers = answered(self._asked(at, **options), vs, loss, accumulate=accumulate, each=True)[1]
+    inquiry = self._asked(at, **options)
+    answers = answered(inquiry, vs, loss, accumulate=accumulate, each=True)[1]
     shared = {one.name: getattr(answers[0], one.name) for one in fields(Differentiation)}
     shared["quantities"] = answers[0].of_kind("jacobian")
     if shared["check"] is not None and len(answers) > 1:
         checks = [_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None]
         shared["check"] = joined(checks)
-    return Products(**shared, answers=tuple(answers))
+    is_written = not vs and loss is None and len(answers) == len(inquiry.snippet.passes)
+    return Products(**shared, answers=tuple(answers), is_written=is_written)
 
 
 def answered(
@@ -119,8 +121,9 @@ def answered(
     if most_elements is not None and elements > most_elements:
         message = f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained"
         raise TooLargeError(message, hint="use smaller inputs, or vjp, which keeps no steps")
-    accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
-    passes = snippet.passes if accumulates and is_of_snippet else ()
+    is_written = is_of_snippet and (accumulate or (each and snippet.has_each))
+    passes = snippet.passes if is_written else ()
+    accumulates = accumulate or any(one.accumulates for one in passes)
     # Passes without a v of their own share the v of the snippet.
     own_vs = (passes and snippet.vectors) or [snippet.v]
     if (many := len(vs or own_vs)) > MAX_PRODUCTS:

@@ -100,7 +100,7 @@ class Composer(Writer):
         yield from map(note, answer.remarks)
         if isinstance(answer, results.Differentiation) and (self.is_full or not is_small(answer)):
             yield from map(note, filter(None, [wording.diagonal(answer)]))
-        if isinstance(answer, results.Products) and answer.answers[0].accumulated:
+        if isinstance(answer, results.Products) and answer.answers[0].accumulated and not answer.is_written:
             yield note(wording.accumulating(answer))
 
     def findings(self, check: results.Check, output: str, *, is_weighted: bool = False) -> Iterator[doc.Node]:

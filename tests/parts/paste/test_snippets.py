@@ -81,6 +81,9 @@ x, n = torch.tensor([2., 3.], requires_grad=True), 3; y = (x**n).sum(); y.backwa
 x = torch.ones(2, 3, requires_grad=True); n, d = x.shape; (x.sum()*n*d).backward()
 A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (A.sum(0)**2).sum(); y.backward()
 {X}s = torch.stack([x[0], x[1]]); t = [2*x[0], 3*x[1]]; a, b = s; (a*b).backward()
+{X}y = (x**2).sum(); z = (x**3).sum(); y.backward(); z.backward()
+{X}y = x**2; z = 3*y; y.backward(torch.ones(2), retain_graph=True); z.backward(torch.tensor([1., 2.]))
+{X}w = torch.ones(2, requires_grad=True); y = (w*x).sum(); z = w.sum(); y.backward(); z.backward()
 """.strip().split("\n")
 """Snippets of PyTorch as they are pasted, one a line."""
 
@@ -253,6 +256,18 @@ y.backward(torch.tensor([2., 3.]), retain_graph=True)
 """
 
 
+OF_SEVERAL = """
+x = torch.tensor([1., 2.], requires_grad=True)
+y = x**2
+loss = (x**3).sum()
+y.backward(torch.tensor([1., 2.]), retain_graph=True)
+loss.backward(retain_graph=True)
+x.grad.zero_()
+loss.backward(retain_graph=True)
+(x.view(2, 1)*torch.ones(3)).backward(torch.ones(2, 3))
+"""
+
+
 KEPT: tuple[int, ...] = ()
 """Seeds of passes that were answered wrong once."""
 
@@ -267,7 +282,7 @@ def _passes(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", [ANEW, *map(_passes, seeds(0, 6, KEPT))])
+@pytest.mark.parametrize("text", [ANEW, OF_SEVERAL, *map(_passes, seeds(0, 6, KEPT))])
 def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
     """A row each, as torch prints it: the sum since it was set to zero; its numbers are right, so the verdict is."""
     held = passes_by_torch(text)
