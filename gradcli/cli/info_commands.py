@@ -41,6 +41,7 @@ _UNSET: Mapping[str, str | int] = {
     "dtype": "float64",
     "device": "cpu",
     "budget": round(SECONDS),
+    "theme": "light",
 }
 """Values shown where nothing is set, for options whose default depends on the question."""
 

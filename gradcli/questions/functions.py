@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradcli import trial
 from gradcli.errors import UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, SIGNS, Kind, Op
@@ -47,6 +48,7 @@ def pages(*words: str) -> Functions:
         UnknownFunctionError: No function has such a name, and nothing is found.
     """
     found = [_found(word) for word in words]
+    trial.end()
     return Functions(tuple(page(e[0].name) if len(e) == 1 else Listing(e, word) for e, word in found))
 
 

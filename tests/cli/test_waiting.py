@@ -23,10 +23,10 @@ def _run(
     patch: pytest.MonkeyPatch, words: list[str], *, seconds: float = 0.3, term: str = "xterm", fails: bool = False
 ) -> str:
     """Run a command that takes so long, and give what came to the terminal from a tenth of a second on."""
-    real = gradcli.function.Function.grad
+    real = gradcli.function.Function.grad.answer
 
-    def slow(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
-        found = real(self, *arguments, **options)
+    def slow(self: gradcli.function.Function, places: Any, options: Any) -> Any:
+        found = real(self, places, options)
         for _ in progress.tracked("point", "ab", 2):
             progress.set_step("proving", 512, 1024)
             time.sleep(seconds / 2)
@@ -34,7 +34,7 @@ def _run(
             raise InputError("no such luck")
         return found
 
-    patch.setattr(gradcli.function.Function, "grad", slow)
+    patch.setattr(gradcli.function.Function.grad, "answer", slow)
     return on_a_terminal(patch, words, "stderr", term=term, wait=0.1 if seconds else 60.0, code=2 * fails)
 
 

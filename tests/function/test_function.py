@@ -96,7 +96,7 @@ def _raises(x: torch.Tensor) -> torch.Tensor:
     [
         (
             lambda: gradcli.Function("2*sine(x)"),
-            "unknown function 'sine'\n  2*sine(x)\n    ^^^^\nhint: did you mean 'sin'?",
+            "unknown function 'sine'\n  2*sine(x)\n    ^^^^\nhint: write 2*sin(x)",
         ),
         (lambda: gradcli.Function("x**2").vjp("(1"), "(in at["),
         pytest.param(lambda: gradcli.vjp("x**2", [1, 2]), "hint: v=[1, 1] sums", marks=pytest.mark.part("running")),
