@@ -197,7 +197,7 @@ def test_another_package_adds_a_format(tmp_path: Path) -> None:
     assert (shown.code, shown.out) == (0, "agree\n"), shown.err
     assert (written.code, written.out, path.read_text(encoding="utf-8")) == (0, "", "kink\n"), written.err
     assert "|html|verdict>" in re.sub(r"\s", "", listed.out)
-    assert ".pdf, .verdict;" in suffix.err.replace("\n", " ")
+    assert ".htm, .verdict;" in suffix.err.replace("\n", " ")
     assert text == "agree"
 
 

@@ -70,7 +70,10 @@ def _may_be_respelled(words: Words, error: GradcliError) -> bool:
     """Tell whether other words may be meant: of one line, without what was sent, and of no code that was run."""
     is_usage, whole = isinstance(error, UsageError), " ".join(words)
     is_sent = any(word.endswith(("@-", "=-")) for word in words)
-    is_code = any(map(names_code, words)) or (isinstance(error, CodeError) and ";" in whole)
+    try:
+        is_code = any(map(names_code, words)) or (isinstance(error, CodeError) and ";" in whole)
+    except GradcliError:  # a part of another package that cannot be loaded
+        return False
     return not ((is_sent or is_code) and not is_usage) and "\n" not in whole and len(whole) <= LONGEST_TRIED
 
 

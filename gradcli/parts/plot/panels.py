@@ -54,7 +54,7 @@ def _hides(plot: results.Plot, panel: Panel) -> bool:
     x = np.linspace(plot.points[0], plot.points[-1], PLACES)
     heights = [np.interp(x, plot.points, curve.values) for curve in panel.curves]
     near = NEAR * (panel.high - panel.low)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # near the largest number such a distance is infinite
         return any(np.mean(abs(a - b) < near) > TOGETHER for a, b in itertools.combinations(heights, 2))
 
 
