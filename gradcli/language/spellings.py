@@ -334,7 +334,7 @@ def page_for(error: GradcliError) -> str | None:
 
 def is_form(hint: str | None) -> bool:
     """Tell whether a hint is a form that nobody has tried, or missing."""
-    return hint is None or (hint.startswith("write ") and "..." in hint and ";" not in hint)
+    return hint is None or (hint.startswith("write ") and "..." in hint)
 
 
 def advise(error: GradcliError, text: str, read: Callable[[str], object], rows: tuple[Spelling, ...] = TEXTS) -> None:

@@ -23,7 +23,8 @@ def _run(
     patch: pytest.MonkeyPatch, words: list[str], *, seconds: float = 0.3, term: str = "xterm", fails: bool = False
 ) -> str:
     """Run a command that takes so long, and give what came to the terminal from a tenth of a second on."""
-    real = gradcli.function.Function.grad.answer
+    method: Any = gradcli.function.Function.grad
+    real = method.answer
 
     def slow(self: gradcli.function.Function, places: Any, options: Any) -> Any:
         found = real(self, places, options)
@@ -34,7 +35,7 @@ def _run(
             raise InputError("no such luck")
         return found
 
-    patch.setattr(gradcli.function.Function.grad, "answer", slow)
+    patch.setattr(method, "answer", slow)
     return on_a_terminal(patch, words, "stderr", term=term, wait=0.1 if seconds else 60.0, code=2 * fails)
 
 

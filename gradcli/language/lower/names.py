@@ -147,7 +147,8 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
     if op is not None and name.text not in context.known.variables:
         hint = _with_arguments(context, span)
         if not context.known.is_value:
-            hint += f"; a variable called {name.text} needs a value, {option('at', f'{name.text}=VALUE')}"
+            at = option("at", f"{name.text}=VALUE")
+            hint = f"the function stands before its arguments; a variable called {name.text} needs a value, {at}"
         raise context.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
     if context.known.is_value:
         raise context.source.error(
