@@ -17,8 +17,6 @@ from functools import partial
 from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.lower import juxtaposed_names
-from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
 
 LONGEST = 400
@@ -277,6 +275,9 @@ def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
     """Generate what may be meant by a name that is not known, with what then stands after its argument."""
     if not word.isidentifier():
         return
+    from gradcli.language.lower import juxtaposed_names  # SymPy is imported once a text was read
+    from gradcli.language.program.wengert import CONSTANTS
+
     yield from ((name, "") for name in _OTHER_NAMES.get(word, ()))
     if word in (*_OTHER_NAMES, *_CALLS, *hints.FACTS):
         return

@@ -106,13 +106,8 @@ def claimed(
     proof: Proof | None = None
     if (failing is None or not failing.shows) and comparison.entries:
         # A point that shows the difference in its first digits is a better answer than the given one.
-        tried, found = search.begin()
-        if (found or failing) is None and counted + tried and not (unproved or comparison.reading.is_transposed):
-            from gradcli.parts.claims.proof import prove
-
-            proof = prove(subject, comparison.reading)
-        if proof is None or proof.is_open or proof.has_kinks:
-            tried, found = (tried, found) if found is not None and found.shows else search.run()
+        is_provable = failing is None and not (unproved or comparison.reading.is_transposed)
+        proof, tried, found = _searched(search, comparison, counted, is_provable=is_provable)
         counted, failing = counted + tried, found or failing
     if failing is not None:
         if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
@@ -123,6 +118,26 @@ def claimed(
     answer = _unrefuted(comparison, text, here, counted, notes, unproved, proof)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _searched(
+    search: Search, comparison: ClaimComparison, counted: int, *, is_provable: bool
+) -> tuple[Proof | None, int, Look | None]:
+    """Search for a point that refutes a claim, at fewer points where it is proved.
+
+    Returns:
+        The proof, the points that counted, and the point that refutes the claim.
+    """
+    tried, found = search.begin()
+    proof = None
+    if is_provable and found is None and counted + tried:
+        from gradcli.parts.claims.proof import prove
+
+        proof = prove(comparison.subject, comparison.reading)
+    is_settled = proof is not None and not (proof.is_open or proof.has_kinks)
+    if not is_settled and (found is None or not found.shows):
+        tried, found = search.run()
+    return proof, tried, found
 
 
 def _unproved_reason(subject: Subject, text: str, *, is_called: bool, is_of_values: bool) -> str:

@@ -118,7 +118,7 @@ class Composer(Writer):
             shown_all = "" if self.is_full else f"; {option('full')} shows them"
             yield note(Words(f"and {more:,} more{shown_all}"))
         if (better := check.rewrite) is not None:
-            why = f": {better.reason}" if self.is_full or better.verdict in ("kink", "undefined") else ""
+            why = f": {better.reason}" if self.is_full or check.verdict in ("kink", "undefined") else ""
             yield doc.Note(line("better: ", code(better.expression), "   ", standing(better.verdict), why))
         yield from map(note, check.notes)
 
