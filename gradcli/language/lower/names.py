@@ -148,7 +148,7 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
         hint = _with_arguments(context, span)
         if not context.known.is_value:
             at = option("at", f"{name.text}=VALUE")
-            hint = f"the function stands before its arguments; a variable called {name.text} needs a value, {at}"
+            hint = f"a call has its arguments in parentheses; a variable called {name.text} needs a value, {at}"
         raise context.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
     if context.known.is_value:
         raise context.source.error(
