@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from gradcli.cli import main
 from tests import of_parts, warm
-from tests.examples import SEED, is_thorough
+from tests.examples import SEED, is_thorough, one_by_one, part
 from tests.transcripts import Recorded
 
 
@@ -99,19 +99,22 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make no tests of the cases that are left to the thorough run, a third of all, only to deselect them."""
-    if "not thorough" not in metafunc.config.option.markexpr:
-        return
-    marks = metafunc.definition.own_markers
-    for n, mark in enumerate(marks):
-        if mark.name == "parametrize" and len(mark.args) == 2:
-            names, cases = mark.args[0], [*mark.args[1]]
-            kept = [k for k, case in enumerate(cases) if not is_thorough(case)] or range(len(cases))
-            ids = mark.kwargs.get("ids")
-            if ids is not None and not callable(ids):
-                named = [*ids]
-                ids = [named[k] for k in kept]
-            marks[n] = pytest.mark.parametrize(names, [cases[k] for k in kept], **{**mark.kwargs, "ids": ids}).mark
+    """Leave what `one_in` says to the thorough run, and make no tests of such cases only to deselect them."""
+    marks, is_usual = metafunc.definition.own_markers, "not thorough" in metafunc.config.option.markexpr
+    places = [n for n, mark in enumerate(marks) if mark.name == "parametrize" and len(mark.args) == 2]
+    many = {n: [*marks[n].args[1]] for n in places}
+    if shares := [mark.args[0] for mark in marks if mark.name == "one_in"]:
+        longest = max(places, key=lambda n: len(many[n]))
+        is_single = isinstance(names := marks[longest].args[0], str) and "," not in names
+        many[longest] = part(one_by_one(many[longest]) if is_single else many[longest], 0, shares[0])
+    for n in places:
+        kept = [k for k, case in enumerate(many[n]) if not is_usual or not is_thorough(case)] or range(len(many[n]))
+        ids = marks[n].kwargs.get("ids")
+        if ids is not None and not callable(ids):
+            named = [*ids]
+            ids = [named[k] for k in kept]
+        cases, options = [many[n][k] for k in kept], {**marks[n].kwargs, "ids": ids}
+        marks[n] = pytest.mark.parametrize(marks[n].args[0], cases, **options).mark
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from gradcli.complete_output import CompleteWriter, open_descriptor, text_output
 from tests import warm
+from tests.examples import part
 from tests.terminals import LONGEST, PIPES, Program
 
 LIMIT = 2048
@@ -104,7 +105,7 @@ def _limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
 
 
-@pytest.mark.parametrize(("writer", "unbuffered"), [*UNBUFFERED, ROWS, ("a list", "")])
+@pytest.mark.parametrize(("writer", "unbuffered"), part([*UNBUFFERED, ROWS, ("a list", "")], 0, of=2))
 def test_what_is_cut_off_at_a_limit_ends_with_an_error(
     writer: str, unbuffered: str, tmp_path: Path, command: list[str]
 ) -> None:
@@ -118,6 +119,7 @@ def test_what_is_cut_off_at_a_limit_ends_with_an_error(
 
 
 @pytest.mark.parametrize(("writer", "unbuffered"), QUICK)
+@pytest.mark.one_in(2)
 def test_a_pipe_that_does_not_block_gets_all(writer: str, unbuffered: str, command: list[str]) -> None:
     """A parent may have set the pipe so for itself, and it reads when it has time."""
     found = []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function, GradcliError
+from tests.examples import part
 from tests.work import calls
 
 LINEAR = 2.6
@@ -30,7 +31,7 @@ TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("kind", part(TEXTS, 0, of=2))
 def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls, where a quadratic part would show as four times."""
     once, twice = (TEXTS[kind](n) for n in (120, 240))  # formulas of less are kept

@@ -183,6 +183,7 @@ def test_another_package_adds_a_command(tmp_path: Path) -> None:
     assert wrong.err.startswith("error: ")
 
 
+@pytest.mark.thorough
 def test_another_package_adds_a_format(tmp_path: Path) -> None:
     """On the screen and in a file; the help, errors and `f"{answer:verdict}"` know it, and the formats of the core."""
     environment, path = _installed(tmp_path), tmp_path / "a.verdict"

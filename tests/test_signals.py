@@ -139,7 +139,9 @@ MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 LONG = [
     (PRODUCTS, "product ", signal.SIGINT, 130),
     pytest.param(MAP, " rows, ", signal.SIGINT, 130, marks=[pytest.mark.part("tables"), pytest.mark.thorough]),
-    pytest.param(MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.part("tables")),
+    pytest.param(
+        MAP, " rows, ", signal.SIGTERM, -signal.SIGTERM, marks=[pytest.mark.part("tables"), pytest.mark.thorough]
+    ),
 ]
 
 

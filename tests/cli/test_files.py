@@ -61,6 +61,7 @@ PIPES = [
 
 
 @pytest.mark.parametrize(("script", "expected"), PIPES)
+@pytest.mark.one_in(2)
 def test_real_pipes(script: str, expected: str, filled: Path) -> None:
     """From one gradcli to the next, from a file, from a process; and who does not ask for stdin leaves it alone."""
     run = shell(script, filled)
@@ -79,6 +80,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("script", "words"), REFUSED)
+@pytest.mark.one_in(2)
 def test_pipes_that_are_refused(script: str, words: str, filled: Path) -> None:
     """In bounded time, with one message."""
     run = shell(script, filled)

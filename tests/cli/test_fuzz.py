@@ -3,7 +3,7 @@
 import pytest
 
 from gradcli.language import ops
-from tests.examples import examples, seeds
+from tests.examples import examples, part, seeds
 from tests.fuzz import Fuzz, complaint, drawn
 
 SEEDS = examples(1_200)
@@ -12,7 +12,7 @@ KEPT: tuple[int, ...] = ()
 """Seeds of command lines that were at fault once."""
 
 
-@pytest.mark.parametrize("block", range(12))
+@pytest.mark.parametrize("block", part(range(12), 0, of=2))
 def test_random_command_lines_are_answered_or_refused(block: int) -> None:
     """With a clear message and an empty stdout if refused; strict JSON if asked for; never a warning of a library."""
     each = SEEDS // 12

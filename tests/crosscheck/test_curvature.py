@@ -103,6 +103,7 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
         ("sum(x*relu([x, 0]/norm([x, 0])))", 1.0, "agree", None),
     ],
 )
+@pytest.mark.one_in(2)
 def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float, verdict: str, known: Any) -> None:
     """Kinks with both sides, traps and limits with the truth, where there is nothing, and cuts without a jump."""
     check = asked("hessian", text, {"x": at})

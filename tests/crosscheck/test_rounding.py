@@ -284,6 +284,7 @@ FACTORS = [
 
 
 @pytest.mark.parametrize(("text", "command"), in_turn(part(FACTORS, 0, of=2), "hessian", "hvp"))
+@pytest.mark.one_in(2)
 def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -565,6 +565,7 @@ def test_claims_are_read_as_the_function_is(text: str, claim: str, status: str) 
         ("A*x", "x", "A'", "proved"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_claims_need_no_values(text: str, variable: str, claim: str, status: str) -> None:
     """Nor shapes."""
     (found,) = Function(text).check(claim={variable: claim}).claims

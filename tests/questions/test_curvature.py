@@ -75,6 +75,7 @@ NOT_EMPTY = [(text, at) for text, at, _ in HESSIANS if np.size(at["x" if "x" in 
 
 
 @pytest.mark.parametrize(("text", "at"), NOT_EMPTY, ids=[text for text, _ in NOT_EMPTY])
+@pytest.mark.one_in(2)
 def test_a_hessian_agrees_and_hu_is_its_product_with_u(text: str, at: dict[str, Any]) -> None:
     """With a formula for every block."""
     answer = Function(text).hessian(at)

@@ -230,6 +230,7 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("einsum('ij,jk->ki', A, B)", {"A": [[1.0, 2], [3, 4]], "B": [[5.0, 6], [7, 8]]}),
     ],
 )
+@pytest.mark.one_in(2)
 def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None:
     """All entries are known, and hold the truth."""
     known, entries = adjoints_hold(text, at)

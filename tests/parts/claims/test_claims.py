@@ -59,6 +59,7 @@ PROVED: list[tuple[str, str, At, str]] = [
 
 
 @pytest.mark.parametrize(("f", "text", "at", "of"), part(PROVED, 2, of=3))
+@pytest.mark.one_in(2)
 def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
     claim = claim_of(f, text, at)
@@ -197,6 +198,7 @@ def _said(f: str, text: str, at: At, how: dict[str, Any], status: str, words: st
 
 
 @pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said))
+@pytest.mark.one_in(2)
 def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:

@@ -64,6 +64,7 @@ REFUTED = [
 
 
 @pytest.mark.parametrize(("f", "variable", "claim"), REFUTED, ids=[f"{f}: {c}"[:60] for f, _, c in REFUTED])
+@pytest.mark.one_in(2)
 def test_a_false_claim_is_refuted_without_values(f: str, variable: str, claim: str) -> None:
     """In each reading with which it makes sense, and by the numbers of one."""
     found = Function(f).check(claim={variable: claim}).claims[0]
@@ -101,6 +102,7 @@ DIFFERENTIALS = [
 
 
 @pytest.mark.parametrize(("f", "claim", "found"), DIFFERENTIALS)
+@pytest.mark.one_in(2)
 def test_a_claim_may_be_a_differential(f: str, claim: str, found: dict[str, str]) -> None:
     """Of each variable that it names the differential of."""
     assert {one.variable: one.status for one in Function(f).check(claim={"": claim}).claims} == found

@@ -91,7 +91,7 @@ def _try(subject: Subject, said: str, arrays: Mapping[str, np.ndarray]) -> None:
         assert _is_where_branches_meet(subject, said, {**arrays, **(claim.at or {})}), (said, claim)
 
 
-TRIED = [*part((op.worked_example for op in TABLE.values()), 8, of=48), *part(WRITTEN, 0, of=4)]
+TRIED = [*part((op.worked_example for op in TABLE.values()), 8, of=96), *part(WRITTEN, 0, of=8)]
 
 
 @pytest.mark.parametrize(("text", "values"), TRIED)

@@ -48,6 +48,7 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "shapes", "expected"), CLASSICS, ids=[text for text, _, _ in CLASSICS])
+@pytest.mark.one_in(2)
 def test_the_classics(text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
     found = Function(text).closed_form("grad", shape=shapes).matrices
     assert {name: one.pretty for name, one in found.items()} == expected

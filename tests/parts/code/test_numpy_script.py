@@ -68,6 +68,7 @@ def require_same(text: str, at: Mapping[str, Value], v: Value | None, tolerance:
 
 
 @pytest.mark.parametrize("op", own_rules(ops.TABLE.values(), 3), ids=lambda op: op.name)
+@pytest.mark.one_in(2)
 def test_every_operation_has_its_gradient_in_numpy(op: ops.Op, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worked example of its row."""
     monkeypatch.setattr("gradcli.parts.code.code._formulas", lambda _: {})  # which take most of the time

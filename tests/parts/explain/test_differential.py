@@ -4,6 +4,7 @@ import pytest
 
 from gradcli import Function
 from tests.conftest import Command
+from tests.examples import part
 
 BOARDS: list[tuple[str, list[str], list[str], dict[str, str]]] = [
     ("norm(A@x-b)**2", ["x"], ["dy = 2*(dr@r)", "dr = A@dx"], {"x": "2*A.T@(A@x - b)"}),
@@ -30,7 +31,21 @@ def test_the_lines_are_those_of_a_board(f: str, wrt: list[str], lines: list[str]
 @pytest.mark.part("claims")
 @pytest.mark.parametrize(
     "f",
-    ["A@x", "A@X@B", "inv(X)", "softmax(x)", "x@x/(x@A@x)", "x*sum(exp(x))", "trace(X@X@B)", "outer(x, y)@w", "X@X.T"],
+    part(
+        [
+            "A@x",
+            "A@X@B",
+            "inv(X)",
+            "softmax(x)",
+            "x@x/(x@A@x)",
+            "outer(x, y)@w",
+            "x*sum(exp(x))",
+            "trace(X@X@B)",
+            "X@X.T",
+        ],
+        turn=0,
+        of=2,
+    ),
 )
 def test_each_line_is_a_differential(f: str) -> None:
     """Proved as a claim of it, of each variable that moves."""

@@ -111,6 +111,7 @@ def test_what_the_way_back_loses_is_no_disagreement() -> None:
     assert "1e-600" in check.findings[0].note
 
 
+@pytest.mark.thorough
 def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each trial is a whole check, so that twelve of a sum of hundreds of quotients would take a minute."""
     tried: list[str] = []

@@ -84,6 +84,7 @@ AT = {"a": 7.0, "b": 0.7, "c": 0.6, "d": 0.3, "p": 0.4, "q": 0.9, "u": 0.5, "v":
 
 
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[f"{before} as {after}" for _, before, after in ROWS])
+@pytest.mark.one_in(2)
 def test_every_row_is_the_same_function(number: int) -> None:
     """Each alone, by balls, in values and derivatives; a row that nothing tests is a defect."""
     rule, before, after = ROWS[number]
@@ -369,6 +370,7 @@ def test_sizes_in_constants_are_read_with_shapes() -> None:
         "a = x; " * 150 + "1 - cos(a)",
     ],
 )
+@pytest.mark.one_in(2)
 def test_long_texts_take_bounded_work(text: str) -> None:
     """And no more candidates than stated."""
     with counted() as work:

@@ -31,6 +31,7 @@ COMMANDS = [c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") 
 
 
 @pytest.mark.parametrize("command", part(COMMANDS, 2, of=6))
+@pytest.mark.one_in(2)
 def test_every_recorded_answer_compiles(command: str) -> None:
     """All commands, all that can be in their answers; the format is the only thing that changes."""
     shown = _shown(recorded.answer(command).answer)

@@ -238,6 +238,7 @@ EVALUATION = (
 """Script that evaluates on 1,000 tensors of data, and lets each go."""
 
 
+@pytest.mark.thorough
 def test_an_evaluation_without_autograd_holds_no_data(gradcli: Command) -> None:
     """Also of a sum over all of it, which is made of too many calls to be recorded, and of no pass."""
     run = gradcli("run", "-c", START + EVALUATION, "--json")

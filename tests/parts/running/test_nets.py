@@ -60,6 +60,7 @@ LARGE: dict[str, Callable[[torch.dtype], Case]] = {
 
 
 @pytest.mark.parametrize("name", all_but(SMALL, 2))
+@pytest.mark.one_in(2)
 def test_every_entry_of_the_gradient_of_a_small_net_is_proved(name: str) -> None:
     """In float64 and by the usual budget."""
     torch.manual_seed(0)

@@ -54,6 +54,7 @@ def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Ar
     in_turn(own_rules(ops.TABLE.values(), 0, of=3), "float64", "float32"),
     ids=[f"{name}-{dtype}" for name in ops.TABLE for dtype in ("float64", "float32")],
 )
+@pytest.mark.one_in(2)
 def test_a_backward_pass_of_each_operation_is_that_of_torch(op: ops.Op, dtype: Any) -> None:
     """Kernels that torch's tables do not decompose among them."""
     if (op.name, dtype) == ("float_power", "float32"):

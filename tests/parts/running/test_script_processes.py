@@ -51,6 +51,7 @@ def _forked(*words: str) -> Run:
 
 
 @pytest.mark.parametrize("text", ENDS.values(), ids=[name.replace(" ", "-") for name in ENDS])
+@pytest.mark.one_in(2)
 def test_a_script_ends_as_under_python(text: str, folder: Path) -> None:
     """With the same exit code, and with the same words, all of them on standard error."""
     Path("own.py").write_text(text)
@@ -88,6 +89,7 @@ def test_an_interrupt_is_the_scripts(folder: Path) -> None:
     assert err.endswith("KeyboardInterrupt\n")
 
 
+@pytest.mark.thorough
 def test_a_closed_standard_error_costs_no_answer(folder: Path) -> None:
     """What the script prints is lost, and the answers are not."""
     Path("own.py").write_text(ONE + "print('mine')\nopen('new', 'w').write('text')\n")

@@ -138,6 +138,7 @@ def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) 
     assert "there is no pass 3: own.py makes 2" in gradcli("run", "own.py", "--pass", "3").err
 
 
+@pytest.mark.thorough
 def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Command) -> None:
     """A child answers nothing, threads come to their end, and a pool whose workers wait for more is left behind."""
     (folder / "own.py").write_text(

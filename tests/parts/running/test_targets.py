@@ -80,6 +80,7 @@ def test_a_file_with_numpy_alone_is_warned_of_torch(imports: str, warns: bool, f
     assert ("imports NumPy and no torch" in run.out + run.err) == warns
 
 
+@pytest.mark.thorough
 def test_a_file_that_does_much_leaves_standard_output_clean(folder: Path, forked: Command) -> None:
     """It prints, starts programs and a thread and changes the working directory; the answer alone is on stdout."""
     (folder / "busy.py").write_text(

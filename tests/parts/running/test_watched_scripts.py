@@ -62,6 +62,7 @@ PLANTED_NANS = {
         for name, row in PLANTED_NANS.items()
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_nan_is_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
     """By the line that makes it, or by the tensor that holds it."""
     Path("own.py").write_text(text)

@@ -211,6 +211,7 @@ def test_a_scheduler_that_goes_away_is_told_and_the_rest_resumed(
     assert {name: (out / name).stat().st_mtime_ns for name in left} == left
 
 
+@pytest.mark.thorough
 def test_an_interrupt_leaves_what_is_whole(
     table: str, slow: str, alone: list[str], cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:

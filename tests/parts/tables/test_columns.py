@@ -148,6 +148,7 @@ def test_a_column_of_texts_is_no_variable(gradcli: Command, folder: Path) -> Non
     assert "cannot be read as a Parquet file" in gradcli("map", "x**2", "--points", "in.parquet", "--keep").err
 
 
+@pytest.mark.thorough
 def test_parquet_goes_into_pipes_and_does_not_come_through_them(folder: Path) -> None:
     """A file needs its end, and can be written to a pipe."""
     words = [warm.gradcli(), "map", "x**2", "--points", "-"]

@@ -258,6 +258,7 @@ def _limited(kilobytes: int, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(script, capture_output=True, text=True, timeout=120, check=False, env=environment)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_says_how_many_parts_are_missing(gradcli: Command, folder: Path) -> None:
     """The parts before it are whole, none after it is begun, and with room --resume writes those that are missing."""
     _fill(folder)

@@ -218,6 +218,7 @@ def test_every_row_is_what_the_jacobian_command_says(
 
 @pytest.mark.parametrize("into", ROW_FORMATS)
 @pytest.mark.parametrize("form", ROW_FORMATS)
+@pytest.mark.one_in(2)
 def test_what_is_kept_reads_back(form: str, into: str, gradcli: Command, tmp_path: Path) -> None:
     """From each format to each; the numbers are the same to the last digit, those that are not finite too."""
     x = np.array([0.1, 1e-310, -1.7976931348623157e308, np.inf, -np.inf, np.nan, 1 / 3])
@@ -285,7 +286,7 @@ def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, fo
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
 
 
-@pytest.mark.parametrize("blanks", [2, 70_000])
+@pytest.mark.parametrize("blanks", all_but([2, 70_000], 1))
 def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tmp_path: Path) -> None:
     """So that rows of the output line up with those of the input; blank rows at the end are none."""
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -393,6 +394,7 @@ def test_a_slow_pipe_is_answered_as_it_comes() -> None:
         assert process.wait(60) == 0
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
     """`| head -1`: exit 141, and not a word."""
     path = tmp_path / "data.csv"
@@ -405,7 +407,7 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))]
+    "words", all_but([[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))], 1, 2)
 )
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
@@ -440,7 +442,8 @@ WIDE = [
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-@pytest.mark.parametrize(("out", "words", "rows", "width"), all_but(WIDE, 1), ids=["csv", "npz"])
+@pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "npz"])
+@pytest.mark.thorough
 def test_more_rows_need_no_more_memory(out: str, words: list[str], rows: int, width: int, tmp_path: Path) -> None:
     """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()

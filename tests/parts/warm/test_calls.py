@@ -159,6 +159,7 @@ COLD = [
 
 
 @pytest.mark.parametrize("around", COLD)
+@pytest.mark.one_in(2)
 def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, folder: Path) -> None:
     """Limits, priority, processors, streams that are closed, a folder that is gone, variables that are heeded then."""
     script = folder / "script.py"

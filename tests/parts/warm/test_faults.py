@@ -131,6 +131,7 @@ def test_a_process_that_ends_during_a_call_leaves_the_call_whole(light: Warm, fo
             assert words in err
 
 
+@pytest.mark.thorough
 def test_many_calls_leave_nothing(light: Warm, script: str) -> None:
     """No descriptor and no process, also of clients that say half a word and go, once the process has seen them."""
     server = light.start("light")

@@ -8,6 +8,7 @@ import pytest
 from gradcli.parts.warm.client import is_open_here
 from tests import warm
 from tests.conftest import Run, process
+from tests.examples import part
 
 PATHS = [
     ("/dev/fd/63", True),
@@ -64,7 +65,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "out"), CALLS)
+@pytest.mark.parametrize(("line", "out"), part(CALLS, 0, of=2))
 def test_what_another_process_cannot_open_is_read_and_written(line: str, out: str, folder: Path) -> None:
     """By the command itself, beside a warm process."""
     (folder / "formula").write_text("x + 1")

@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 SOME = [*recorded("answers"), *recorded("errors")][::24]
 
 
-@pytest.mark.parametrize("one", part(SOME, 0, of=4), ids=lambda one: one.command)
+@pytest.mark.parametrize("one", part(SOME, 0, of=8), ids=lambda one: one.command)
 def test_a_warm_answer_is_as_recorded(one: Recorded, forked: Command, require_answered: Any) -> None:
     """Of some of each kind: the same process answers them all."""
     require_answered(one, forked)
@@ -58,6 +58,7 @@ LINES = [pytest.param(line, marks=pytest.mark.thorough if k >= 2 else ()) for k,
 
 
 @pytest.mark.parametrize("line", LINES)
+@pytest.mark.one_in(2)
 def test_a_warm_answer_is_that_of_a_cold_start(line: str, tmp_path: Path) -> None:
     """Exit code, output, errors and files, to the byte."""
     found = []
