@@ -51,6 +51,7 @@ def algebraic_proof(
     variable: sympy.Symbol,
     *,
     is_jacobian: bool,
+    has_kinks: bool = False,
 ) -> AlgebraicProof | None:
     """Prove a claim; None if no proof is found.
 
@@ -60,6 +61,7 @@ def algebraic_proof(
         shapes: Of the variables of both.
         variable: The one to differentiate by.
         is_jacobian: Whether the claim has the axes of y before those of x.
+        has_kinks: Whether functions with kinks are read, too: the proof is of points at which no branch changes.
     """
     for sizes, is_expanded in itertools.product(_numberings(shapes), (True, False)):
         known = {symbol: tuple(sizes.get(n, n) for n in shape) for symbol, shape in shapes.items()}
@@ -67,7 +69,9 @@ def algebraic_proof(
             {number: str(n) for n, number in sizes.items()}, expands=is_expanded, splits=is_expanded
         )
         with suppress(GaveUpError, GradcliError, NoAdjointError, RecursionError):
-            derivative, stated = _both(algebra, function, claim, known, variable, is_jacobian=is_jacobian)
+            derivative, stated = _both(
+                algebra, function, claim, known, variable, is_jacobian=is_jacobian, has_kinks=has_kinks
+            )
             if are_equal(derivative, stated, algebra):
                 return AlgebraicProof(frozenset(sizes), _conditions(derivative, stated))
     return None
@@ -98,12 +102,13 @@ def _both(
     variable: sympy.Symbol,
     *,
     is_jacobian: bool,
+    has_kinks: bool,
 ) -> tuple[NormalForm, NormalForm]:
     """Return the derivative and the claim as forms, of a Jacobian both multiplied by one vector of weights."""
     product = vector_jacobian_product(function, known, variable, _WEIGHTS if is_jacobian else sympy.S.One)
-    derivative = FormReader(algebra, product.shapes).read(product.program)
+    derivative = FormReader(algebra, product.shapes, has_kinks=has_kinks).read(product.program)
     claimed = infer(claim, {s: known[s] for s in claim.variables}, bounded=False)
-    stated = FormReader(algebra, claimed).read(claim)
+    stated = FormReader(algebra, claimed, has_kinks=has_kinks).read(claim)
     x = known[variable]
     if is_jacobian:
         y = infer(function, {s: known[s] for s in function.variables}, bounded=False).get(function.output, ())

@@ -68,12 +68,28 @@ class Proof:
     has_kinks: bool
 
 
-def prove(subject: Subject, reading: Reading) -> Proof | None:
-    """Prove a claim: return the derivative that it is; None if no proof was found in time."""
+def prove(subject: Subject, reading: Reading, *, at_kinks_too: bool = True) -> Proof | None:
+    """Prove a claim; None if no proof was found in time.
+
+    Args:
+        subject: The function.
+        reading: The claim.
+        at_kinks_too: Whether to look for a proof that holds where branches change, too, if there is one that does not.
+    """
+    elsewhere: Proof | None = None
     if _joins_elements(subject.program):
-        with _no_proof(), suppress(OverTimeError), time_limit():
-            if (found := _by_algebra(subject, reading)) is not None:
-                return Proof(_shapes_with_any(subject, found), is_open=False, has_kinks=False)
+        for is_open in (False, True):
+            with _no_proof(), suppress(OverTimeError), time_limit():
+                if (found := _by_algebra(subject, reading, has_kinks=is_open)) is not None:
+                    elsewhere = Proof(_shapes_with_any(subject, found), is_open, has_kinks=is_open)
+                    break
+    if elsewhere is not None and not (elsewhere.is_open and at_kinks_too):
+        return elsewhere
+    return _by_elements(subject, reading) or elsewhere
+
+
+def _by_elements(subject: Subject, reading: Reading) -> Proof | None:
+    """Prove a claim by formulas of one element, first where branches change, too."""
     with _no_proof(), suppress(OverTimeError), time_limit():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
@@ -228,8 +244,8 @@ def _joins_elements(program: Program) -> bool:
     return any(line.call.op.kind in joining for line in for_formulas(program).lines)
 
 
-def _by_algebra(subject: Subject, reading: Reading) -> AlgebraicProof | None:
-    """Prove a claim in whole tensors."""
+def _by_algebra(subject: Subject, reading: Reading, *, has_kinks: bool) -> AlgebraicProof | None:
+    """Prove a claim in whole tensors; if there may be kinks, at points at which no branch changes."""
     from gradcli.parts.claims.algebraic_proof import algebraic_proof
 
     is_of_all = reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
@@ -238,7 +254,8 @@ def _by_algebra(subject: Subject, reading: Reading) -> AlgebraicProof | None:
     program, shapes = _function(subject, reading)
     known = {**subject.known, **{symbol: shapes[symbol] for symbol in program.variables}}
     claim = as_written(for_formulas(reading.program))
-    found = algebraic_proof(program, claim, known, subject.variable, is_jacobian=reading.of == "Jacobian")
+    is_jacobian = reading.of == "Jacobian"
+    found = algebraic_proof(program, claim, known, subject.variable, is_jacobian=is_jacobian, has_kinks=has_kinks)
     # A size that is read off a value is a number in a Program, as are those of code that ran.
     has_sizes = any(one.called or _SIZE.search(one.text) for one in (subject.program, reading.program))
     return replace(found, sizes=frozenset()) if found is not None and has_sizes else found

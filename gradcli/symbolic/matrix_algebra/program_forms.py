@@ -152,6 +152,8 @@ class FormReader:
         algebra = self.algebra
         if call.op.name == "where":
             condition = self.calls.get(call.operands[0])
+            while condition is not None and condition.op.kind is Kind.MOVEMENT:  # such as diag(x > 0)
+                condition = self.calls.get(condition.operands[0])
             if condition is None or condition.op.name not in COMPARISONS:
                 raise GaveUpError
             chosen = algebra.multiply(inside[0], algebra.add((1, inside[1]), (-1, inside[2])))

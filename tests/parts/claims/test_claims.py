@@ -89,6 +89,15 @@ SAID: list[Any] = [
     ("logdet(A@A.T)", "2*inv(A).T", {"A": _P}, {"wrt": "A"}, "proved", ""),
     ("det(A@A)", "2*det(A)*det(A)*inv(A).T", {"A": "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"}, {"wrt": "A"}, "proved", ""),
     ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", {"A": _P}, {"wrt": "A"}, "proved", ""),
+    # proved in whole tensors, but where a unit is about to fire
+    (
+        "norm(relu(W@x) - b)**2",
+        "2*W.T@((relu(W@x) - b)*(W@x > 0))",
+        {"W": _A, "x": [1, 2, 3], "b": [1, 2]},
+        {"wrt": "x"},
+        "no counterexample",
+        f"{_OPEN}: there kinks may cancel, and leave another slope; the proof is for W",
+    ),
     # by a hidden layer: where a unit is about to fire there is no derivative, unless nothing comes of it
     ("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", _UNITS, {"wrt": "W"}, "proved", "the proof is for "),
     ("w@relu(W@x + b)", "w*(W@x + b > 0)", _UNITS, {"wrt": "b"}, "proved", "the proof is for "),

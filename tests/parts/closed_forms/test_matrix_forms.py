@@ -42,6 +42,8 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ("sum(maximum(x, y))", {}, {"x": "(x > y)", "y": "(y > x)"}),
     ("sum(where(x < 0, x**2, 0))", {}, {"x": "2*(x⊙(x < 0))"}),
     ("norm(relu(W@x) - y)**2", {}, {"W": "2*outer((W@x > 0)⊙(relu(W@x) - y), x)", "y": "2*(y - relu(W@x))"}),
+    ("sum(relu(A@x))", {}, {"A": "outer((A@x > 0), x)", "x": "A.T@(A@x > 0)"}),
+    ("sum(clamp(x, 0, 1))", {}, {"x": "(x > 0)⊙(1 > relu(x))"}),
     ("sum(abs(A@x - b))", {}, {"A": "outer(sign(A@x - b), x)", "x": "A.T@sign(A@x - b)", "b": "-sign(A@x - b)"}),
     ("x**2", {}, {}),  # the formula for one element says it all
 ]
@@ -59,6 +61,7 @@ OTHERS: list[tuple[str, str, dict[str, NamedShape], dict[str, str]]] = [
     ("jacobian", "A@x", {"A": ("m", "n"), "x": ("n",)}, {"x": "A"}),
     ("jacobian", "softmax(x)", {"x": ("n",)}, {"x": "diag(softmax(x)) - outer(softmax(x), softmax(x))"}),
     ("jacobian", "x/norm(x)", {"x": ("n",)}, {"x": "(eye(n) - outer(x, x)/norm(x)**2)/norm(x)"}),
+    ("jacobian", "relu(A@x)", {"A": ("m", "n"), "x": ("n",)}, {"x": "diag((A@x > 0))@A"}),
     ("jacobian", "exp(A@x)", {"A": ("m", "n"), "x": ("n",)}, {"x": "diag(exp(A@x))@A"}),
     ("hessian", "x.T@A@x", {"A": ("n", "n"), "x": ("n",)}, {"x": "A + A.T"}),
     ("hessian", "norm(A@x - b)**2", {"A": ("m", "n"), "x": ("n",), "b": ("m",)}, {"x": "2*A.T@A", "b": "2*eye(m)"}),
