@@ -112,6 +112,8 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
     if moved is not None:
         contradiction = _contradiction(recorded, moved, judgement, question.wrt, numbers.differentiation)
     if contradiction is not None:
+        if moved is not None and _denies_truths(moved, judgement):
+            judgement = judgement.changed(_without_truth)
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:
         note = f"{recorded.call.called} takes long: it was not called at all points next to this one"
@@ -188,6 +190,8 @@ def _contradiction(
         return Boundary("disagree", f"{blame}; {said}")
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
+    if _denies_truths(moved, judgement):
+        return Boundary("disagree", said)
     another = "another branch is taken there, or " if "kink" in verdicts else ""
     return Boundary("unchecked", f"{said}: {another}something in it goes around torch")
 
@@ -247,7 +251,11 @@ def _contradictions(
         if found.kind != "slope":
             if not _is_proven_at_point(recorded, moved, judgement, found):
                 yield found
-        elif not _is_explained(found, judgement) or (not is_known and _blamed(recorded, wrt, mode)):
+        elif (
+            not _is_explained(found, judgement)
+            or _denies_truths(moved, judgement)
+            or (not is_known and _blamed(recorded, wrt, mode))
+        ):
             yield found
 
 
@@ -275,6 +283,35 @@ def _is_proven_at_point(
 def _blamed(recorded: RecordedFunction, wrt: tuple[str, ...], mode: Mode | Literal[""]) -> str:
     """Say which custom function, next to its own forward, makes a gradient wrong; empty if none does."""
     return recorded.blamed(wrt, mode) if recorded.customs else ""
+
+
+def _denies_truths(moved: Movement, judgement: Judgement) -> bool:
+    """Tell whether digits are called lost by a recording whose slopes are further from the function's than torch's."""
+    lost = [entry for entry in judgement.entries if entry.verdict == "inaccurate" and entry.variable is not None]
+    for is_product, known in moved.entries.items():
+        own = [entry for entry in lost if not entry.of and (entry.row is None) == is_product]
+        blocks = {name: block.copy() for name, block in known.blocks.items()}
+        for entry in own:
+            truth, name = known_truth(entry.truth), str(entry.variable)
+            if truth is None or entry.column is None:
+                return False
+            column = np.ravel_multi_index(entry.column, moved.function.here[name].shape)
+            blocks[name][0 if entry.row is None else flat(entry.row, moved.shape), column] = truth
+        found = moved.function.contradiction(KnownDerivative(blocks, known.weights)) if own else None
+        if found is not None and found.kind == "slope":
+            slope = (found.left + found.right) / 2
+            product = sum(float(block[found.row or 0] @ found.u[name].ravel()) for name, block in known.blocks.items())
+            if abs(slope - found.product) > 2 * abs(slope - product):
+                return True
+    return False
+
+
+def _without_truth(entry: Entry) -> Entry:
+    """Leave out a truth that the function denies."""
+    if entry.verdict != "inaccurate" or entry.variable is None:
+        return entry
+    plain = entry.judged(truth=None, proven=False, one_sided=None, relative_error=None)
+    return plain.judged(verdict="unchecked", digits=None, note="its recording has other slopes than the function")
 
 
 def _is_explained(found: Contradiction, judgement: Judgement) -> bool:

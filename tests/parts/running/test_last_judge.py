@@ -226,6 +226,14 @@ def test_what_the_function_alone_confirms_is_measured(dtype: torch.dtype) -> Non
     assert not wrong.passed
 
 
+@pytest.mark.parametrize(("factor", "dtype"), [(1.001, torch.float64), (1.01, torch.float32)])
+def test_lost_digits_do_not_excuse_what_the_function_denies(factor: float, dtype: torch.dtype) -> None:
+    """The steps of a bisection have other slopes than its root, so that nothing is proven by them."""
+    check = check_of(record(_bisection(factor), BETWEEN[:2].to(dtype)).check())
+    assert (check.verdict, check.proven) == ("disagree", False)
+    assert any("the function moves by" in one.note for one in check.findings)
+
+
 def test_what_too_few_digits_confirm_is_unchecked() -> None:
     """As they would hide a mistake: by so many rows float32 shows no more."""
     check = check_of(record(Bisection.apply, BETWEEN.float()).check())
