@@ -31,6 +31,7 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
+from gradcli.parts.running.code_lines import with_lines_of_code
 from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
@@ -171,7 +172,7 @@ class Recorded:
 
     def judged(self, found: Released, numbers: Numbers, question: Question) -> Judgement:
         """Join to a judgement of torch's numbers what else is known of the function, which is their last judge."""
-        return judged(self, found, numbers, question)
+        return with_lines_of_code(judged(self, found, numbers, question), self)
 
     def moved(self, question: Question, numbers: Numbers) -> Movement | None:
         """Prepare the calls of the function next to its point; of a script, replays of its recording."""
