@@ -343,6 +343,8 @@ def _constants(call: Call, operand: LibraryValue) -> dict[str, LibraryValue]:
     if (given["dim"], given["keepdim"]) == _ALL and call.op.name != "logsumexp":
         return given
     axes = axes_of(shape, given["dim"])
+    if not axes and isinstance(given["dim"], int):  # of a plain number
+        return given
     return given | {"dim": axes[0] if len(axes) == 1 else axes}
 
 

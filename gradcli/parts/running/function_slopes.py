@@ -304,7 +304,8 @@ class MovedFunction:
                 one / direction.step
                 for one in (known.along(moved, self.value.size), known.terms(moved, self.value.size))
             )
-            rounded = 2 * self.digits / direction.step * terms
+            # A backward pass rounds a number by what its largest ones are, also one that is 0 but for rounding.
+            rounded = 2 * self.digits / direction.step * float(np.nanmax(terms, initial=0.0))
         return Slopes(left, right, left_error + rounded, right_error + rounded, product, terms)
 
     def _one_sided(

@@ -111,7 +111,8 @@ def _compared(
         slopes, errors = known.weights[None] @ slopes, np.abs(known.weights)[None] @ errors
     products = np.stack([known.along(u, rows) for u in directions], axis=1)
     terms = np.stack([known.terms(u, rows) for u in directions], axis=1)
-    off = np.abs(slopes - products) - errors - ROUNDINGS * function.digits * terms
+    rounded = ROUNDINGS * function.digits * terms.max(axis=0, initial=0.0)  # as torch's own numbers are
+    off = np.abs(slopes - products) - errors - rounded
     largest = np.abs(products).max(axis=0, initial=0.0)  # along each
     largest = np.where(largest > 0, largest, float(np.abs(function.value).max(initial=0.0)))
     if found.kink is not None:
