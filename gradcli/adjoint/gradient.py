@@ -186,6 +186,13 @@ class _Walk:
                 self._add(operand, row_rules.own_adjoint(self.writer, call, line.symbol, k, g), ONE)
                 continue
             match call.op.kind:
+                case Kind.GATHER | Kind.SCATTER if k:
+                    if self.guards:  # a position that moves has no derivative
+                        self._add(operand, sympy.nan, ONE)
+                case Kind.GATHER:
+                    self._through(call, k, g, mask, partial(linear_rules.gathered_back, self.writer, call))
+                case Kind.SCATTER:
+                    self._through(call, k, g, mask, partial(linear_rules.scattered_back, self.writer, call))
                 case Kind.ELEMENTWISE:
                     self._elementwise(line, k, g, mask)
                 case Kind.LIST:

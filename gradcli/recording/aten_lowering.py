@@ -28,7 +28,7 @@ from gradcli.language.lower.programs import RULES
 from gradcli.language.lower.sizes import shape_of
 from gradcli.language.ops import Meaning, Op
 from gradcli.language.parsing import EVALUATION
-from gradcli.language.program.numeric import DrawnNumbers
+from gradcli.language.program.constant_tensors import whole_numbers
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Argument, Overload, name_of
@@ -106,8 +106,7 @@ class AtenLowering:
         elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
             atom = self.row("arange", 0, len(array), 1)
         else:
-            numbers = DrawnNumbers(array.tobytes(), str(array.tolist()), is_whole=True)
-            atom = self.context.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
+            atom = self.context.builder.emit("drawn", (), self.span, (tuple(tensor.shape), whole_numbers(array)))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
     def shape(self, atom: Atom) -> Shape:

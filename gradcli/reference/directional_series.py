@@ -275,6 +275,10 @@ class Rays:
                     form = self.run.numbering.form(operand, s)
                     a = a.moved_to(same.setdefault((e, form), a.constant))
                 members[e].append(a)
+        if line.call.op.is_at_positions and (moving := self.known.get(line.call.operands[1])):
+            for p, s in zip(*self.reference.dependencies.sources(line, 1, elements), strict=True):
+                if not _stays(moving.get(int(s), CONSTANT_SERIES)):
+                    members[int(elements[p])].append(Undecided())  # between positions there is no value
         return members
 
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:

@@ -44,6 +44,9 @@ ElementEdge = tuple[int, int, int, Outcome]
 Moving = dict[int, dict[int, Outcome]]
 """The tangents of a line by element and number of the direction."""
 
+_MOVED = Undefined("kink", "a position moves, which is a whole number, and jumps to the next one", True)
+"""Reason why a value has no derivative by a position; a position that does not move has none to give."""
+
 Shift = Mapping[Direction, Ball]
 """Distances by which elements of the inputs are moved from where they are."""
 
@@ -226,6 +229,8 @@ class EnclosurePass:
         if op.is_aggregate:
             groups = self.groups_of(line, out)
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
+        if op.is_at_positions and k == 1:
+            return [_MOVED] * len(out)
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
         columns = [self.operand(line, n, out) for n in range(len(operands))]

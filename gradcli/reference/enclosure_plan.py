@@ -23,10 +23,13 @@ from gradcli.arrays import Array
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import rewritten
+from gradcli.language.program.positions import block_of
 from gradcli.language.program.shapes import shapes_in
-from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape, needed
 from gradcli.progress import budget_factor
+from gradcli.reference.array_values import Values, known_places
 from gradcli.reference.balls import precision
+from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
@@ -136,7 +139,8 @@ class Reference:
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BALL_OPERATIONS * max(1.0, budget_factor()))
-        self.dependencies = Dependencies(self.shapes, self.budget)
+        self.places = self._places()
+        self.dependencies = Dependencies(self.shapes, self.budget, self.places)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
         """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
@@ -199,12 +203,31 @@ class Reference:
         """Copy the reference with other values of some variables, of the same shapes."""
         found = copy(self)
         found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}
+        if any(line.call.op.is_at_positions for line in self.program.lines):
+            found.places = found._places()
+            found.dependencies = Dependencies(self.shapes, self.dependencies.most, found.places)
+        return found
+
+    def _places(self) -> Mapping[Atom, Flat]:
+        """Find the positions by value, where bounds of whole arrays tell them for certain."""
+        lines = [line for line in self.program.lines if line.call.op.is_at_positions]
+        if not lines:
+            return {}
+        indices = [line.call.operands[1] for line in lines]
+        part = replace(self.program, lines=tuple(needed(self.program.lines, *indices)), output=indices[-1])
+        inputs = {str(s): self.inputs[s].reshape(self.shapes[s]) for s in part.variables}
+        values, found = Values(part, self.shapes, inputs, ()), dict[Atom, Flat]()
+        for line in lines:
+            block = block_of(line.call, *(self.shapes.get(a, ()) for a in line.call.operands))
+            with suppress(NoRuleError):
+                found[line.symbol] = known_places(values.bounds_of(line.call.operands[1]), block.sizes)[0]
         return found
 
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""
         found = copy(self)
-        found.budget, found.dependencies = budget, Dependencies(self.shapes, budget if step is None else step)
+        found.budget = budget
+        found.dependencies = Dependencies(self.shapes, budget if step is None else step, self.places)
         return found
 
     @cached_property

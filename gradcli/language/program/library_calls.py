@@ -18,7 +18,17 @@ import sympy
 from gradcli.language.ops import REQUIRED, ROWS, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.ops.structure import OPAQUE
-from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
+from gradcli.language.program.movement import (
+    as_key,
+    axes_of,
+    axis_of,
+    fill_of,
+    forward_key,
+    moved,
+    permutation,
+    windows_of,
+)
+from gradcli.language.program.positions import block_of, joined_places, key_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -165,6 +175,8 @@ class TorchCalls:
             return self._list(call, operands)
         if op.kind is Kind.MOVEMENT:
             return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
+        if op.is_at_positions:
+            return self._at_positions(call, *map(self.tensor, operands), *map(operand_shape, operands))
         if op.name in _ONE_DIMENSION:
             return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
         tensors = [self.tensor(a) for a in operands]
@@ -210,6 +222,21 @@ class TorchCalls:
             case "expand" | "reshape" as name:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
+
+    def _at_positions(
+        self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
+    ) -> LibraryValue:
+        """Take elements at positions by an index, or add them up by index_add, of several dimensions as one."""
+        block, dim, whole = block_of(call, shape, of_index), axis_of(shape, call.statics[0]), index.long()
+        parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
+        if call.op.kind is Kind.GATHER:
+            return x[key_of(dim, parts)]
+        places = joined_places(parts, block.sizes)
+        _, size, count, _ = block.flat
+        lines = x if len(block.batch) == 1 else x.reshape(*block.before, count, *block.after)
+        places = places if len(block.batch) == 1 else places.reshape(-1)
+        found = lines.new_zeros((*block.before, size, *block.after)).index_add(dim, places, lines)
+        return found if len(block.sizes) == 1 else found.reshape(*block.whole)
 
     def _called(self, call: Call, operands: Sequence[LibraryValue], tensors: Sequence[LibraryValue]) -> LibraryValue:
         """Call the function or method of the row: by position up to the first argument left out, then by name.
@@ -276,6 +303,8 @@ class NumpyCalls:
                 return self._list(call, operands)
             case Kind.MOVEMENT:
                 return moved(call, x, fill_of(call), self.numpy)
+            case Kind.GATHER | Kind.SCATTER:
+                return self._at_positions(call, x, others[0], shape, operand_shape(others[0]))
             case Kind.SCAN:
                 axis = axis_of_scan(call, shape)
                 return x if axis is None else function_at(self.numpy, NUMPY[name])(x, axis=axis)
@@ -294,6 +323,26 @@ class NumpyCalls:
             return x
         function = self.lacking.get(name) or function_at(self.numpy, NUMPY[name])
         return function(*call.typed, x, *others)
+
+    def _at_positions(
+        self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
+    ) -> LibraryValue:
+        """Take elements at positions by an index, or add them up by a count of their places, weighted by them."""
+        block, dim, whole = block_of(call, shape, of_index), axis_of(shape, call.statics[0]), index.astype(int)
+        parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
+        if call.op.kind is Kind.GATHER:
+            return x[key_of(dim, parts)]
+        places = joined_places(parts, block.sizes)
+        before, size, _, after = block.flat
+        if (before, after) != (1, 1):  # one place for each element before and behind them, in row-major order
+            lines, inside = self.numpy.arange(before), self.numpy.arange(after)
+            places = (lines[:, None, None] * size + places.reshape(-1)[:, None]) * after + inside
+        found = self.numpy.bincount(
+            places if (before, after, len(block.batch)) == (1, 1, 1) else places.reshape(-1),
+            weights=x if len(shape) == 1 else x.reshape(-1),
+            minlength=before * size * after,
+        )
+        return found if len(block.whole) == 1 else self.numpy.reshape(found, block.whole)
 
     def _list(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         (dim,) = call.statics

@@ -16,6 +16,7 @@ import sympy
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
+from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
     MAX_DIMENSIONS,
     MAX_ELEMENTS,
@@ -129,6 +130,8 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _stack(operands, call) if call.op.adds_dimension else _cat(operands, call)
         case Kind.MOVEMENT:
             return shape_after(call, operands[0])
+        case Kind.GATHER | Kind.SCATTER:
+            return shape_at(call, *operands)
         case Kind.MATRIX | Kind.SPECTRAL:
             return _matrix(operands[0], call)
         case Kind.COUNT:
