@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from gradcli.arrays import AnyArray
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
@@ -106,8 +107,12 @@ class AtenLowering:
         elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
             atom = self.row("arange", 0, len(array), 1)
         else:
-            atom = self.context.builder.emit("drawn", (), self.span, (tuple(tensor.shape), whole_numbers(array)))
+            atom = self.whole_numbers(array)
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
+
+    def whole_numbers(self, array: AnyArray) -> Atom:
+        """Add a constant tensor of whole numbers as one line, however many they are."""
+        return self.context.builder.emit("drawn", (), self.span, (array.shape, whole_numbers(array)))
 
     def shape(self, atom: Atom) -> Shape:
         """Give the shape of a value."""

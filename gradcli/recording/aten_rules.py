@@ -11,7 +11,6 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.language.program.constant_tensors import whole_numbers
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.positions import Positions, added, indexed, is_listed
 from gradcli.language.program.wengert import Atom, show
@@ -151,7 +150,7 @@ def _positions(a: AtenLowering, indices: Sequence[object]) -> tuple[dict[int, Po
             name = "" if is_listed(one) else f"i{n}"
             found[n] = Positions(name, one.shape, one)
             if name:
-                operands[name] = a.emit("drawn", [], (one.shape, whole_numbers(one)))
+                operands[name] = a.whole_numbers(one)
         elif one is not None:
             found[n], operands[f"i{n}"] = Positions(f"i{n}", a.shape(one), None), one
     return found, operands

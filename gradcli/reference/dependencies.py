@@ -6,6 +6,7 @@ reference, a sum over a product of 10⁹ elements of which only the asked-for on
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -17,7 +18,7 @@ import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, axis_of, sources
-from gradcli.language.program.positions import Block, block_of
+from gradcli.language.program.positions import Block, block_of, joined_places
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line, Shape
 from gradcli.reference.deadline import require_time
@@ -25,6 +26,10 @@ from gradcli.reference.deadline import require_time
 Flat = npt.NDArray[np.int64]
 Pairs = tuple[Flat, Flat]
 """Positions in a list of elements, and an element of the other side for each."""
+
+
+MOST_POSSIBLE = 2**12
+"""Most elements that are evaluated as those of other positions, for positions that jump."""
 
 
 class OverBudgetError(Exception):
@@ -130,7 +135,7 @@ class Dependencies:
     def backward_closure(
         self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf
     ) -> dict[Atom, Flat]:
-        """Return the backward closure of some elements, themselves included.
+        """Return the backward closure of some elements, themselves and the positions of elements included.
 
         Raises:
             OverBudgetError: They are too many for one step, or more than `most` in all.
@@ -143,7 +148,10 @@ class Dependencies:
                 continue
             require_time()
             known[line.symbol] = elements = distinct(lists.pop(line.symbol))
-            for k, _, source in self.source_chunks(line, elements):
+            chunks = self.source_chunks(line, elements)
+            if line.call.op.is_at_positions:
+                chunks = itertools.chain(chunks, [(1, *self.sources(line, 1, elements))])
+            for k, _, source in chunks:
                 if isinstance(operand := line.call.operands[k], sympy.Symbol):
                     total += len(source)
                     if total > most:
@@ -190,6 +198,23 @@ class Dependencies:
         rank = len(block.sizes)
         self._require(rank * len(at))
         return np.tile(held, rank), (np.arange(rank)[:, None] * count + at).ravel()
+
+    def possible_sources(self, line: Line, out: Flat) -> Flat:
+        """List the elements that elements of a gather may have at any position; none where they are many."""
+        _, size, count, after = self._block(line).flat
+        if size * len(out) > MOST_POSSIBLE:
+            return np.arange(0)
+        rest, inside = np.divmod(out, after)
+        return np.unique(((rest // count * size)[:, None] + np.arange(size)) * after + inside[:, None])
+
+    def source_at(self, line: Line, element: int, positions: Sequence[int]) -> int | None:
+        """Return the operand element that an element of a gather has at other positions; None where there is none."""
+        block = self._block(line)
+        if not all(0 <= at < size for at, size in zip(positions, block.sizes, strict=True)):
+            return None
+        _, size, count, after = block.flat
+        rest, inside = divmod(element, after)
+        return (rest // count * size + int(joined_places(positions, block.sizes))) * after + inside
 
     def _block(self, line: Line) -> Block:
         return block_of(line.call, self._operand(line, 0), self._operand(line, 1))

@@ -44,9 +44,6 @@ ElementEdge = tuple[int, int, int, Outcome]
 Moving = dict[int, dict[int, Outcome]]
 """The tangents of a line by element and number of the direction."""
 
-_MOVED = Undefined("kink", "a position moves, which is a whole number, and jumps to the next one", True)
-"""Reason why a value has no derivative by a position; a position that does not move has none to give."""
-
 Shift = Mapping[Direction, Ball]
 """Distances by which elements of the inputs are moved from where they are."""
 
@@ -230,7 +227,8 @@ class EnclosurePass:
             groups = self.groups_of(line, out)
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
         if op.is_at_positions and k == 1:
-            return [_MOVED] * len(out)
+            reason = f"{self.reference.program.excerpt(line)} takes another element here"
+            return [Undefined("jump", reason, True)] * len(out)
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
         columns = [self.operand(line, n, out) for n in range(len(operands))]
@@ -390,6 +388,8 @@ def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
     that; of a condition, only its change matters.
     """
     op = line.call.op
+    if op.is_at_positions:  # a position that does not move undoes the jump to the next one
+        return lambda k, a, b: times(a, b) if k == 0 else a if isinstance(a, Undefined) else None if a == 0 else b
     if op.is_branch:
         return lambda k, a, b: changed(a, b) if k == 0 else None if b == 0 else times(a, b)
     if op.is_extreme or (op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat):

@@ -306,6 +306,9 @@ class Reference:
         """List the operand elements at which local derivatives will be taken."""
         start: dict[Atom, list[Flat]] = {}
         for line in self.program.lines:
+            if line.call.op.kind is Kind.GATHER and any(k for k, *_ in plan.edges.get(line.symbol, ())):
+                out = np.unique(plan.reached[line.symbol][1])
+                start.setdefault(line.call.operands[0], []).append(self.dependencies.possible_sources(line, out))
             if line.symbol not in plan.reached or line.call.op.is_linear:
                 continue
             out = np.unique(plan.reached[line.symbol][1])

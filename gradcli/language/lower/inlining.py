@@ -16,7 +16,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.arguments import Bindings
 from gradcli.language.lower.constants import UNKNOWN_SIZE, constant_numbers, inline_text
 from gradcli.language.lower.context import Context, Operand, Several
-from gradcli.language.lower.lines import as_number, emit, require_tensor, with_place
+from gradcli.language.lower.lines import as_number, require_tensor, with_place
 from gradcli.language.lower.sizes import fitted, needed_shapes, shape_of
 from gradcli.language.lower.values_at_point import UnknownShapeError, decided, known_value
 from gradcli.language.program.constant_tensors import whole_numbers
@@ -103,7 +103,7 @@ def index_with_tensors(context: Context, operand: Operand, items: Sequence[objec
         numbers = constants.get(name)
         is_long = numbers is not None and not is_listed(numbers)
         statics: Any = (np.shape(numbers), whole_numbers(numbers)) if is_long else ()
-        atoms[name] = emit(context, "drawn", [], where, statics)[0] if is_long else as_number(context, atom, span)
+        atoms[name] = context.builder.emit("drawn", (), where, statics) if is_long else as_number(context, atom, span)
     return inline_text(context, text, atoms, span), span
 
 

@@ -97,9 +97,11 @@ def shape_at(call: Call, x: Shape, index: Shape) -> Shape:
         ShapeError: The positions do not fit.
 
     >>> import sympy
-    >>> x, i = sympy.symbols("x i")
-    >>> shape_at(Call("elements_at", (x, i), (1, 1)), (2, 3), (5, 4)), shape_at(Call("sums_at", (x, i), (0, 7)), (4,), (4,))
-    ((2, 5, 4), (7,))
+    >>> operands = sympy.symbols("x i")
+    >>> shape_at(Call("elements_at", operands, (1, 1)), (2, 3), (5, 4))
+    (2, 5, 4)
+    >>> shape_at(Call("sums_at", operands, (0, (7,))), (4,), (4,))
+    (7,)
     """
     found = block_of(call, x, index)
     if call.op.kind is Kind.GATHER:

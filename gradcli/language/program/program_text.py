@@ -134,7 +134,8 @@ class ProgramText:
         if count == 1:
             return [self.expression(index)]
         stack = None if index in self.named else self.calls.get(index)
-        return [self.expression(one) for one in stack.operands] if stack is not None and stack.op.adds_dimension else None
+        is_stack = stack is not None and stack.op.adds_dimension
+        return [self.expression(one) for one in stack.operands] if stack is not None and is_stack else None
 
 
 def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
