@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.program.movement import Slice
-from gradcli.language.program.positions import Positions, added, indexed, is_listed
+from gradcli.language.program.positions import Positions, added, indexed, is_listed, taken_shape
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_calls import Argument, Overload, name_of
 from gradcli.recording.aten_lowering import AtenLowering, Lowered, Rule
@@ -167,7 +167,8 @@ def _index_put(
     shape = a.shape(self)
     if accumulate:
         found, operands = _positions(a, indices)
-        return a.text(added("x", "v", shape, found), x=self, v=values, **operands) if found else NotImplemented
+        source = a.expanded(values, taken_shape(shape, found))
+        return a.text(added("x", "v", shape, found), x=self, v=source, **operands)
     if not all(one is None or isinstance(one, np.ndarray) for one in indices):
         return NotImplemented
     key = tuple(slice(None) if one is None else one.astype(np.intp) for one in indices)

@@ -40,9 +40,7 @@ def whole_numbers(numbers: AnyArray) -> DrawnNumbers:
     ([2, 0, 1], [0, 1, 2, ..., 5])
     """
     array = np.asarray(numbers, dtype=np.float64)
-    whole = array.astype(np.int64)
-    shown = str(whole.tolist())
-    if array.size > MOST_WRITTEN:
-        flat = whole.ravel()
-        shown = f"[{', '.join(map(str, flat[:FIRST]))}, ..., {flat[-1]}]"
+    first, last = (array.ravel()[part].astype(np.int64).tolist() for part in (slice(0, FIRST), slice(-1, None)))
+    shown = f"[{', '.join(map(str, first))}, ..., {last[0]}]" if array.size > MOST_WRITTEN else ""
+    shown = shown or str(array.astype(np.int64).tolist())
     return DrawnNumbers(array.tobytes(), shown, is_whole=True)

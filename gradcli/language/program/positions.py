@@ -258,12 +258,24 @@ def _at_values(x: str, sizes: Shape, found: Mapping[int, Positions], numbers: Ma
     return f"elements_at(permute({x}, {show(order)}), {position}, 0, {len(axes)})"
 
 
+def taken_shape(shape: Shape, found: Mapping[int, Positions]) -> Shape:
+    """Return the shape of the elements of a tensor of a shape at positions in some dimensions.
+
+    >>> taken_shape((4, 3), {1: Positions("i", (5,))})
+    (4, 5)
+    """
+    axes, batch = [*found], broadcast([one.shape for one in found.values()])
+    order = _brought_together(axes, len(shape)) or [*range(len(shape))]
+    first = order.index(axes[0])
+    return *(shape[d] for d in order[:first]), *batch, *(shape[d] for d in order[first + len(axes) :])
+
+
 def added(x: str, values: str, shape: Shape, found: Mapping[int, Positions]) -> str:
     """Write a tensor to which values are added at positions, each as often as its position occurs.
 
     Args:
         x: The tensor.
-        values: The values, which broadcast to the shape of the elements at the positions.
+        values: The values, of the `taken_shape`.
         shape: Of the tensor.
         found: The positions by dimension; the others are whole.
 
@@ -271,15 +283,13 @@ def added(x: str, values: str, shape: Shape, found: Mapping[int, Positions]) -> 
         ShapeError: A position does not fit.
 
     >>> added("x", "v", (4, 3), {1: Positions("i", (2,))})
-    'x + sums_at(expand(v, (4, 2)), i, 1, (3,))'
+    'x + sums_at(v, i, 1, (3,))'
     """
     axes = [*found]
     numbers = {axis: checked(one.numbers, shape[axis]) for axis, one in found.items() if one.numbers is not None}
     position, order = _stacked(found, numbers, shape), _brought_together(axes, len(shape))
-    batch = broadcast([one.shape for one in found.values()])
-    dim, inside = (axes[0], shape) if order is None else (0, tuple(shape[d] for d in order))
-    sizes, after = tuple(shape[axis] for axis in axes), inside[dim + len(axes) :]
-    text = f"sums_at(expand({values}, {show((*inside[:dim], *batch, *after))}), {position}, {dim}, {show(sizes)})"
+    sizes = tuple(shape[axis] for axis in axes)
+    text = f"sums_at({values}, {position}, {axes[0] if order is None else 0}, {show(sizes)})"
     if order is not None:
         text = f"permute({text}, {show([order.index(d) for d in range(len(shape))])})"
     return f"{x} + {text}"
