@@ -96,6 +96,8 @@ class Dependencies:
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
+            case Kind.MOVEMENT if line.call.op.keeps_order:
+                return np.arange(len(out)), out
             case Kind.GATHER | Kind.SCATTER:
                 return self._positions_of(line, out) if k else self._moved(line, out, line.call.op.kind is Kind.GATHER)
             case _:
@@ -119,6 +121,8 @@ class Dependencies:
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
+            case Kind.MOVEMENT if line.call.op.keeps_order:
+                return np.arange(len(elements)), elements
             case Kind.GATHER | Kind.SCATTER if k:
                 return self._matched(elements, *self._positions_of(line, np.arange(math.prod(shape)))[::-1])
             case Kind.GATHER | Kind.SCATTER:
