@@ -127,7 +127,6 @@ class ProgramText:
                 parts.insert(0 if is_first else len(parts), piece)
         return TextPiece(f"{name}(") + _joined(parts) + ")"
 
-
     def _positions(self, call: Call) -> list[TextPiece] | None:
         """Write the positions of a gather, one for each dimension; None where their stack is a value of its own."""
         index, count = call.operands[1], call.statics[1]

@@ -46,6 +46,9 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 }
 """Dimensions that an operand must have."""
 
+_PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
+"""Sums of a tensor and a product, in whose shape the tensor must fit."""
+
 _ENTROPIES = "binary_cross_entropy binary_cross_entropy_with_logits weighted_binary_cross_entropy_with_logits"
 _EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES.split(), "a target of input's shape")}
 """Demand on operands that do not broadcast, for the message."""
@@ -162,12 +165,27 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
         return last.shape
     meaning = definition(call.op.name, with_shapes(call, operands), len(operands))
     try:
-        return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+        if call.op.name in _PRODUCTS_ADDED:
+            _require_addend(
+                call, operands[0], infer(meaning, _of(meaning, [(), *operands[1:]]), bounded=False)[meaning.output]
+            )
+        return infer(meaning, _of(meaning, operands), bounded=False)[meaning.output]
     except ShapeError as error:
         if call.op.is_extreme:  # torch reads a second whole number as a dimension
             larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
             error.advise(f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two")
         raise
+
+
+def _of(program: Program, operands: list[Shape]) -> dict[sympy.Symbol, Shape]:
+    return dict(zip(program.variables, operands, strict=True))
+
+
+def _require_addend(call: Call, addend: Shape, product: Shape) -> None:
+    """Refuse a tensor to which a product is added that stretches the product, as torch does."""
+    if broadcast([addend, product]) != product:
+        message = f"{call.op.name} adds a product of the shape {show(product)} to the shape {show(addend)}"
+        raise ShapeError(message, hint="the sizes of input are those of the product, or 1")
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:
