@@ -98,8 +98,8 @@ AT_POSITIONS: tuple[Op, ...] = (
         kind=Kind.GATHER,
         caveat="of count dimensions from dim on, index is the stack of the positions in each",
         notation=("x[index]",),
-        example="elements_at(x, i)",
-        at={"x": "1,2,3", "i": "2,0,2"},
+        example="elements_at(x, [2, 0, 2])",
+        at={"x": "1,2,3"},
     ),
     Op(
         "sums_at",
@@ -108,8 +108,8 @@ AT_POSITIONS: tuple[Op, ...] = (
         kind=Kind.SCATTER,
         adds_terms=True,
         caveat="of several sizes, index is the stack of the positions in each dimension",
-        example="sums_at(x, i, 0, 4)",
-        at={"x": "1,2,3", "i": "2,0,2"},
+        example="sums_at(x, [3, 0, 3], 0, 4)",
+        at={"x": "1,2,3"},
     ),
     Op(
         "one_hot",

@@ -21,7 +21,6 @@ from gradcli.language.ops.structure import OPAQUE
 from gradcli.language.program.movement import (
     as_key,
     axes_of,
-    axis_of,
     fill_of,
     forward_key,
     moved,
@@ -227,15 +226,15 @@ class TorchCalls:
         self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
     ) -> LibraryValue:
         """Take elements at positions by an index, or add them up by index_add, of several dimensions as one."""
-        block, dim, whole = block_of(call, shape, of_index), axis_of(shape, call.statics[0]), index.long()
+        block, whole = block_of(call, shape, of_index), index.long()
         parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
         if call.op.kind is Kind.GATHER:
-            return x[key_of(dim, parts)]
+            return x[key_of(len(block.before), parts)]
         places = joined_places(parts, block.sizes)
         _, size, count, _ = block.flat
         lines = x if len(block.batch) == 1 else x.reshape(*block.before, count, *block.after)
         places = places if len(block.batch) == 1 else places.reshape(-1)
-        found = lines.new_zeros((*block.before, size, *block.after)).index_add(dim, places, lines)
+        found = lines.new_zeros((*block.before, size, *block.after)).index_add(len(block.before), places, lines)
         return found if len(block.sizes) == 1 else found.reshape(*block.whole)
 
     def _called(self, call: Call, operands: Sequence[LibraryValue], tensors: Sequence[LibraryValue]) -> LibraryValue:
@@ -328,10 +327,10 @@ class NumpyCalls:
         self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
     ) -> LibraryValue:
         """Take elements at positions by an index, or add them up by a count of their places, weighted by them."""
-        block, dim, whole = block_of(call, shape, of_index), axis_of(shape, call.statics[0]), index.astype(int)
+        block, whole = block_of(call, shape, of_index), index.astype(int)
         parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
         if call.op.kind is Kind.GATHER:
-            return x[key_of(dim, parts)]
+            return x[key_of(len(block.before), parts)]
         places = joined_places(parts, block.sizes)
         before, size, _, after = block.flat
         if (before, after) != (1, 1):  # one place for each element before and behind them, in row-major order

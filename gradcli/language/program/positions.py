@@ -69,20 +69,21 @@ def block_of(call: Call, x: Shape, index: Shape) -> Block:
     Raises:
         ShapeError: They do not fit.
     """
-    name, dim = call.op.name, axis_of(x, call.statics[0])
+    name = call.op.name
     if call.op.kind is Kind.GATHER:
-        count = call.statics[1]
+        dim, count = axis_of(x, call.statics[0]), call.statics[1]
         if not isinstance(count, int) or not 1 <= count <= len(x) - dim:
             raise ShapeError(f"{name} of the shape {show(x)} takes positions in {count} dimensions from {dim} on")
         sizes = x[dim : dim + count]
     else:
-        given = call.statics[1]
-        sizes = given if isinstance(given, tuple) else (given,)
+        sizes = call.statics[1] if isinstance(call.statics[1], tuple) else (call.statics[1],)
         if not sizes or not all(isinstance(n, int) and n >= 0 for n in sizes):
             raise ShapeError(f"{name} takes sizes from 0 on, and not {show(sizes)}")
-    batch = index if len(sizes) == 1 else index[1:]
     if len(sizes) > 1 and index[:1] != (len(sizes),):
         raise ShapeError(f"{name} needs positions in {len(sizes)} dimensions, and they have the shape {show(index)}")
+    batch = index if len(sizes) == 1 else index[1:]
+    if call.op.kind is Kind.SCATTER:
+        dim = axis_of(x, call.statics[0], extra=int(not batch))
     last = dim + (len(sizes) if call.op.kind is Kind.GATHER else len(batch))
     found = Block(x[:dim], sizes, batch, x[last:])
     if call.op.kind is Kind.SCATTER and found.taken != x:
