@@ -31,7 +31,8 @@ from gradcli.reference.columns import evaluate_column
 from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import Flat, OverBudgetError
-from gradcli.reference.enclosure_plan import Direction, Reference
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -308,10 +309,10 @@ def _meeting(probe: FunctionAtPoint, variable: sympy.Symbol) -> tuple[list[Direc
         with suppress(OverBudgetError):
             reference = Reference(probe.program, probe.shapes, probe.inputs).wide
             inside = reference.backward_closure({probe.program.output: rows[0]}).get(variable, columns[0][:0])
-            columns.append(np.array(spaced(inside, 8), dtype=np.int64))
+            columns.append(np.array(spaced(inside.tolist(), 8), dtype=np.int64))
             numbers = np.arange(sum(map(len, columns)))
             _, reached = reference.followed({variable: (numbers, np.concatenate(columns))})
-            rows.append(np.array(spaced(np.unique(reached), 8), dtype=np.int64))
+            rows.append(np.array(spaced(np.unique(reached).tolist(), 8), dtype=np.int64))
     return [(variable, j) for j in np.unique(np.concatenate(columns)).tolist()], np.unique(np.concatenate(rows))
 
 

@@ -134,7 +134,8 @@ def whole_number(ball: Ball) -> int:
     >>> whole_number(arb(2)), whole_number(arb.nan())
     (2, -1)
     """
-    return int(ball.mid().unique_fmpz()) if ball.is_exact() and ball.is_integer() else -1
+    found = ball.unique_fmpz() if ball.is_exact() else None
+    return -1 if found is None else int(found)
 
 
 def folded(parts: Sequence[Closure[_T]], combine: Callable[[_T, _T], _T]) -> Closure[_T]:

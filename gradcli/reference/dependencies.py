@@ -18,7 +18,7 @@ import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, axis_of, sources
-from gradcli.language.program.positions import Block, block_of, joined_places
+from gradcli.language.program.positions import IndexedBlock, block_of, flat_places
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line, Shape
 from gradcli.reference.deadline import require_time
@@ -218,9 +218,9 @@ class Dependencies:
             return None
         _, size, count, after = block.flat
         rest, inside = divmod(element, after)
-        return (rest // count * size + int(joined_places(positions, block.sizes))) * after + inside
+        return (rest // count * size + int(flat_places(np.array(positions), block.sizes)[0])) * after + inside
 
-    def _block(self, line: Line) -> Block:
+    def _block(self, line: Line) -> IndexedBlock:
         return block_of(line.call, self._operand(line, 0), self._operand(line, 1))
 
     def _places_of(self, line: Line) -> Flat:

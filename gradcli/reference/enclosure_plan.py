@@ -139,7 +139,8 @@ class Reference:
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BALL_OPERATIONS * max(1.0, budget_factor()))
-        self.places = self._places()
+        self.at_positions = [line for line in self.program.lines if line.call.op.is_at_positions]
+        self.places = self._places() if self.at_positions else {}
         self.dependencies = Dependencies(self.shapes, self.budget, self.places)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
@@ -203,21 +204,18 @@ class Reference:
         """Copy the reference with other values of some variables, of the same shapes."""
         found = copy(self)
         found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}
-        if any(line.call.op.is_at_positions for line in self.program.lines):
+        if self.at_positions:
             found.places = found._places()
             found.dependencies = Dependencies(self.shapes, self.dependencies.most, found.places)
         return found
 
     def _places(self) -> Mapping[Atom, Flat]:
         """Find the positions by value, where bounds of whole arrays tell them for certain."""
-        lines = [line for line in self.program.lines if line.call.op.is_at_positions]
-        if not lines:
-            return {}
-        indices = [line.call.operands[1] for line in lines]
+        indices = [line.call.operands[1] for line in self.at_positions]
         part = replace(self.program, lines=tuple(needed(self.program.lines, *indices)), output=indices[-1])
         inputs = {str(s): self.inputs[s].reshape(self.shapes[s]) for s in part.variables}
         values, found = Values(part, self.shapes, inputs, ()), dict[Atom, Flat]()
-        for line in lines:
+        for line in self.at_positions:
             block = block_of(line.call, *(self.shapes.get(a, ()) for a in line.call.operands))
             with suppress(NoRuleError):
                 found[line.symbol] = known_places(values.bounds_of(line.call.operands[1]), block.sizes)[0]

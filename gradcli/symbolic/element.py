@@ -23,7 +23,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program.movement import axes_of, axis_of, fill_of
 from gradcli.language.program.numeric import array_of
-from gradcli.language.program.positions import Block, block_of
+from gradcli.language.program.positions import IndexedBlock, block_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.sympy_functions import (
     InverseElement,
@@ -276,13 +276,13 @@ class Entries:
         rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)
         return sympy.Piecewise(*cases, (rest, True))
 
-    def _taken(self, call: Call, block: Block, index: SymbolicIndex) -> Expr:
+    def _taken(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> Expr:
         """Return the element at the positions that the index names."""
         first, last = len(block.before), len(block.before) + len(block.batch)
         places = self._places(call, block, index[first:last])
         return self.entry(call.operands[0], (*index[:first], *places, *index[last:]))
 
-    def _added_up(self, call: Call, block: Block, index: SymbolicIndex) -> Expr:
+    def _added_up(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> Expr:
         """Add up the elements whose positions are the index."""
         first, last = len(block.before), len(block.before) + len(block.sizes)
         bound = self.indices("k", block.batch)
@@ -291,7 +291,7 @@ class Entries:
         body = element * sympy.Mul(*(KroneckerDelta(i, at) for i, at in zip(index[first:last], places, strict=True)))
         return assemble(linear(functools.reduce(self.total, bound, body), self.ranges))
 
-    def _places(self, call: Call, block: Block, index: SymbolicIndex) -> SymbolicIndex:
+    def _places(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> SymbolicIndex:
         """Return the position in each dimension; variables of positions are known to be within the dimensions."""
         axes = range(len(block.sizes)) if len(block.sizes) > 1 else [None]
         found = [self.entry(call.operands[1], index if axis is None else (Integer(axis), *index)) for axis in axes]

@@ -29,7 +29,8 @@ def _line(kind: str, draw: random.Random) -> tuple[Line, dict[Any, tuple[int, ..
     parts = [np.array([draw.randrange(size) for _ in range(math.prod(batch))]).reshape(batch) for size in sizes]
     index = np.stack(parts) if len(sizes) > 1 else parts[0].reshape(shape)
     whole, taken = (*before, *sizes, *after), (*before, *batch, *after)
-    positions = np.arange(math.prod(whole)).reshape(whole)[(*[slice(None)] * len(before), *parts)].ravel()
+    key: tuple[Any, ...] = (*[slice(None)] * len(before), *parts)
+    positions = np.arange(math.prod(whole)).reshape(whole)[key].ravel()
     dense = np.zeros((len(positions), math.prod(whole)), dtype=int)
     dense[np.arange(len(positions)), positions] = 1
     x, i, y = sympy.symbols("x i y")
@@ -181,6 +182,6 @@ def test_a_sparse_product_is_proved_entry_by_entry() -> None:
     answer = Function("(v*x[c]).sum(1)").vjp(at, v=weights)
     assert (check_of(answer).verdict, check_of(answer).checked, check_of(answer).proven) == ("agree", 4 * n, True)
     expected = np.zeros(n)
-    np.add.at(expected, at["c"], at["v"] * weights[:, None])
+    np.add.at(expected, at["c"].astype(int), at["v"] * weights[:, None])
     np.testing.assert_allclose(answer.vjp["x"], expected, rtol=1e-9, atol=1e-12)
     assert set(answer.symbolic) == {"v", "x"}

@@ -101,9 +101,10 @@ def index_with_tensors(context: Context, operand: Operand, items: Sequence[objec
     atoms = {"x": as_number(context, operand[0], span)}
     for name, atom, where in ((f"i{n}", *one) for n, one in enumerate(tensors)):
         numbers = constants.get(name)
-        is_long = numbers is not None and not is_listed(numbers)
-        statics: Any = (np.shape(numbers), whole_numbers(numbers)) if is_long else ()
-        atoms[name] = context.builder.emit("drawn", (), where, statics) if is_long else as_number(context, atom, span)
+        if numbers is None or is_listed(numbers):
+            atoms[name] = as_number(context, atom, span)
+        else:
+            atoms[name] = context.builder.emit("drawn", (), where, (np.shape(numbers), whole_numbers(numbers)))
     return inline_text(context, text, atoms, span), span
 
 

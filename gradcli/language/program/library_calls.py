@@ -27,7 +27,7 @@ from gradcli.language.program.movement import (
     permutation,
     windows_of,
 )
-from gradcli.language.program.positions import block_of, joined_places, key_of
+from gradcli.language.program.positions import block_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -229,8 +229,8 @@ class TorchCalls:
         block, whole = block_of(call, shape, of_index), index.long()
         parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
         if call.op.kind is Kind.GATHER:
-            return x[key_of(len(block.before), parts)]
-        places = joined_places(parts, block.sizes)
+            return x[(*[slice(None)] * len(block.before), *parts)]
+        places = _joined(parts, block.sizes)
         _, size, count, _ = block.flat
         lines = x if len(block.batch) == 1 else x.reshape(*block.before, count, *block.after)
         places = places if len(block.batch) == 1 else places.reshape(-1)
@@ -330,8 +330,8 @@ class NumpyCalls:
         block, whole = block_of(call, shape, of_index), index.astype(int)
         parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
         if call.op.kind is Kind.GATHER:
-            return x[key_of(len(block.before), parts)]
-        places = joined_places(parts, block.sizes)
+            return x[(*[slice(None)] * len(block.before), *parts)]
+        places = _joined(parts, block.sizes)
         before, size, _, after = block.flat
         if (before, after) != (1, 1):  # one place for each element before and behind them, in row-major order
             lines, inside = self.numpy.arange(before), self.numpy.arange(after)
@@ -350,6 +350,11 @@ class NumpyCalls:
             return self.numpy.concatenate([*operands], **along)
         is_stretched = len({operand_shape(a) for a in operands}) > 1
         return self.numpy.stack(self.numpy.broadcast_arrays(*operands) if is_stretched else [*operands], **along)
+
+
+def _joined(parts: Sequence[LibraryValue], sizes: Shape) -> LibraryValue:
+    """Join the positions in several dimensions to one in row-major order."""
+    return reduce(lambda found, own: found * own[1] + own[0], zip(parts[1:], sizes[1:], strict=True), parts[0])
 
 
 def signed_vectors(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +26,7 @@ MOST_LISTED = 16
 
 
 @dataclass(frozen=True)
-class Block:
+class IndexedBlock:
     """Dimensions of a gather or of its transpose.
 
     Attributes:
@@ -58,7 +57,7 @@ class Block:
         return math.prod(self.before), math.prod(self.sizes), math.prod(self.batch), math.prod(self.after)
 
 
-def block_of(call: Call, x: Shape, index: Shape) -> Block:
+def block_of(call: Call, x: Shape, index: Shape) -> IndexedBlock:
     """Find the dimensions of a gather or its transpose.
 
     Args:
@@ -85,7 +84,7 @@ def block_of(call: Call, x: Shape, index: Shape) -> Block:
     if call.op.kind is Kind.SCATTER:
         dim = axis_of(x, call.statics[0], extra=int(not batch))
     last = dim + (len(sizes) if call.op.kind is Kind.GATHER else len(batch))
-    found = Block(x[:dim], sizes, batch, x[last:])
+    found = IndexedBlock(x[:dim], sizes, batch, x[last:])
     if call.op.kind is Kind.SCATTER and found.taken != x:
         raise ShapeError(f"{name} needs elements for positions of the shape {show(batch)}, and the shape is {show(x)}")
     return found
@@ -110,7 +109,7 @@ def shape_at(call: Call, x: Shape, index: Shape) -> Shape:
     return found.taken if call.op.kind is Kind.GATHER else found.whole
 
 
-def require_elements(block: Block) -> None:
+def require_elements(block: IndexedBlock) -> None:
     """Refuse positions of elements where there are none.
 
     Raises:
@@ -126,12 +125,8 @@ def flat_places(index: AnyArray, sizes: Shape) -> Places:
     >>> flat_places(np.array([[1, 0], [2, 2]]), (2, 3)).tolist()
     [5, 2]
     """
-    return joined_places(np.asarray(index).reshape(len(sizes), -1).astype(np.intp), sizes)
-
-
-def joined_places(parts: Sequence[Any], sizes: Shape) -> Any:
-    """Join the positions in several dimensions to one in row-major order; of arrays, or what stands for them."""
-    places = parts[0]
+    parts = np.asarray(index).reshape(len(sizes), -1).astype(np.intp)
+    places: Places = parts[0]
     for own, size in zip(parts[1:], sizes[1:], strict=True):
         places = places * size + own
     return places
@@ -141,11 +136,6 @@ def are_within(index: AnyArray, sizes: Shape) -> bool:
     """Tell whether all numbers are positions within the sizes."""
     parts = np.asarray(index).reshape(len(sizes), -1)
     return all(bool(((own >= 0) & (own < size)).all()) for own, size in zip(parts, sizes, strict=True))
-
-
-def key_of(dim: int, positions: Sequence[Any]) -> tuple[Any, ...]:
-    """Make the index of an array with positions in dimensions from `dim` on."""
-    return *[slice(None)] * dim, *positions
 
 
 # -- indices with positions
