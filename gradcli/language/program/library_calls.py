@@ -333,9 +333,10 @@ class NumpyCalls:
             return x[(*[slice(None)] * len(block.before), *parts)]
         places = _joined(parts, block.sizes)
         before, size, _, after = block.flat
-        if (before, after) != (1, 1):  # one place for each element before and behind them, in row-major order
-            lines, inside = self.numpy.arange(before), self.numpy.arange(after)
-            places = (lines[:, None, None] * size + places.reshape(-1)[:, None]) * after + inside
+        if before != 1:  # one place for each element before and behind them, in row-major order
+            places = self.numpy.arange(before)[:, None] * size + places.reshape(-1)
+        if after != 1:
+            places = places[..., None] * after + self.numpy.arange(after)
         found = self.numpy.bincount(
             places if (before, after, len(block.batch)) == (1, 1, 1) else places.reshape(-1),
             weights=x if len(shape) == 1 else x.reshape(-1),

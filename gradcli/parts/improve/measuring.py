@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -83,19 +83,42 @@ _Known = tuple[Mapping[str, Array], Array]
 """A point with its true numbers: of y, then of its Jacobian by each variable."""
 
 
-def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STEPS) -> list[Mapping[str, Array]]:
+def positions_of(program: Program) -> frozenset[str]:
+    """List the variables that are only positions, which stay what they are at other points.
+
+    >>> from gradcli.language.parsing import parse
+    >>> sorted(positions_of(parse("elements_at(x, i)*y")))
+    ['i']
+    """
+    calls = [line.call for line in program.lines if line.call.op.buffers]
+    pairs = [pair for call in calls for pair in zip(call.op.operands, call.operands, strict=False)]
+    kept = {str(a) for name, a in pairs if any(name in call.op.buffers for call in calls)}
+    return frozenset(program.names) - {*program.differentiable} - kept
+
+
+def around(
+    inputs: Mapping[str, Array],
+    dtype: str,
+    steps: Sequence[float] = STEPS,
+    still: Collection[str] = (),
+) -> list[Mapping[str, Array]]:
     """List a point and others around it.
 
     Args:
         inputs: Values of its variables.
         dtype: The dtype that torch computes in.
         steps: The factors of the point; the first gives the point itself.
+        still: Names of variables that stay what they are.
 
     >>> [float(point["x"]) for point in around({"x": np.array(2.0)}, "float64", (1.0, 1.5))]
     [2.0, 3.0]
     """
     with np.errstate(over="ignore", under="ignore"):
-        return [{name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()} for step in steps]
+        moved = (
+            {name: x if name in still else x * np.asarray(step, x.dtype) for name, x in inputs.items()}
+            for step in steps
+        )
+        return [{name: x.astype(dtype) for name, x in point.items()} for point in moved]
 
 
 class Measure:
