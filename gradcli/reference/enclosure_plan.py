@@ -103,6 +103,7 @@ class Plan:
         pairs: The directions and the elements of each line that these move, as two arrays of one length.
         ways: The ways of a change through each line: the operand, and the elements of the line and of the operand.
         needed: The elements whose values are taken.
+        rows: The rows of y that were asked for; None for all.
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: The forms that tell which values are certainly the same, once they are needed.
@@ -113,6 +114,7 @@ class Plan:
     reached: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
     edges: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
+    rows: Flat | None = None
     judges_value: bool = True
     work: int = 0
     numbering: ValueForms | None = None
@@ -127,6 +129,17 @@ class Plan:
         plan = replace(self, numbering=None) if shift else self  # elsewhere, others are the same
         with precision(bits):
             return EnclosurePass(plan, shift).enclose()
+
+    def moved_to(self, inputs: Mapping[str, Array]) -> Plan:
+        """Return the same plan at other values of some variables; one of its own where positions may be others.
+
+        Raises:
+            OverBudgetError: Positions are not known there, or lead to more than `BALL_OPERATIONS`.
+        """
+        reference = self.reference.moved_to(inputs)
+        if not reference.at_positions:
+            return replace(self, reference=reference)
+        return reference.plan(self.directions, self.rows, judges_value=self.judges_value)
 
 
 class Reference:
@@ -149,7 +162,7 @@ class Reference:
         Raises:
             OverBudgetError: more than `BALL_OPERATIONS` ball operations.
         """
-        plan, wanted = Plan(self, directions, _units(directions)), None
+        plan, wanted = Plan(self, directions, _units(directions), rows=rows), None
         with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
             wanted = None if rows is None else self.backward_closure({self.program.output: rows})
         self._reach(plan, wanted)

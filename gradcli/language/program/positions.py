@@ -17,7 +17,7 @@ from gradcli.arrays import AnyArray
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import NEW, Slice, axis_of, indexed_axes
-from gradcli.language.program.wengert import Call, Shape, broadcast, show
+from gradcli.language.program.wengert import Call, Program, Shape, broadcast, show
 
 Places = npt.NDArray[np.intp]
 
@@ -136,6 +136,19 @@ def are_within(index: AnyArray, sizes: Shape) -> bool:
     """Tell whether all numbers are positions within the sizes."""
     parts = np.asarray(index).reshape(len(sizes), -1)
     return all(bool(((own >= 0) & (own < size)).all()) for own, size in zip(parts, sizes, strict=True))
+
+
+def position_names(program: Program) -> frozenset[str]:
+    """List the variables that are only positions, which stay what they are at other points.
+
+    >>> from gradcli.language.parsing import parse
+    >>> sorted(position_names(parse("elements_at(x, i)*y")))
+    ['i']
+    """
+    calls = [line.call for line in program.lines if line.call.op.buffers]
+    pairs = [pair for call in calls for pair in zip(call.op.operands, call.operands, strict=False)]
+    kept = {str(a) for name, a in pairs if any(name in call.op.buffers for call in calls)}
+    return frozenset(program.names) - {*program.differentiable} - kept
 
 
 # -- indices with positions

@@ -21,6 +21,7 @@ import numpy as np
 from gradcli.crosscheck.confirming import BOXES
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import expand
+from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Call, Shape
 from gradcli.parts.claims.evaluation import ClaimComparison, InputArrays, Look
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -96,7 +97,8 @@ class Search:
         fixed: InputArrays = MappingProxyType({}),
         points: int = POINTS,
     ) -> None:
-        self.fixed, self.most = fixed, points
+        self.most, still = points, position_names(comparison.subject.program)
+        self.fixed = {**{name: array for name, array in given.items() if name in still}, **fixed}
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
         self._counted = self._met = self._singular = 0

@@ -21,13 +21,14 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, worth_listing
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
+from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.diagnosis import diagnose
 from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, finite_candidates, readable, searched
 from gradcli.parts.improve.forms import Form
-from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of, positions_of
+from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import OverBudgetError
@@ -66,7 +67,7 @@ def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
     >>> is_same(parse("1 - cos(x)"), "x**2/2", {"x": np.array(0.0)})
     False
     """
-    return is_same_at(original, text, list(beside(inputs, positions_of(original))))
+    return is_same_at(original, text, list(beside(inputs, position_names(original))))
 
 
 def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array]]) -> bool:
@@ -188,7 +189,7 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
         return found
 
     def measured() -> Measure:
-        points = around(point.inputs, point.dtype, still=positions_of(point.program))
+        points = around(point.inputs, point.dtype, still=position_names(point.program))
         return Measure(point.program, points, point.wrt, point.dtype)
 
     rewrite = _rewritten(point.program, point.inputs, found, culprit, judge_form, measured)

@@ -83,19 +83,6 @@ _Known = tuple[Mapping[str, Array], Array]
 """A point with its true numbers: of y, then of its Jacobian by each variable."""
 
 
-def positions_of(program: Program) -> frozenset[str]:
-    """List the variables that are only positions, which stay what they are at other points.
-
-    >>> from gradcli.language.parsing import parse
-    >>> sorted(positions_of(parse("elements_at(x, i)*y")))
-    ['i']
-    """
-    calls = [line.call for line in program.lines if line.call.op.buffers]
-    pairs = [pair for call in calls for pair in zip(call.op.operands, call.operands, strict=False)]
-    kept = {str(a) for name, a in pairs if any(name in call.op.buffers for call in calls)}
-    return frozenset(program.names) - {*program.differentiable} - kept
-
-
 def around(
     inputs: Mapping[str, Array],
     dtype: str,
