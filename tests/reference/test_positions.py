@@ -12,10 +12,13 @@ import torch
 from gradcli import Function
 from gradcli.errors import Span
 from gradcli.language.program.positions import block_of, flat_places
+from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Call, Line
+from gradcli.reference.array_values import Values
 from gradcli.reference.dependencies import Dependencies, OverBudgetError
 from tests.checks import check_of
 from tests.examples import seeds
+from tests.parsing import parse
 
 KEPT: tuple[int, ...] = ()
 """Seeds of shapes or texts that failed once."""
@@ -172,6 +175,36 @@ JUMPS: list[tuple[str, dict[str, Any], list[str], str]] = [
 def test_a_position_that_jumps_is_a_discontinuity(text: str, at: dict[str, Any], wrt: list[str], verdict: str) -> None:
     """Unless it stays, or the element that it jumps to is the same."""
     assert check_of(Function(text).jacobian(at, wrt=wrt)).verdict == verdict
+
+
+def test_positions_of_each_point_are_its_own() -> None:
+    """Where the first axis counts points: of the elements, of the positions, or of both."""
+    generator = np.random.default_rng(1)
+    x, i = generator.normal(size=(5, 4, 3)), generator.integers(0, 4, size=(5, 6)).astype(float)
+    w = generator.normal(size=(5, 6, 3))
+
+    def taken(n: int, m: int) -> Any:
+        return x[n][i[m].astype(int)]
+
+    def added(n: int, m: int) -> Any:
+        return np.eye(4)[i[m].astype(int)].T @ w[n]
+
+    for text, elements, expected in (("elements_at(x, i)", x, taken), ("sums_at(x, i, 0, 4)", w, added)):
+        program = parse(text)
+        for mapped in (("x", "i"), ("x",), ("i",)):
+            at = {"x": elements if "x" in mapped else elements[0], "i": i if "i" in mapped else i[0]}
+            shapes = infer(program, {s: {"x": elements, "i": i}[str(s)].shape[1:] for s in program.variables})
+            value = Values(program, shapes, at, program.variables, mapped=mapped).value
+            for n in range(5):
+                truth = expected(n if "x" in mapped else 0, n if "i" in mapped else 0)
+                assert (abs(value.middle[n] - truth) <= value.radius[n] + 1e-15).all()
+                assert (value.radius[n] < 1e-14).all()
+
+
+def test_a_formula_is_confirmed_where_columns_meet_rows() -> None:
+    """Of a matrix with one entry in each row, eight rows and eight columns that are evenly spaced meet in none."""
+    answer = Function("roll(x, 1, 0)").jacobian({"x": np.linspace(0, 1, 500)})
+    assert answer.symbolic["x"].text.startswith("Piecewise")
 
 
 def test_a_sparse_product_is_proved_entry_by_entry() -> None:

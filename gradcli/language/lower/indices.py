@@ -4,7 +4,8 @@
 
 Each index has a dimension of its own, counted from the last, shared by all values that depend on it: `x[k]` is x with
 other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.  An
-index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.
+index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.  An
+index that is an element of a variable, as in `x[i[k]]`, is a position by value, as in an index of whole tensors.
 """
 
 from __future__ import annotations
